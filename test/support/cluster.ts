@@ -1,0 +1,109 @@
+// Owns: the PostgreSQL of a test run and its template database with all migrations applied.
+// Does not own: the databases of the single test files (database.ts).
+// Implements: tests on a real database: the embedded one, or any server through TEST_DATABASE_URL.
+import { createHash } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { type EmbeddedPostgres, startPostgres } from '../../server/db/embedded.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { readMigrations } from '../../server/db/migration-files.ts';
+
+/** What a test needs to make its own databases; plain data, so that it can be handed to the workers. */
+export interface TestCluster {
+  /** An administrator's URL. */
+  url: string;
+  /** The migrated database to clone. */
+  template: string;
+  /** Why there is no template: a broken migration must fail its users, not every test of the run. */
+  failure?: string;
+  /** Begins the name of each database of this run. */
+  prefix: string;
+}
+
+/** A running cluster and its end. */
+export interface RunningCluster {
+  cluster: TestCluster;
+  stop(): Promise<void>;
+}
+
+/** Starts the run's PostgreSQL, or uses `TEST_DATABASE_URL`, and provides the migrated template. */
+export async function startCluster(): Promise<RunningCluster> {
+  const external = process.env.TEST_DATABASE_URL;
+  const server = external ? { url: external, stop: async () => {} } : await startSlot();
+  const run = `${process.pid.toString(36)}${Date.now().toString(36)}`;
+  const prefix = `rk_test_${run}_`;
+  // in our own cluster the template is kept for the next run; a foreign server is left as it was found
+  const template = external ? `rk_template_${run}` : `rk_template_${await fingerprint()}`;
+  const cluster: TestCluster = { url: server.url, template, prefix };
+  try {
+    await connected(server.url, async (admin) => {
+      if (!external) await drop(admin, (name) => name.startsWith('rk_') && name !== template);
+      await provide(admin, server.url, template).catch((error: Error) => {
+        cluster.failure = error.message;
+      });
+    });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  const stop = async () => {
+    const ours = (name: string) => name.startsWith(prefix) || name.startsWith(template);
+    if (external) await connected(server.url, (admin) => drop(admin, ours));
+    await server.stop();
+  };
+  return { cluster, stop };
+}
+
+/** Runs `work` with a connection that is closed afterwards. */
+export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server, another database. */
+export function onDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+// Clusters are kept between runs, since a first start takes twenty times as long; runs at the same time get one each.
+async function startSlot(): Promise<EmbeddedPostgres> {
+  const base = path.join(os.tmpdir(), `realmkeeper-test-${process.getuid?.() ?? 0}`);
+  for (let slot = 0; ; slot += 1) {
+    try {
+      const dir = path.join(base, `slot-${slot}`);
+      return await startPostgres({ dir, fast: true, programs: base, onExit: (error) => console.error(error.message) });
+    } catch (error) {
+      if (slot === 15 || !(error instanceof Error && error.message.includes('is in use by process'))) throw error;
+    }
+  }
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function provide(admin: pg.Client, url: string, template: string): Promise<void> {
+  const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [template]);
+  if (rowCount) return;
+  const draft = `${template}_draft`;
+  await admin.query(`create database ${draft} template template0`);
+  await migrate(onDatabase(url, draft));
+  await admin.query(`alter database ${draft} rename to ${template}`);
+}
+
+async function drop(admin: pg.Client, unwanted: (name: string) => boolean): Promise<void> {
+  const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
+  for (const { datname } of rows) {
+    if (unwanted(datname)) await admin.query(`drop database if exists ${datname} with (force)`);
+  }
+}
