@@ -1,0 +1,118 @@
+// Owns: `startCluster`, a real Kubernetes API for one test file, with garbage collection and namespace deletion.
+// Does not own: its programs (prepare.ts). No kubelet: Pods are stored and validated, but never run.
+// Implements: the tests of CRDs, the operator and the chart on the API server that users have.
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Assets, findAssets, kubernetes } from './assets.ts';
+import { programEnvironment, type Site, startApiServer, startControllers, startEtcd } from './control-plane.ts';
+import { createIdentity } from './identity.ts';
+import { type Daemon, type Outcome, run, startGuard } from './processes.ts';
+
+/** A cluster that a test has to itself. */
+export interface Cluster {
+  /** The path of the administrator's kubeconfig (`system:masters`). */
+  kubeconfig: string;
+  /** The API server's URL, which is also the issuer of ServiceAccount tokens. */
+  server: string;
+  /** The certificate, as PEM, by which the API server is known. */
+  ca: string;
+  /** Runs kubectl as the administrator; `--kubeconfig` in `args` makes it someone else. */
+  kubectl(args: string[], input?: string): Promise<Outcome>;
+  /** The path of a kubeconfig for another user, who has no rights but those that the test grants. */
+  user(name: string, groups?: string[]): Promise<string>;
+  /** Kills the API server alone: its data stays, and whoever watches is disconnected. */
+  stopApiServer(): Promise<void>;
+  /** Starts it again, at the same URL. */
+  startApiServer(): Promise<void>;
+  /** Ends all processes and removes all data. */
+  stop(): Promise<void>;
+}
+
+/** How a cluster differs from the usual one. */
+export interface ClusterOptions {
+  /**
+   * CRD files or folders to apply before the controllers start. The garbage collector looks for new kinds at its start
+   * and every 30 seconds from then on, so owners of a kind that came later may leave what they own behind for so long.
+   */
+  crds?: string[];
+  /** The controllers to run; none, and the cluster is there a little sooner. */
+  controllers?: string[];
+}
+
+const usualControllers = ['garbage-collector-controller', 'namespace-controller'];
+
+/** What `startCluster` would use; a suite is skipped, with `reason` printed, where nothing is found. */
+export async function clusterAssets(): Promise<Assets> {
+  const assets = await findAssets(kubernetes);
+  const text = assets.found ? `${assets.dir} (${assets.source})` : `SKIPPED: ${assets.reason}`;
+  process.stderr.write(`Kubernetes ${kubernetes.version}: ${text}\n`);
+  return assets;
+}
+
+/** Starts etcd, the API server and the controllers on free ports of this machine's loopback address. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const assets = await findAssets(kubernetes);
+  if (!assets.found) throw new Error(assets.reason);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-kubernetes-'));
+  const guard = startGuard(folder);
+  const daemons: Daemon[] = [];
+  const stop = async () => {
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    guard.release();
+  };
+  try {
+    const identity = await createIdentity(folder);
+    const admin = await identity.client('admin', ['system:masters']);
+    return { ...(await begin({ assets: assets.dir, folder, identity, admin, guard }, daemons, options)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+// Daemons are noted as they start, so that whoever called can end them, also after a start that fails half-way.
+async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Promise<Omit<Cluster, 'stop'>> {
+  const { folder, identity, admin } = site;
+  const etcd = await startEtcd(site);
+  daemons.push(etcd);
+  let apiServer = await startApiServer(site, etcd.url);
+  daemons.push(apiServer);
+  const { port } = apiServer;
+  const server = `https://127.0.0.1:${port}`;
+  const kubeconfig = await identity.kubeconfig('admin.kubeconfig', server, admin);
+  const env = { ...programEnvironment(folder), KUBECONFIG: kubeconfig };
+  const kubectl = (args: string[], input?: string) => run(path.join(site.assets, 'kubectl'), args, { env, input });
+  await install(options.crds ?? [], kubectl);
+  const controllers = options.controllers ?? usualControllers;
+  if (controllers.length > 0) daemons.push(await startControllers(site, kubeconfig, controllers));
+  let users = 0;
+  return {
+    kubeconfig,
+    server,
+    ca: identity.ca,
+    kubectl,
+    async user(name, groups = []) {
+      users += 1;
+      return identity.kubeconfig(`user-${users}.kubeconfig`, server, await identity.client(name, groups));
+    },
+    stopApiServer: () => apiServer.stop(),
+    async startApiServer() {
+      apiServer = await startApiServer(site, etcd.url, port);
+      daemons.push(apiServer);
+    },
+  };
+}
+
+async function install(crds: string[], kubectl: Cluster['kubectl']): Promise<void> {
+  if (crds.length === 0) return;
+  const files = crds.flatMap((file) => ['-f', file]);
+  for (const command of [
+    ['apply', '--server-side', ...files],
+    ['wait', '--for=condition=Established', '--timeout=30s', ...files],
+  ]) {
+    const { code, stderr } = await kubectl(command);
+    if (code !== 0) throw new Error(`kubectl ${command.join(' ')}: ${stderr}`);
+  }
+}

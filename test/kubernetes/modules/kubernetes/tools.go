@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package tools locks the Kubernetes programs that the tests run; see ../../prepare.ts.
+package tools
+
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kube-controller-manager"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)

@@ -1,0 +1,21 @@
+// Owns: `npm run kubernetes`, which makes sure that the Kubernetes tests have their programs, and says which.
+// Does not own: how (obtain.ts). `--helm` gets Helm as well, for the test of the chart.
+import { parseArgs, styleText } from 'node:util';
+import { type Bundle, helm, kubernetes } from './assets.ts';
+import { obtain } from './obtain.ts';
+
+const print = (message: string) => process.stdout.write(`${message}\n`);
+
+async function prepare(bundle: Bundle): Promise<void> {
+  const { dir, source } = await obtain(bundle, process.env, print);
+  print(`${bundle.name} ${bundle.version}: ${dir} (${source})`);
+}
+
+try {
+  const { values } = parseArgs({ options: { helm: { type: 'boolean' } } });
+  await prepare(kubernetes);
+  if (values.helm) await prepare(helm);
+} catch (error) {
+  process.stderr.write(`${styleText('red', error instanceof Error ? error.message : String(error))}\n`);
+  process.exitCode = 1;
+}
