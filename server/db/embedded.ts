@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { clusterFolder, type Owner, owner } from './embedded-folder.ts';
+import { clusterFolder, type Owner, reachable } from './embedded-folder.ts';
 import { claim, stopOrphan } from './embedded-lock.ts';
 import { explain, installPrograms, runProgram } from './embedded-programs.ts';
 
@@ -41,18 +41,22 @@ export interface EmbeddedPostgres {
  */
 export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { fast = false, log = () => {}, onExit = () => {} } = options;
-  const user = owner();
-  const dir = await clusterFolder(path.resolve(options.dir), user, log);
+  const { dir, user } = await clusterFolder(path.resolve(options.dir), log);
   const release = await claim(dir);
   try {
-    const programs = await installPrograms(options.programs ?? dir, user);
+    const shared = options.programs && (await reachable(path.join(options.programs, 'bin'), user));
+    const programs = await installPrograms(shared && options.programs ? options.programs : dir, user);
     const data = path.join(dir, 'data');
     await initialise({ dir, data, programs, user, fast });
     await stopOrphan(data, () => runProgram(programs, 'pg_ctl', ['stop', '-D', data, '-m', 'fast', '-w'], user), log);
     const password = (await fs.readFile(path.join(dir, 'password'), 'utf8')).trim();
     const { child, port, tail } = await start(programs, data, user, fast);
+    // the last chance when our process ends without calling `stop`, as on an uncaught exception
+    const abandon = () => child.kill('SIGINT');
+    process.once('exit', abandon);
     let stopping = false;
     const exited = once(child, 'exit').then(async ([code, signal]: (string | number | null)[]) => {
+      process.off('exit', abandon);
       await release();
       if (stopping) return;
       const how = signal ? `was killed by ${signal}` : `ended with code ${code}`;
@@ -92,7 +96,9 @@ async function initialise({ dir, data, programs, user, fast }: Cluster): Promise
   if (user.ids) await fs.chown(password, user.ids.uid, user.ids.gid);
   const safety = fast ? ['--no-sync'] : ['--data-checksums'];
   const access = ['-U', 'svc', '-A', 'scram-sha-256', '--pwfile', password];
-  await runProgram(programs, 'initdb', ['-D', draft, ...access, '-E', 'UTF8', '--locale=C.UTF-8', ...safety], user);
+  // the built-in locale needs none of the system's, and sorts the same everywhere
+  const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+  await runProgram(programs, 'initdb', ['-D', draft, ...access, ...locale, ...safety], user);
   await fs.rename(draft, data);
   const folder = await fs.open(dir);
   await folder.sync().finally(() => folder.close());

@@ -2,6 +2,7 @@
 // Does not own: the databases of the single test files (database.ts).
 // Implements: tests on a real database: the embedded one, or any server through TEST_DATABASE_URL.
 import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -75,7 +76,7 @@ export function onDatabase(url: string, name: string): string {
 
 // Clusters are kept between runs, since a first start takes twenty times as long; runs at the same time get one each.
 async function startSlot(): Promise<EmbeddedPostgres> {
-  const base = path.join(os.tmpdir(), `realmkeeper-test-${process.getuid?.() ?? 0}`);
+  const base = await testFolder();
   for (let slot = 0; ; slot += 1) {
     try {
       const dir = path.join(base, `slot-${slot}`);
@@ -84,6 +85,18 @@ async function startSlot(): Promise<EmbeddedPostgres> {
       if (slot === 15 || !(error instanceof Error && error.message.includes('is in use by process'))) throw error;
     }
   }
+}
+
+/** The folder of all test clusters, with the programs that they share. */
+export async function testFolder(): Promise<string> {
+  const user = process.getuid?.() ?? 0;
+  const folder = path.join(os.tmpdir(), `realmkeeper-test-${user}`);
+  await fs.mkdir(folder, { mode: 0o755 }).catch(() => {});
+  // the temporary folder is everybody's: run no programs that somebody else has put there
+  const { uid } = await fs.lstat(folder);
+  if (uid !== user) throw new Error(`${folder} belongs to uid ${uid}: remove it, or set TMPDIR to a folder of yours`);
+  await fs.chmod(folder, 0o755);
+  return folder;
 }
 
 async function fingerprint(): Promise<string> {

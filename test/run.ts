@@ -1,0 +1,97 @@
+// Owns: `npm test`: gets what the chosen tests need, runs them, and ends with the line of counts.
+// Does not own: the tests' grouping (vitest.config.ts), the counting (support/report.ts).
+// Implements: one command for all tests; what can't be had is skipped loudly, and fails a run with CI=true.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createVitest, parseCLI, type TestSpecification, type Vitest } from 'vitest/node';
+import { chromiumPath } from './support/chromium.ts';
+import { type Need, needsOf } from './support/needs.ts';
+import { closingLine, countSuites, type Missing, table, total } from './support/report.ts';
+
+const ci = ['true', '1'].includes(process.env.CI ?? '');
+const say = (message: string) => console.log(message);
+
+/** Each part's way of getting it; a failure's message is the reason given for the skipped tests. */
+const preparations: Record<Need, () => Promise<unknown>> = {
+  chromium: () => chromiumPath(say),
+  kubernetes: prepareKubernetes,
+};
+
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+const vitest = await createVitest('test', { ...options, watch: false });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    process.exitCode = 130;
+    void vitest.cancelCurrentRun('keyboard-input');
+  });
+}
+try {
+  await run(vitest);
+} finally {
+  await vitest.close();
+}
+// after vitest's own last words, and whatever handle a test may have left open
+process.exit();
+
+async function run(vitest: Vitest): Promise<void> {
+  await vitest.standalone();
+  const chosen = await vitest.getRelevantTestSpecifications(filter);
+  const lacking = await prepare(chosen);
+  const missing: Missing[] = [];
+  const runnable: TestSpecification[] = [];
+  for (const specification of chosen) {
+    const need = [...needsOf(specification.moduleId)].find((one) => lacking.has(one));
+    if (need) missing.push(await skip(vitest, specification, lacking.get(need) ?? ''));
+    else runnable.push(specification);
+  }
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(runnable, filter.length === 0);
+  const suites = countSuites(testModules, missing, options.testNamePattern !== undefined);
+  const counts = total(suites);
+  // an error outside of any test is nobody's result, yet the run has failed
+  if (unhandledErrors.length > 0 && counts.failed === 0) counts.failed = 1;
+  if (counts.failed > 0 || counts.passed === 0 || (ci && counts.skipped > 0)) process.exitCode ||= 1;
+  process.once('exit', () => say(['', table(suites), ...remarks(missing, counts), '', closingLine(counts)].join('\n')));
+}
+
+function remarks(missing: Missing[], { passed, failed, skipped }: ReturnType<typeof total>): string[] {
+  const lines: string[] = [];
+  for (const { suite, tests, reason } of missing) lines.push(`SKIPPED ${tests} of ${suite}: ${reason}`);
+  if (passed + failed === 0) lines.push('No test was run.');
+  if (ci && skipped > 0) lines.push('CI=true: a skipped test fails the run.');
+  return lines;
+}
+
+async function prepare(chosen: TestSpecification[]): Promise<Map<Need, string>> {
+  const lacking = new Map<Need, string>();
+  const needs = new Set(chosen.flatMap(({ moduleId }) => [...needsOf(moduleId)]));
+  for (const need of needs) {
+    try {
+      await preparations[need]();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      say(`${need} can't be had, the tests that need it are skipped: ${reason}`);
+      lacking.set(need, reason.split('\n')[0] ?? need);
+    }
+  }
+  return lacking;
+}
+
+async function prepareKubernetes(): Promise<void> {
+  const script = path.join(import.meta.dirname, 'kubernetes', 'prepare.ts');
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'inherit', 'pipe'] });
+  let words = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    words = (words + chunk).slice(-4000);
+  });
+  const [code]: (number | string | null)[] = await once(child, 'close');
+  if (code !== 0) throw new Error(words.trim().split('\n').at(-1) || `test/kubernetes/prepare.ts ended with ${code}`);
+}
+
+/** Counts the tests of a file that can't run without running it. */
+async function skip(vitest: Vitest, specification: TestSpecification, reason: string): Promise<Missing> {
+  const parsed = await vitest.experimental_parseSpecification(specification);
+  const tests = [...parsed.children.allTests()].length;
+  return { suite: specification.project.name, files: 1, tests: Math.max(tests, 1), reason };
+}

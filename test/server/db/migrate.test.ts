@@ -1,0 +1,132 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../../../server/db/migrate.ts';
+import { connected } from '../../support/cluster.ts';
+import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let folder: string;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'migrations-'));
+});
+
+afterEach(async () => {
+  await database.drop();
+  await fs.rm(folder, { recursive: true });
+});
+
+const write = (name: string, sql: string) => fs.writeFile(path.join(folder, name), sql);
+const run = (log: string[] = []) => migrate(database.url, { folder, log: (message) => log.push(message) });
+const query = async (sql: string) => (await connected(database.url, (client) => client.query(sql))).rows;
+
+test('files are applied once, in order, and recorded', async () => {
+  await write('0002_more.sql', 'insert into thing values (1), (2);');
+  await write('0001_thing.sql', 'create table thing (id int primary key);');
+  const log: string[] = [];
+  expect(await run(log)).toEqual({ applied: ['0001_thing.sql', '0002_more.sql'] });
+  expect(log).toEqual(['applied 0001_thing.sql', 'applied 0002_more.sql']);
+  expect(await run()).toEqual({ applied: [] });
+  expect(await query('select count(*)::int from thing')).toEqual([{ count: 2 }]);
+  const [row] = await query('select *, applied_at > now() - interval $$1 min$$ recent from schema_migration limit 1');
+  expect(row).toMatchObject({ number: 1, name: '0001_thing.sql', breaking: false, recent: true });
+  expect(row.checksum).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('two replicas that start together apply each file once', async () => {
+  await write('0001_thing.sql', 'select pg_sleep(0.3); create table thing (id int primary key);');
+  await write('0002_more.sql', 'select pg_sleep(0.1); insert into thing values (1);');
+  await write('0003_last.sql', 'insert into thing values (2);');
+  const results = await Promise.all([run(), run(), run()]);
+  expect(results.flatMap(({ applied }) => applied).sort()).toEqual([
+    '0001_thing.sql',
+    '0002_more.sql',
+    '0003_last.sql',
+  ]);
+  expect(await query('select id from thing order by id')).toEqual([{ id: 1 }, { id: 2 }]);
+});
+
+test('a file that fails leaves nothing behind, keeps the earlier ones, and is named with its line', async () => {
+  await write('0001_thing.sql', 'create table thing (id int primary key);');
+  await write('0002_wrong.sql', 'create table other (id int);\n\nselect * from nowhere;');
+  await expect(run()).rejects.toThrow(
+    'Migration 0002_wrong.sql failed and was rolled back: relation "nowhere" does not exist (line 3)',
+  );
+  expect(await query("select to_regclass('thing') is null thing, to_regclass('other') is null other")).toEqual([
+    { thing: false, other: true },
+  ]);
+  await write('0002_wrong.sql', 'create table other (id int);');
+  expect(await run()).toEqual({ applied: ['0002_wrong.sql'] });
+});
+
+test('an applied file may not be edited, but its line ends may change', async () => {
+  await write('0001_thing.sql', 'create table thing (\nid int);');
+  await run();
+  await write('0001_thing.sql', 'create table thing (\r\nid int);');
+  expect(await run()).toEqual({ applied: [] });
+  await write('0001_thing.sql', 'create table thing (\nid bigint);');
+  await expect(run()).rejects.toThrow('Migration 0001_thing.sql was edited after it was applied');
+});
+
+describe('a database that a newer version has migrated', () => {
+  const newer = async (sql: string) => {
+    await write('0001_thing.sql', 'create table thing (id int);');
+    await write('0002_newer.sql', sql);
+    await run();
+    await fs.rm(path.join(folder, '0002_newer.sql'));
+  };
+
+  test('is accepted when the change does not concern older versions', async () => {
+    await newer('alter table thing add column name text;');
+    expect(await run()).toEqual({ applied: [] });
+  });
+
+  test('is refused when the change was marked as breaking', async () => {
+    await newer('-- breaking: the old version reads id\nalter table thing rename column id to key;');
+    await expect(run()).rejects.toThrow('changed by a newer version (0002_newer.sql) for which this is too old');
+  });
+});
+
+test('a file in the middle that has gone, or that came late, is refused', async () => {
+  await write('0001_thing.sql', 'create table thing (id int);');
+  await write('0003_more.sql', 'insert into thing values (1);');
+  await run();
+  await write('0002_late.sql', 'insert into thing values (2);');
+  await expect(run()).rejects.toThrow('0002_late.sql comes before 0003_more.sql, which is applied');
+  await fs.rm(path.join(folder, '0002_late.sql'));
+  await fs.rm(path.join(folder, '0001_thing.sql'));
+  await expect(run()).rejects.toThrow('Migration 0001_thing.sql was applied, but its file is missing');
+});
+
+test.each([
+  [['1_short.sql'], 'is not called NNNN_words.sql'],
+  [['0001_Upper.sql'], 'is not called NNNN_words.sql'],
+  [['0001_one.sql', '0001_two.sql'], '0001_one.sql and 0001_two.sql have the same number'],
+])('the names %j are refused', async (names, message) => {
+  for (const name of names) await write(name, 'select 1;');
+  await expect(run()).rejects.toThrow(message);
+});
+
+test('a file that would end its own transaction is refused', async () => {
+  await write('0001_thing.sql', 'create table thing (id int);\ncommit;\n');
+  await expect(run()).rejects.toThrow('0001_thing.sql ends its own transaction');
+});
+
+test('a database that nobody answers for is named as such', async () => {
+  const url = 'postgres://nobody@127.0.0.1:1/none';
+  await expect(migrate(url, { folder })).rejects.toThrow(
+    /^Can't connect to the database \(.*\): check DATABASE_URL\.$/,
+  );
+});
+
+test('the template that test databases are cloned from is migrated', async () => {
+  const clone = await createDatabase();
+  try {
+    expect(await migrate(clone.url)).toEqual({ applied: [] });
+  } finally {
+    await clone.drop();
+  }
+});

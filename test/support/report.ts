@@ -1,0 +1,78 @@
+// Owns: counting a run's tests per suite, and the table and closing line made of it.
+// Does not own: running them (run.ts).
+// Implements: `npm test` ends with `N passed, N failed`, and says loudly what was skipped.
+import type { TestModule } from 'vitest/node';
+
+/** One vitest project's share of the run. */
+export interface Suite {
+  name: string;
+  files: number;
+  passed: number;
+  failed: number;
+  skipped: number;
+  seconds: number;
+}
+
+/** A part that could not be tested on this machine. */
+export interface Missing {
+  suite: string;
+  files: number;
+  tests: number;
+  reason: string;
+}
+
+/**
+ * Counts per project. A file that fails apart from its tests, by an import or a hook, counts as one failure.
+ * `byName` says that the caller selected tests by name: the others count for nothing.
+ */
+export function countSuites(modules: TestModule[], missing: Missing[], byName: boolean): Suite[] {
+  const suites = new Map<string, Suite>();
+  const suiteOf = (name: string) => {
+    const suite = suites.get(name) ?? { name, files: 0, passed: 0, failed: 0, skipped: 0, seconds: 0 };
+    suites.set(name, suite);
+    return suite;
+  };
+  for (const module of modules) {
+    const suite = suiteOf(module.project.name);
+    const states = [...module.children.allTests()].map((test) => test.result().state);
+    const count = (wanted: string) => states.filter((state) => state === wanted).length;
+    const failed = count('failed');
+    suite.files += 1;
+    suite.passed += count('passed');
+    suite.failed += failed || (module.ok() ? 0 : 1);
+    // 'pending' at the end: never begun, as when the run was cut short
+    suite.skipped += byName ? 0 : count('skipped') + count('pending');
+    suite.seconds += module.diagnostic().duration / 1000;
+  }
+  for (const { suite: name, files, tests } of missing) {
+    const suite = suiteOf(name);
+    suite.files += files;
+    suite.skipped += tests;
+  }
+  return [...suites.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The suites as a table, a line each. */
+export function table(suites: Suite[]): string {
+  const rows = suites.map((suite) => [
+    suite.name,
+    ...[suite.files, suite.passed, suite.failed, suite.skipped].map(String),
+    `${suite.seconds.toFixed(1)} s`,
+  ]);
+  const lines = [['suite', 'files', 'passed', 'failed', 'skipped', 'time'], ...rows];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((row) => row[column]!.length)));
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
+  return lines.map((row) => row.map(pad).join('  ')).join('\n');
+}
+
+/** What the numbers add up to. */
+export function total(suites: Suite[]): Pick<Suite, 'passed' | 'failed' | 'skipped'> {
+  const sum = (key: 'passed' | 'failed' | 'skipped') => suites.reduce((all, suite) => all + suite[key], 0);
+  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+}
+
+/** The last line of a run. */
+export function closingLine({ passed, failed, skipped }: ReturnType<typeof total>): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
