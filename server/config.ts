@@ -1,0 +1,98 @@
+// The environment as one schema, parsed once; every fault is reported at once. Decisions "Where it listens, what it reads".
+// Only main.ts files read process.env and hand it here.
+import { z } from 'zod';
+
+const key = z
+  .string()
+  .transform((s) => Buffer.from(s, 'base64'))
+  .refine((b) => b.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+
+const list = z.string().transform((s) =>
+  s
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const Environment = z
+  .object({
+    SVC_HOST: z.string().default('127.0.0.1'),
+    SVC_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+    SVC_BASE_URL: z
+      .url({ protocol: /^https?$/ })
+      .transform((s) => s.replace(/\/+$/, ''))
+      .refine((s) => s.startsWith('https:') || loopback.has(new URL(s).hostname), 'must be https, except on loopback')
+      .optional(),
+    SVC_TRUST_PROXY: list.optional().describe('Addresses or CIDRs of proxies whose forwarding headers count'),
+    SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    SVC_DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(10),
+    SVC_DATA_DIR: z.string().min(1).default('.data'),
+    SVC_MASTER_KEY: z
+      .string()
+      .transform((s) => s.split(',').map((part) => part.trim()))
+      .pipe(z.array(key).min(1))
+      .optional()
+      .describe('Keyring: base64 keys of 32 bytes, separated by commas, the newest first'),
+    SVC_OUTBOUND_ALLOW: list
+      .optional()
+      .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
+    SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
+    SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
+    USER_REGISTRATION_ENABLED: z.stringbool().default(false),
+    SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
+    SVC_BOOTSTRAP_ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
+    SVC_OPERATOR_CLIENT_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
+    SVC_OPERATOR_ISSUER: z.url({ protocol: /^https$/ }).optional(),
+    SVC_OPERATOR_SUBJECT: z.string().optional(),
+    SVC_OPERATOR_AUDIENCE: z.string().optional(),
+    SVC_CLUSTER_CA_FILE: z.string().optional(),
+    SVC_CLUSTER_TOKEN_FILE: z.string().optional(),
+    SVC_WORKLOAD_RATE_LIMIT: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .default(60)
+      .describe('Exchanges a minute for a realm and address'),
+    SVC_PASSWORD_THREADS: z.coerce.number().int().min(1).max(64).optional(),
+  })
+  .superRefine((env, ctx) => {
+    if (env.DATABASE_URL && !env.SVC_MASTER_KEY) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['SVC_MASTER_KEY'],
+        message: 'is required with DATABASE_URL (openssl rand -base64 32)',
+      });
+    }
+  });
+
+type Parsed = z.output<typeof Environment>;
+export type Config = Readonly<
+  Omit<Parsed, 'SVC_BASE_URL'> & { baseUrl: string; documentEnvironment: Readonly<Record<string, string>> }
+>;
+
+/** Every fault in the environment, a line each. */
+export class BadEnvironment extends Error {}
+
+/**
+ * Parses the environment; throws {@link BadEnvironment} naming every faulty variable. `documentEnvironment` holds the
+ * variables that placeholders of realm documents may name (`SVC_VAR_…`), and no other.
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = Environment.safeParse(set);
+  if (!result.success) {
+    const faults = result.error.issues.map((i) => `  ${String(i.path[0] ?? 'environment')}: ${i.message}`);
+    throw new BadEnvironment(`The environment has ${faults.length} fault(s):\n${faults.join('\n')}`);
+  }
+  const { SVC_BASE_URL, ...rest } = result.data;
+  const documentEnvironment = Object.fromEntries(
+    Object.entries(env).filter((e): e is [string, string] => e[0].startsWith('SVC_VAR_') && e[1] !== undefined),
+  );
+  return Object.freeze({
+    ...rest,
+    baseUrl: SVC_BASE_URL ?? `http://localhost:${rest.SVC_PORT}`,
+    documentEnvironment: Object.freeze(documentEnvironment),
+  });
+}

@@ -1,0 +1,98 @@
+// How an administrator signs in and what they may do. Decisions "Admin authentication"; specification 5.
+import { z } from 'zod';
+import { ById, Id, InRealm, name, RealmName, text } from './names.ts';
+import { PermissionName } from './permissions.ts';
+import { route } from './route.ts';
+
+const tag = 'admin-access';
+
+export const AdminLogin = z.strictObject({
+  username: text(255).min(1),
+  password: text(512).min(1),
+  otp: z
+    .string()
+    .regex(/^\d{6,8}$/)
+    .optional(),
+  realm: RealmName.optional().describe('Default: master'),
+});
+export const adminLogin = route({
+  method: 'POST',
+  path: '/admin/login',
+  tag,
+  summary: 'Sign in: sets SVC_ADMIN_SESSION and XSRF-TOKEN',
+  permission: null,
+  body: AdminLogin,
+  status: 204,
+  problems: ['invalid-credentials', 'too-many-requests'],
+});
+export const adminLogout = route({
+  method: 'POST',
+  path: '/admin/logout',
+  tag,
+  summary: 'End the admin session',
+  permission: null,
+  status: 204,
+});
+export const AdminSession = z
+  .object({
+    type: z.enum(['user', 'client']),
+    id: Id,
+    name: z.string(),
+    realm: RealmName.describe('Home realm'),
+    permissions: z.record(z.string(), z.array(z.string())).describe('Permissions by realm; * is every realm'),
+    expiresAt: z.int().nullable(),
+  })
+  .meta({ id: 'AdminSession' });
+export const getAdminSession = route({
+  method: 'GET',
+  path: '/admin/session',
+  tag,
+  summary: 'Who am I, and what may I do',
+  permission: null,
+  response: AdminSession,
+});
+
+export const AdminRole = z
+  .object({
+    id: Id,
+    name: z.string(),
+    builtIn: z.boolean(),
+    permissions: z.array(PermissionName),
+  })
+  .meta({ id: 'AdminRole' });
+export type AdminRole = z.infer<typeof AdminRole>;
+export const listAdminRoles = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/admin-roles',
+  tag,
+  summary: 'List admin roles',
+  permission: 'admin-roles:read',
+  params: InRealm,
+  response: z.array(AdminRole),
+});
+export const putAdminRole = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/admin-roles/:id',
+  tag,
+  summary: 'Set the permissions of an admin role that is not built in',
+  permission: 'admin-roles:write',
+  params: ById,
+  body: z.strictObject({ permissions: z.array(PermissionName).max(200), name: name(255).optional() }),
+  response: AdminRole,
+  problems: ['not-found', 'built-in', 'privilege-escalation'],
+});
+export const listPermissions = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/admin-roles/permissions',
+  tag,
+  summary: 'Every permission there is',
+  permission: 'admin-roles:read',
+  params: InRealm,
+  response: z.array(PermissionName),
+});
+/** In a realm document; the natural key is the name. Built-in roles are not exported. */
+export const AdminRoleDocument = z.strictObject({
+  name: name(255),
+  permissions: z.array(PermissionName).max(200).optional(),
+});
+export type AdminRoleDocument = z.infer<typeof AdminRoleDocument>;

@@ -1,0 +1,95 @@
+// Client scopes: what a scope puts into tokens. Decisions "Client scope"; specification 4.10.
+import { z } from 'zod';
+import { ById, Id, InRealm, name, Page, text } from './names.ts';
+import { route } from './route.ts';
+
+/** One claim: where its value comes from and which tokens carry it. */
+export const Claim = z.strictObject({
+  name: name(255).describe('The claim in the token'),
+  source: z
+    .enum([
+      'attribute',
+      'username',
+      'email',
+      'emailVerified',
+      'firstName',
+      'lastName',
+      'fullName',
+      'locale',
+      'groups',
+      'roles',
+      'constant',
+    ])
+    .describe('Where the value comes from'),
+  value: text(1000).optional().describe('The attribute’s name, or the constant'),
+  accessToken: z.boolean().optional().describe('Default false'),
+  idToken: z.boolean().optional().describe('Default false'),
+  userinfo: z.boolean().optional().describe('Default true'),
+});
+export type Claim = z.infer<typeof Claim>;
+
+const ScopeName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
+const fields = {
+  name: ScopeName,
+  description: text(2000).nullable().describe('Shown on the consent page'),
+  includeInTokenScope: z.boolean(),
+  claims: z.array(Claim).max(100),
+};
+
+export const ClientScope = z.object({ id: Id, ...fields }).meta({ id: 'ClientScope' });
+export type ClientScope = z.infer<typeof ClientScope>;
+export const ClientScopeInput = z.strictObject(fields).partial().required({ name: true });
+export type ClientScopeInput = z.infer<typeof ClientScopeInput>;
+/** In a realm document; the natural key is the name. */
+export const ClientScopeDocument = ClientScopeInput;
+export type ClientScopeDocument = ClientScopeInput;
+
+const tag = 'client-scopes';
+const at = '/admin/realms/:realm/client-scopes' as const;
+
+export const listClientScopes = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List client scopes',
+  permission: 'client-scopes:read',
+  params: InRealm,
+  query: Page,
+  response: z.array(ClientScope),
+});
+export const createClientScope = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Create a client scope',
+  permission: 'client-scopes:write',
+  params: InRealm,
+  body: ClientScopeInput,
+  status: 201,
+  response: ClientScope,
+  problems: ['name-taken'],
+});
+export const getClientScope = route({
+  method: 'GET',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Read a client scope',
+  permission: 'client-scopes:read',
+  params: ById,
+  response: ClientScope,
+  problems: ['not-found'],
+});
+export const deleteClientScope = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Delete a client scope',
+  permission: 'client-scopes:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found', 'precondition-failed'],
+});

@@ -1,0 +1,120 @@
+// The typed client: operator and CLI call contract routes with it. It knows no feature, only the shape of a route.
+// Specification 4; errors are RFC 9457 problems, thrown as ServerProblem.
+import type { z } from 'zod';
+import { ProblemDetails } from './problem.ts';
+import type { Route } from './route.ts';
+
+/** The server answered with a problem. `status` 0: it could not be reached. */
+export class ServerProblem extends Error {
+  readonly status: number;
+  readonly problem: ProblemDetails | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(status: number, message: string, problem?: ProblemDetails, retryAfterSeconds?: number, cause?: unknown) {
+    super(message, { cause });
+    this.status = status;
+    this.problem = problem;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export interface CallInput<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
+  params?: z.input<P>;
+  query?: z.input<Q>;
+  body?: z.input<B>;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export interface Answer<T> {
+  status: number;
+  /** Absent where the server answered 304 or 204. */
+  body: T | undefined;
+  etag: string | undefined;
+  nextCursor: string | undefined;
+}
+
+/** Fills `:name` and `*` of a route's path and appends the query. */
+export function address(
+  path: string,
+  params: Record<string, unknown> = {},
+  query: Record<string, unknown> = {},
+): string {
+  const filled = path.replace(/:([A-Za-z]+)|\*/g, (_, key: string | undefined) =>
+    encodeURIComponent(String(params[key ?? '*'] ?? '')),
+  );
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+  return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+/**
+ * @param baseUrl where the server is, without a trailing slash
+ * @param authorize gives the Authorization header of each request; called again once after a 401
+ */
+export function createClient({
+  baseUrl,
+  fetch,
+  authorize,
+  timeoutMs = 30_000,
+}: {
+  baseUrl: string;
+  fetch: typeof globalThis.fetch;
+  authorize: (options: { renew: boolean }) => Promise<string>;
+  timeoutMs?: number;
+}) {
+  async function once(route: Route, input: CallInput<z.ZodType, z.ZodType, z.ZodType>, renew: boolean) {
+    const authorization = await authorize({ renew });
+    const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
+    const timeout = AbortSignal.timeout(timeoutMs);
+    return fetch(baseUrl + address(route.path, Object(input.params), Object(input.query)), {
+      method: route.method,
+      headers: {
+        accept: 'application/json',
+        authorization,
+        ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...input.headers,
+      },
+      signal: input.signal ? AbortSignal.any([input.signal, timeout]) : timeout,
+      ...body,
+    });
+  }
+
+  async function call<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
+    route: Route<P, Q, B, R>,
+    input: CallInput<P, Q, B> = {},
+  ): Promise<Answer<z.output<R>>> {
+    let response: Response;
+    try {
+      response = await once(route, input, false);
+      if (response.status === 401) {
+        await response.body?.cancel();
+        response = await once(route, input, true);
+      }
+    } catch (cause) {
+      if (cause instanceof ServerProblem) throw cause;
+      throw new ServerProblem(0, `the server at ${baseUrl} cannot be reached`, undefined, undefined, cause);
+    }
+    if (response.status >= 400) throw await refusal(response);
+    const empty = response.status === 204 || response.status === 304;
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: empty ? undefined : route.response.parse(JSON.parse(text)),
+      etag: response.headers.get('etag') ?? undefined,
+      nextCursor: /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1],
+    };
+  }
+  return { call };
+}
+export type Client = ReturnType<typeof createClient>;
+
+async function refusal(response: Response): Promise<ServerProblem> {
+  const text = await response.text();
+  const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+  try {
+    const problem = ProblemDetails.parse(JSON.parse(text));
+    return new ServerProblem(response.status, problem.detail ?? problem.title, problem, retryAfter);
+  } catch {
+    return new ServerProblem(response.status, `the server answered ${response.status}`, undefined, retryAfter);
+  }
+}

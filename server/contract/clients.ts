@@ -1,0 +1,216 @@
+// Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
+import { z } from 'zod';
+import { ById, EpochMs, HttpUrl, Id, InRealm, name, SearchPage, text } from './names.ts';
+import { route } from './route.ts';
+import { ResourceIndicator } from './settings.ts';
+
+export const TokenEndpointAuthMethod = z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']);
+export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
+
+export const GrantType = z.enum(['authorization_code', 'refresh_token', 'client_credentials']);
+
+/** Exact match, no wildcard, no fragment (RFC 6749 §3.1.2); a loopback address matches on any port (RFC 8252 §7.3). */
+const RedirectUri = z
+  .string()
+  .max(2048)
+  .refine((s) => URL.canParse(s) && !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment')
+  .refine((s) => !/^(javascript|data|vbscript|file|blob|about):/i.test(s), 'has a scheme that may not be redirected to')
+  .refine((s) => !s.includes('*'), 'must be exact: wildcards are not matched');
+const Origin = z
+  .string()
+  .max(2048)
+  .refine(
+    (s) => s === '+' || (URL.canParse(s) && new URL(s).origin === s),
+    "must be an origin such as https://app.example, or '+' for those of the redirect URIs",
+  );
+const ScopeName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
+const ClientId = name(255).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII (RFC 6749 appendix A.1)');
+const seconds = z.int().min(1).max(315_360_000);
+
+/** Every settable field but the natural key and the secret. */
+export const clientFields = {
+  name: text(255).nullable(),
+  description: text(2000).nullable(),
+  enabled: z.boolean(),
+  tokenEndpointAuthMethod: TokenEndpointAuthMethod,
+  redirectUris: z.array(RedirectUri).max(200),
+  postLogoutRedirectUris: z.array(RedirectUri).max(200),
+  webOrigins: z.array(Origin).max(200),
+  grantTypes: z.array(GrantType).max(20),
+  defaultClientScopes: z.array(ScopeName).max(200),
+  optionalClientScopes: z.array(ScopeName).max(200),
+  consentRequired: z.boolean(),
+  requirePkce: z.boolean(),
+  flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
+  accessTokenTtlSeconds: seconds.nullable(),
+  refreshTokenTtlSeconds: seconds.nullable(),
+  jwks: z.record(z.string(), z.unknown()).nullable().describe('JWK Set for private_key_jwt'),
+  jwksUri: HttpUrl.nullable(),
+  allowedResources: z
+    .array(ResourceIndicator)
+    .max(200)
+    .describe('RFC 8707: what this client may ask for; empty: all of the realm’s'),
+};
+
+/** What a client has where nothing was said. */
+export const freshClient = {
+  name: null,
+  description: null,
+  enabled: true,
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  redirectUris: [],
+  postLogoutRedirectUris: [],
+  webOrigins: [],
+  grantTypes: ['authorization_code', 'refresh_token'],
+  defaultClientScopes: ['profile', 'email', 'roles'],
+  optionalClientScopes: ['offline_access'],
+  consentRequired: false,
+  requirePkce: true,
+  flowOverride: null,
+  accessTokenTtlSeconds: null,
+  refreshTokenTtlSeconds: null,
+  jwks: null,
+  jwksUri: null,
+  allowedResources: [],
+} as const satisfies z.input<z.ZodObject<typeof clientFields>>;
+
+export const ServiceAccountRoles = z
+  .object({
+    clientId: z.string(),
+    roles: z.array(z.string()),
+    clientRoles: z.record(z.string(), z.array(z.string())),
+    adminRoles: z.array(z.string()).describe('Admin roles over this realm'),
+  })
+  .meta({ id: 'ServiceAccountRoles' });
+
+export const Client = z
+  .object({
+    id: Id,
+    clientId: z.string(),
+    ...clientFields,
+    serviceAccountRoles: z.array(z.string()).describe('Realm roles of the service account'),
+    secretSet: z.boolean(),
+    createdAt: EpochMs,
+  })
+  .meta({ id: 'Client' });
+export type Client = z.infer<typeof Client>;
+
+/** At least 32 characters, so that its digest can be stored without a slow hash; a shorter one is hashed slowly. */
+export const ClientSecret = text(512).min(16, 'must have at least 16 characters');
+
+export const ClientInput = z
+  .strictObject(clientFields)
+  .partial()
+  .extend({
+    clientId: ClientId,
+    secret: ClientSecret.optional(),
+    serviceAccountRoles: z.array(name()).max(200).optional(),
+  });
+export type ClientInput = z.infer<typeof ClientInput>;
+
+/** PUT takes what GET answered. */
+export const ClientUpdate = ClientInput.extend({
+  id: Id.optional(),
+  secretSet: z.boolean().optional(),
+  createdAt: EpochMs.optional(),
+});
+
+/** In a realm document; the natural key is the clientId. */
+export const ClientDocument = z
+  .strictObject(clientFields)
+  .partial()
+  .extend({ clientId: ClientId, secret: text(512).min(1).optional() });
+export type ClientDocument = z.infer<typeof ClientDocument>;
+
+export const ServiceAccountRolesDocument = z.strictObject({
+  clientId: ClientId,
+  roles: z.array(name()).max(500).optional().describe('Realm roles'),
+  clientRoles: z.record(name(), z.array(name()).max(500)).optional().describe('Client roles, by clientId'),
+  adminRoles: z
+    .array(name())
+    .max(100)
+    .optional()
+    .describe('Admin roles over this realm; nobody can give what they do not hold'),
+});
+export type ServiceAccountRolesDocument = z.infer<typeof ServiceAccountRolesDocument>;
+
+const tag = 'clients';
+const at = '/admin/realms/:realm/clients' as const;
+
+export const listClients = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List clients',
+  permission: 'clients:read',
+  params: InRealm,
+  query: SearchPage,
+  response: z.array(Client),
+});
+export const createClient = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Create a client',
+  permission: 'clients:write',
+  params: InRealm,
+  body: ClientInput,
+  status: 201,
+  response: Client,
+  problems: ['name-taken', 'privilege-escalation'],
+});
+export const getClient = route({
+  method: 'GET',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Read a client',
+  permission: 'clients:read',
+  params: ById,
+  response: Client,
+  problems: ['not-found'],
+});
+export const putClient = route({
+  method: 'PUT',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Update a client; a field that is left out keeps its value',
+  permission: 'clients:write',
+  params: ById,
+  body: ClientUpdate,
+  response: Client,
+  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
+});
+export const deleteClient = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Delete a client with its grants and consents',
+  permission: 'clients:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found', 'privilege-escalation', 'built-in', 'precondition-failed'],
+});
+export const getClientSecret = route({
+  method: 'GET',
+  path: `${at}/:id/secret`,
+  tag,
+  summary: 'Whether a secret is set; its value is never shown again',
+  permission: 'clients:read',
+  params: ById,
+  response: z.object({ secretSet: z.boolean() }),
+  problems: ['not-found'],
+});
+export const createClientSecret = route({
+  method: 'POST',
+  path: `${at}/:id/secret`,
+  tag,
+  summary: 'Make a new secret and show it once',
+  permission: 'clients:write',
+  params: ById,
+  response: z.object({ clientId: z.string(), secret: z.string().describe('Shown this once: svc_cs_…') }),
+  problems: ['not-found', 'privilege-escalation'],
+});

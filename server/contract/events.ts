@@ -1,0 +1,148 @@
+// The one event registry: audit, webhooks and SIEM share its names. `configuration` events raise the realm's revision.
+// Writing and delivering them is events/'s. Specification section 6; decisions "Webhooks".
+import { z } from 'zod';
+import { EpochMs, Id, InRealm, name, Page, RealmName } from './names.ts';
+import { route } from './route.ts';
+
+const configuration = { configuration: true } as const;
+const runtime = { configuration: false } as const;
+
+export const eventTypes = {
+  LOGIN_SUCCESS: runtime,
+  LOGIN_FAILURE: runtime,
+  LOGOUT: runtime,
+  ADMIN_LOGIN_SUCCESS: runtime,
+  ADMIN_LOGIN_FAILURE: runtime,
+  ADMIN_LOGOUT: runtime,
+  ACCESS_DENIED: runtime,
+  MFA_CHALLENGE: runtime,
+  CREDENTIAL_CREATED: runtime,
+  CREDENTIAL_DELETED: runtime,
+  PASSWORD_CHANGED: runtime,
+  USER_LOCKED: runtime,
+  USER_CREATED: runtime,
+  USER_UPDATED: runtime,
+  USER_DELETED: runtime,
+  USERS_IMPORTED: runtime,
+  CONSENT_GRANTED: runtime,
+  CONSENT_REVOKED: runtime,
+  SESSION_ENDED: runtime,
+  CODE_ISSUED: runtime,
+  TOKEN_ISSUED: runtime,
+  TOKEN_REFRESHED: runtime,
+  TOKEN_REFUSED: runtime,
+  TOKEN_REVOKED: runtime,
+  TOKEN_REUSE_DETECTED: runtime,
+  WORKLOAD_TOKEN_ISSUED: runtime,
+  WORKLOAD_TOKEN_REFUSED: runtime,
+  WEBHOOK_TEST: runtime,
+  WEBHOOK_REDELIVERED: runtime,
+  REALM_DELETED: runtime,
+  REALM_CREATED: configuration,
+  REALM_IMPORTED: configuration,
+  SETTINGS_UPDATED: configuration,
+  KEY_ROTATED: configuration,
+  KEY_DELETED: configuration,
+  FLOW_CREATED: configuration,
+  FLOW_UPDATED: configuration,
+  FLOW_DELETED: configuration,
+  WEBHOOK_CREATED: configuration,
+  WEBHOOK_UPDATED: configuration,
+  WEBHOOK_DELETED: configuration,
+  WORKLOAD_IDENTITY_CREATED: configuration,
+  WORKLOAD_IDENTITY_UPDATED: configuration,
+  WORKLOAD_IDENTITY_DELETED: configuration,
+  CLIENT_CREATED: configuration,
+  CLIENT_UPDATED: configuration,
+  CLIENT_DELETED: configuration,
+  CLIENT_SECRET_CREATED: configuration,
+  CLIENT_SCOPE_CREATED: configuration,
+  CLIENT_SCOPE_UPDATED: configuration,
+  CLIENT_SCOPE_DELETED: configuration,
+  ROLE_CREATED: configuration,
+  ROLE_UPDATED: configuration,
+  ROLE_DELETED: configuration,
+  GROUP_CREATED: configuration,
+  GROUP_UPDATED: configuration,
+  GROUP_DELETED: configuration,
+  GROUP_MEMBERS_CHANGED: runtime,
+  ADMIN_ROLE_UPDATED: configuration,
+  ADMIN_GRANT_CHANGED: runtime,
+  MANAGER_RELEASED: configuration,
+  ADOPTION_CHANGED: configuration,
+  ADMIN_WRITE: runtime,
+} as const satisfies Record<string, { configuration: boolean }>;
+
+export type EventType = keyof typeof eventTypes;
+export const EventTypeName = z.enum(Object.keys(eventTypes) as [EventType, ...EventType[]]);
+
+/** Who did it, or what it was done to. */
+export const Party = z.object({
+  type: z.enum(['user', 'client', 'manager', 'system', 'workload', 'realm', 'object']),
+  id: z.string().nullable(),
+  name: z.string().nullable(),
+});
+export type Party = z.infer<typeof Party>;
+
+/** On whose behalf a write happens; every service's write takes it first. */
+export interface By {
+  actor: Party | null;
+  ipAddress: string | null;
+}
+/** The server itself: seeding, janitors, boot. */
+export const bySystem: By = { actor: { type: 'system', id: null, name: 'server' }, ipAddress: null };
+
+/** What a service records in its transaction. `data` never holds a secret. */
+export interface DomainEvent {
+  type: EventType;
+  realm: string;
+  by: By;
+  subject?: Party | null;
+  clientId?: string | null;
+  outcome?: 'success' | 'failure' | 'denied';
+  data?: Record<string, unknown>;
+}
+
+export const Event = z
+  .object({
+    id: Id,
+    type: EventTypeName,
+    occurredAt: EpochMs,
+    realmId: RealmName,
+    actor: Party.nullable(),
+    subject: Party.nullable(),
+    clientId: z.string().nullable(),
+    ipAddress: z.string().nullable(),
+    outcome: z.enum(['success', 'failure', 'denied']),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event' });
+export type Event = z.infer<typeof Event>;
+
+export const listEvents = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/events',
+  tag: 'events',
+  summary: 'Query the audit log, newest first',
+  permission: 'events:read',
+  params: InRealm,
+  query: Page.extend({
+    type: name(400).optional().describe('One event type, or several separated by commas'),
+    clientId: name().optional(),
+    userId: Id.optional().describe('Events done by, or done to, this user'),
+    outcome: z.enum(['success', 'failure', 'denied']).optional(),
+    from: z.coerce.number().int().optional().describe('Epoch milliseconds, inclusive'),
+    to: z.coerce.number().int().optional().describe('Epoch milliseconds, exclusive'),
+  }),
+  response: z.array(Event),
+});
+
+export const listEventTypes = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/events/types',
+  tag: 'events',
+  summary: 'The event types that audit and webhooks know',
+  permission: 'events:read',
+  params: InRealm,
+  response: z.array(EventTypeName),
+});

@@ -1,0 +1,209 @@
+// Sign-in flows and the authenticator registry. Specification 2.1, 2.2 and 4.1; decisions "Reading and writing".
+import { z } from 'zod';
+import { Id, InRealm, name, RealmName } from './names.ts';
+import { route } from './route.ts';
+
+export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
+export type Requirement = z.infer<typeof Requirement>;
+
+/** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
+export const MAX_FLOW_DEPTH = 4;
+export const MAX_EXECUTIONS = 50;
+
+export const Execution = z
+  .object({
+    executionId: Id,
+    parentId: Id.nullable().describe('The sub-flow container; null at top level'),
+    authenticatorId: z.string().nullable().describe('null: a sub-flow container grouping its children'),
+    name: z.string().nullable().describe('Display name of a container'),
+    requirement: Requirement,
+    condition: z.boolean().describe('true: a condition check'),
+    priority: z.int().describe('Order among siblings, ascending'),
+    config: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Execution' });
+export type Execution = z.infer<typeof Execution>;
+
+export const Flow = z
+  .object({ realmId: RealmName, alias: z.string(), builtIn: z.boolean(), executions: z.array(Execution).optional() })
+  .meta({ id: 'Flow' });
+export type Flow = z.infer<typeof Flow>;
+
+/** What a tree is written with: flat with `parentId` (as GET answers), or nested `executions`, or both. */
+export interface ExecutionInput {
+  executionId?: string | undefined;
+  parentId?: string | null | undefined;
+  authenticatorId?: string | null | undefined;
+  name?: string | null | undefined;
+  requirement: Requirement;
+  condition?: boolean | undefined;
+  priority?: number | undefined;
+  config?: Record<string, unknown> | undefined;
+  executions?: ExecutionInput[] | undefined;
+}
+function executionInput(depth: number): z.ZodType<ExecutionInput> {
+  const leaf = z.strictObject({
+    executionId: Id.optional(),
+    parentId: Id.nullable().optional(),
+    authenticatorId: name(100).nullable().optional(),
+    name: name(200).nullable().optional(),
+    requirement: Requirement,
+    condition: z.boolean().optional(),
+    priority: z.int().min(0).max(1_000_000).optional(),
+    config: z.record(z.string(), z.unknown()).optional(),
+  });
+  if (depth === 1) return leaf;
+  return leaf.extend({
+    executions: z
+      .array(executionInput(depth - 1))
+      .max(MAX_EXECUTIONS)
+      .optional(),
+  });
+}
+export const ExecutionInput = executionInput(MAX_FLOW_DEPTH);
+
+/**
+ * An execution in a realm document and in a Flow resource: children by containment, order by position, no ids.
+ * `levels` is how deep `executions` may nest (a fixed depth, since CRDs know no recursion).
+ */
+export interface ExecutionDocument {
+  authenticatorId?: string | undefined;
+  name?: string | undefined;
+  requirement: Requirement;
+  config?: Record<string, unknown> | undefined;
+  executions?: ExecutionDocument[] | undefined;
+}
+export function executionDocument(levels: number): z.ZodType<ExecutionDocument> {
+  const leaf = z.strictObject({
+    authenticatorId: name(100)
+      .optional()
+      .describe('Id from the authenticator registry; left out for a sub-flow container, which has `executions`'),
+    name: name(200).optional().describe('Display name of a container'),
+    requirement: Requirement.describe('REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED'),
+    config: z.record(z.string(), z.unknown()).optional().describe('Configuration of the authenticator'),
+  });
+  if (levels === 1) return leaf;
+  const children = z.array(executionDocument(levels - 1)).max(MAX_EXECUTIONS);
+  return leaf.extend({ executions: children.optional().describe('Children of a container, in order') });
+}
+export const FlowDocument = z.strictObject({
+  alias: name(255),
+  executions: z.array(executionDocument(MAX_FLOW_DEPTH)).max(MAX_EXECUTIONS).optional(),
+});
+export type FlowDocument = z.infer<typeof FlowDocument>;
+
+export const Authenticator = z
+  .object({
+    id: z.string(),
+    displayName: z.string(),
+    factorClass: z.enum(['KNOWLEDGE', 'POSSESSION', 'INHERENCE', 'NONE']),
+    levelOfAssurance: z.int().describe('0 for conditions'),
+    category: z.enum(['METHOD', 'CONDITION']),
+  })
+  .meta({ id: 'Authenticator' });
+export type Authenticator = z.infer<typeof Authenticator>;
+
+const tag = 'flows';
+const ByAlias = z.strictObject({ realm: RealmName, alias: name(255) });
+const at = '/admin/realms/:realm/flows' as const;
+const TreeInput = z.strictObject({
+  executions: z.array(ExecutionInput).max(MAX_EXECUTIONS),
+  // GET → PUT changes nothing, so what GET answers is accepted
+  realmId: RealmName.optional(),
+  alias: name(255).optional(),
+  builtIn: z.boolean().optional(),
+});
+export type TreeInput = z.infer<typeof TreeInput>;
+
+export const listFlows = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List flows, without their executions',
+  permission: 'flows:read',
+  params: InRealm,
+  response: z.array(Flow),
+});
+export const createFlow = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Create an empty flow, or a copy of another',
+  permission: 'flows:write',
+  params: InRealm,
+  body: z.strictObject({ alias: name(255), copyFromAlias: name(255).optional() }),
+  status: 201,
+  response: Flow,
+  problems: ['name-taken', 'not-found'],
+});
+export const getFlow = route({
+  method: 'GET',
+  path: `${at}/:alias`,
+  tag,
+  summary: 'Read a flow with its executions',
+  permission: 'flows:read',
+  params: ByAlias,
+  response: Flow,
+  problems: ['not-found'],
+});
+export const putFlow = route({
+  method: 'PUT',
+  path: `${at}/:alias`,
+  tag,
+  summary: 'Save the full desired tree',
+  permission: 'flows:write',
+  params: ByAlias,
+  body: TreeInput,
+  response: Flow,
+  problems: ['not-found', 'precondition-failed'],
+});
+export const renameFlow = route({
+  method: 'PATCH',
+  path: `${at}/:alias`,
+  tag,
+  summary: 'Rename a flow; bindings follow',
+  permission: 'flows:write',
+  params: ByAlias,
+  body: z.strictObject({ alias: name(255) }),
+  response: Flow,
+  problems: ['not-found', 'name-taken', 'flow-built-in', 'precondition-failed'],
+});
+export const deleteFlow = route({
+  method: 'DELETE',
+  path: `${at}/:alias`,
+  tag,
+  summary: 'Delete a flow that is not built in and not bound',
+  permission: 'flows:write',
+  params: ByAlias,
+  status: 204,
+  problems: ['not-found', 'flow-built-in', 'flow-in-use', 'precondition-failed'],
+});
+export const getBrowserFlow = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/flow',
+  tag,
+  summary: 'Read the flow that the realm is bound to',
+  permission: 'flows:read',
+  params: InRealm,
+  response: Flow,
+});
+export const putBrowserFlow = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/flow',
+  tag,
+  summary: 'Save the flow that the realm is bound to',
+  permission: 'flows:write',
+  params: InRealm,
+  body: TreeInput,
+  response: Flow,
+  problems: ['precondition-failed'],
+});
+export const listAuthenticators = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/authenticators',
+  tag,
+  summary: 'The authenticator registry',
+  permission: 'flows:read',
+  params: InRealm,
+  response: z.array(Authenticator),
+});

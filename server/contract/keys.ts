@@ -1,0 +1,49 @@
+// A realm's signing keys. Specification 2.4, 3 and 4.3.
+import { z } from 'zod';
+import { EpochMs, Id, InRealm, RealmName } from './names.ts';
+import { route } from './route.ts';
+
+export const RealmKey = z
+  .object({
+    keyId: Id,
+    algorithm: z.string().describe('RSA'),
+    status: z.enum(['ACTIVE', 'RETAINED']),
+    publicKey: z.string().describe('Base64 DER of the public key (SubjectPublicKeyInfo), the same key as in the JWKS'),
+    createdAt: EpochMs,
+    rotatedAt: EpochMs.nullable().describe('null on the active key'),
+  })
+  .meta({ id: 'RealmKey' });
+export type RealmKey = z.infer<typeof RealmKey>;
+
+const tag = 'keys';
+
+export const listKeys = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/keys',
+  tag,
+  summary: 'List the active key and the retained ones',
+  permission: 'keys:read',
+  params: InRealm,
+  response: z.array(RealmKey),
+});
+
+export const rotateKeys = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/keys/rotate',
+  tag,
+  summary: 'Make a new active key; the one before it stays published for verification',
+  permission: 'keys:write',
+  params: InRealm,
+  response: RealmKey,
+});
+
+export const deleteKey = route({
+  method: 'DELETE',
+  path: '/admin/realms/:realm/keys/:keyId',
+  tag,
+  summary: 'Delete a retained key',
+  permission: 'keys:write',
+  params: z.strictObject({ realm: RealmName, keyId: Id }),
+  status: 204,
+  problems: ['not-found', 'key-active'],
+});

@@ -1,0 +1,49 @@
+// Names, identifiers and paging that every feature's wire shapes share. Specification section 2; decisions "Realms".
+import { z } from 'zod';
+
+/** Text that PostgreSQL can hold (no NUL), bounded. */
+export const text = (max = 255) =>
+  z
+    .string()
+    .max(max)
+    .refine((s) => !s.includes('\0'), 'must not contain NUL');
+
+/** A name: not empty, no control characters, no blanks at its ends. */
+export const name = (max = 255) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((s) => s === s.trim(), 'must not begin or end with a blank')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+    .refine((s) => !/[\u0000-\u001f\u007f]/.test(s), 'must not contain control characters');
+
+export const RealmName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a DNS label: a-z, 0-9 and -, at most 63 characters')
+  .describe('The name of a realm, also its id: `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`');
+
+export const Id = z.uuid();
+export const EpochMs = z.int().describe('Epoch milliseconds');
+
+export const InRealm = z.strictObject({ realm: RealmName });
+export const ById = z.strictObject({ realm: RealmName, id: Id });
+
+/** Lists answer at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header. */
+export const Page = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('At most this many rows'),
+  cursor: text(500).optional().describe('From the Link header of the page before; opaque'),
+});
+export const SearchPage = Page.extend({ q: text(255).optional().describe('Search text') });
+
+/** name → list of strings, as users, groups and roles carry them. */
+export const Attributes = z
+  .record(name(255), z.array(text(4096)).max(100))
+  .describe('Map of attribute name to its list of values');
+
+/** An absolute http(s) address without fragment or credentials. */
+export const HttpUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2048)
+  .refine((s) => !s.includes('\0'), 'must not contain NUL');

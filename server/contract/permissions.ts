@@ -1,0 +1,71 @@
+// What an administrator can be allowed: `area:verb`. Listed by GET /admin-roles/permissions. Decisions "Admin authentication".
+import { z } from 'zod';
+
+export const areas = [
+  'realm',
+  'settings',
+  'keys',
+  'flows',
+  'webhooks',
+  'workload-identity',
+  'users',
+  'roles',
+  'groups',
+  'clients',
+  'client-scopes',
+  'sessions',
+  'events',
+  'messaging',
+  'identity-providers',
+  'applications',
+  'agents',
+  'organizations',
+  'saml-clients',
+  'scim-targets',
+  'admin-roles',
+  'managers',
+] as const;
+export type Area = (typeof areas)[number];
+export type Permission = `${Area}:read` | `${Area}:write` | 'realm:create' | 'realm:delete';
+
+export const permissions: readonly Permission[] = [
+  ...areas.flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
+  'realm:create',
+  'realm:delete',
+];
+
+export const PermissionName = z.enum([...permissions]);
+
+const reads = permissions.filter((p) => p.endsWith(':read'));
+
+/** The roles each realm is seeded with; built in, so their permissions are fixed. */
+export const builtInAdminRoles: Record<string, readonly Permission[]> = {
+  'realm-admin': permissions,
+  'realm-viewer': reads,
+  'user-manager': [
+    'users:read',
+    'users:write',
+    'groups:read',
+    'groups:write',
+    'roles:read',
+    'sessions:read',
+    'sessions:write',
+  ],
+  'client-manager': [
+    'clients:read',
+    'clients:write',
+    'client-scopes:read',
+    'client-scopes:write',
+    'roles:read',
+    'roles:write',
+  ],
+  'security-auditor': [
+    'events:read',
+    'sessions:read',
+    'settings:read',
+    'keys:read',
+    'users:read',
+    'clients:read',
+    'admin-roles:read',
+  ],
+};

@@ -1,0 +1,86 @@
+// The problems that admin, account and monitoring APIs answer with (RFC 9457), as one table: code → status and title.
+// OAuth's errors are apart (http/oauth-error.ts): their vocabulary is RFC 6749's. Specification section 7; decisions "Errors".
+import { z } from 'zod';
+
+export const problems = {
+  'invalid-request': { status: 400, title: 'The request is malformed or invalid' },
+  'missing-environment': {
+    status: 400,
+    title: 'The document needs environment variables that the server does not have',
+  },
+  unauthenticated: { status: 401, title: 'No session, or it has expired' },
+  'invalid-credentials': { status: 401, title: 'The credentials were not accepted' },
+  forbidden: { status: 403, title: 'Not permitted' },
+  'csrf-mismatch': { status: 403, title: 'The X-XSRF-TOKEN header does not match the XSRF-TOKEN cookie' },
+  'privilege-escalation': { status: 403, title: 'Nobody can give what they do not hold' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'name-taken': { status: 409, title: 'The name is taken' },
+  'flow-built-in': { status: 409, title: 'A built-in flow cannot be renamed or deleted' },
+  'flow-in-use': { status: 409, title: 'The flow is bound and cannot be deleted' },
+  'key-active': { status: 409, title: 'The active key cannot be deleted' },
+  'realm-protected': { status: 409, title: 'This realm cannot be deleted' },
+  'built-in': { status: 409, title: 'A built-in object cannot be changed this way' },
+  'in-use': { status: 409, title: 'Something else refers to this object' },
+  'managed-by-another': { status: 409, title: 'Another manager owns what the document declares' },
+  'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
+  'too-large': { status: 413, title: 'The request is too large' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'The database is away; try again shortly' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+export const FieldError = z.object({
+  path: z.string().describe('Where in the request: `settings.accessTokenTtlSeconds`, `executions[2].config`'),
+  message: z.string(),
+});
+export type FieldError = z.infer<typeof FieldError>;
+
+/** RFC 9457 problem details; `type` is `urn:svc:problem:<code>`. */
+export const ProblemDetails = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().optional(),
+    errors: z.array(FieldError).optional(),
+  })
+  .loose()
+  .meta({ id: 'ProblemDetails' });
+export type ProblemDetails = z.infer<typeof ProblemDetails>;
+
+/** What a caller may know is in `detail`, `errors` and `extra`; `reason` and `cause` go to the log alone. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly detail: string | undefined;
+  readonly errors: FieldError[] | undefined;
+  readonly extra: Record<string, unknown> | undefined;
+  readonly reason: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(
+    code: ProblemCode,
+    detail?: string,
+    more: {
+      errors?: FieldError[];
+      extra?: Record<string, unknown>;
+      reason?: string;
+      cause?: unknown;
+      retryAfterSeconds?: number;
+    } = {},
+  ) {
+    super(detail ?? problems[code].title, { cause: more.cause });
+    this.code = code;
+    this.detail = detail;
+    this.errors = more.errors;
+    this.extra = more.extra;
+    this.reason = more.reason;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+  }
+  get status(): number {
+    return problems[this.code].status;
+  }
+}

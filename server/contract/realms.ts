@@ -1,0 +1,128 @@
+// Realms themselves. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
+import { z } from 'zod';
+import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
+import { route } from './route.ts';
+
+/** The realm that always exists; its users can hold admin roles over every realm. */
+export const MASTER = 'master';
+
+export const RealmSummary = z
+  .object({
+    realm: RealmName,
+    displayName: z.string(),
+    revision: z.int().describe('Raised by each configuration write'),
+  })
+  .meta({ id: 'RealmSummary' });
+export type RealmSummary = z.infer<typeof RealmSummary>;
+export const Realm = RealmSummary.extend({ issuer: z.string(), createdAt: EpochMs }).meta({ id: 'Realm' });
+export type Realm = z.infer<typeof Realm>;
+
+const tag = 'realms';
+export const listRealms = route({
+  method: 'GET',
+  path: '/admin/realms',
+  tag,
+  summary: 'List the realms that the caller may read, with their revisions',
+  description:
+    'Carries an ETag: a conditional request answers 304 while no realm has changed. `limit` is at most 10000 here.',
+  permission: null,
+  query: Page.extend({ limit: z.coerce.number().int().min(1).max(10_000).default(1000) }),
+  response: z.array(RealmSummary),
+});
+export const createRealm = route({
+  method: 'POST',
+  path: '/admin/realms',
+  tag,
+  summary: 'Create a realm, seeded with keys, the browser flow and the built-in roles',
+  permission: null,
+  description: 'Needs the permission `realm:create`, which only an administrator of `master` can hold.',
+  body: z.strictObject({ realm: RealmName, displayName: name(200).optional() }),
+  status: 201,
+  response: Realm,
+  problems: ['name-taken', 'forbidden'],
+});
+export const getRealm = route({
+  method: 'GET',
+  path: '/admin/realms/:realm',
+  tag,
+  summary: 'Read a realm',
+  permission: 'realm:read',
+  params: InRealm,
+  response: Realm,
+  problems: ['not-found'],
+});
+export const deleteRealm = route({
+  method: 'DELETE',
+  path: '/admin/realms/:realm',
+  tag,
+  summary: 'Delete a realm with everything in it',
+  permission: 'realm:delete',
+  params: InRealm,
+  status: 204,
+  problems: ['not-found', 'realm-protected', 'precondition-failed'],
+});
+
+export const Endpoints = z
+  .object({
+    issuer: z.string(),
+    discovery: z.string(),
+    authorization: z.string(),
+    token: z.string(),
+    userinfo: z.string(),
+    jwks: z.string(),
+    revocation: z.string(),
+    introspection: z.string(),
+    endSession: z.string(),
+    workloadIdentityToken: z.string(),
+    account: z.string(),
+  })
+  .meta({ id: 'RealmEndpoints' });
+export const getEndpoints = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/endpoints',
+  tag,
+  summary: 'The realm’s addresses',
+  permission: 'realm:read',
+  params: InRealm,
+  response: Endpoints,
+});
+export const RealmHealth = z
+  .object({
+    status: z.enum(['UP', 'DOWN']),
+    components: z.record(
+      z.string(),
+      z.object({ status: z.enum(['UP', 'DOWN']), details: z.record(z.string(), z.unknown()).optional() }),
+    ),
+  })
+  .meta({ id: 'RealmHealth' });
+export const getRealmHealth = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/health',
+  tag,
+  summary: 'Can this realm sign people in, and do its webhooks arrive?',
+  permission: 'realm:read',
+  params: InRealm,
+  response: RealmHealth,
+});
+
+// A manager's name with * for any run of characters, such as k8s:prod/identity/* (decisions, Tenancy).
+export const Adoption = z.strictObject({ managers: z.array(name(500)).max(100) }).meta({ id: 'Adoption' });
+export const getAdoption = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/adoption',
+  tag,
+  summary: 'Which managers may adopt this realm',
+  permission: 'realm:read',
+  params: InRealm,
+  response: Adoption,
+});
+export const putAdoption = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/adoption',
+  tag,
+  summary: 'Allow managers to adopt this realm',
+  permission: 'realm:write',
+  params: InRealm,
+  body: Adoption,
+  response: Adoption,
+});

@@ -1,0 +1,69 @@
+// A route is data: handler types, client types, permission check, OpenAPI operation and allowed problems come from it.
+// It imports nothing but zod; http/bind.ts mounts it, contract/client.ts calls it. Specification section 4.
+import { z } from 'zod';
+import type { Permission } from './permissions.ts';
+import type { ProblemCode } from './problem.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Route<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> {
+  method: Method;
+  /** Fastify's form, from the root: `/admin/realms/:realm/webhooks`. */
+  path: string;
+  /** Groups operations in the OpenAPI document; the feature's name. */
+  tag: string;
+  summary: string;
+  description?: string;
+  /** What the caller must hold in the realm of the path; `null`: any authenticated administrator. */
+  permission: Permission | null;
+  params: Params;
+  query: Query;
+  body: Body;
+  status: 200 | 201 | 202 | 204;
+  response: Response;
+  problems: readonly ProblemCode[];
+  /** A write that changes nothing and so records no event (preview, dry run, test). */
+  recordsNothing: boolean;
+}
+
+const None = z.undefined();
+const Nothing = z.strictObject({});
+
+/** Declares a route; what is left out has the plainest value (200, no body, no query). */
+export function route<
+  Params extends z.ZodType = typeof Nothing,
+  Query extends z.ZodType = typeof Nothing,
+  Body extends z.ZodType = typeof None,
+  Response extends z.ZodType = typeof None,
+>(r: {
+  method: Method;
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  permission: Permission | null;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  status?: 200 | 201 | 202 | 204;
+  response?: Response;
+  problems?: readonly ProblemCode[];
+  recordsNothing?: boolean;
+}): Route<Params, Query, Body, Response> {
+  return {
+    status: 200,
+    problems: [],
+    recordsNothing: false,
+    ...r,
+    // A missing schema is the empty one; the generics say which, the compiler can't follow the default.
+    params: (r.params ?? Nothing) as Params,
+    query: (r.query ?? Nothing) as Query,
+    body: (r.body ?? None) as Body,
+    response: (r.response ?? None) as Response,
+  };
+}

@@ -1,0 +1,151 @@
+// A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
+// Storing them is features/settings'. A field that is left out of PUT keeps its value (decisions).
+import { z } from 'zod';
+import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
+import { route } from './route.ts';
+
+const seconds = (max: number) => z.int().min(1).max(max);
+const YEAR = 31_536_000;
+const colour = z.string().regex(/^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, 'must be a hex colour such as #1a2b3c');
+export const RiskAction = z.enum(['allow', 'step_up', 'deny']);
+export type RiskAction = z.infer<typeof RiskAction>;
+
+/** The fields of 2.3 in their order, then what is added to them. No defaults here: documents declare only what they own. */
+export const settingsShape = {
+  displayName: name(200).describe('What people see'),
+  issuer: HttpUrl.nullable().describe('The `iss` of tokens; null: {base_url}/realms/{realm}'),
+  accessTokenTtlSeconds: seconds(86_400).describe('Lifetime of access tokens'),
+  refreshTokenTtlSeconds: seconds(10 * YEAR).describe('Lifetime of refresh tokens'),
+  reuseRefreshTokens: z
+    .boolean()
+    .describe('true: a refresh token stays the same; false: it rotates, and reuse ends the grant'),
+  requireMfa: z.boolean().describe('Everyone needs a second factor; who has none enrols one at the next sign-in'),
+  ssoSessionIdleTimeoutSeconds: seconds(YEAR).describe('A session ends after this much inactivity'),
+  ssoSessionMaxLifetimeSeconds: seconds(YEAR).describe('A hard cap on the age of a session'),
+  rememberMe: z.boolean().describe('Offer "Remember me" on the sign-in page'),
+  rememberMeLifetimeSeconds: seconds(YEAR).describe('Lifetime of a remembered session'),
+  lockoutEnabled: z.boolean().describe('Lock a user after too many failed sign-ins'),
+  maxLoginFailures: z.int().min(1).max(1000).describe('Failures before the lock'),
+  lockoutDurationSeconds: seconds(YEAR).describe('How long the lock lasts'),
+  passwordMinLength: z.int().min(8).max(128).describe('Characters a password needs at least'),
+  breachedPasswordCheck: z.boolean().describe('Refuse passwords known from breaches'),
+  captchaProvider: z.enum(['none']).describe('none: no CAPTCHA'),
+  maxConcurrentSessions: z.int().min(0).max(1000).describe('0: no limit; above it, the oldest session ends'),
+  riskPolicyEnabled: z.boolean().describe('The master switch of risk-based sign-in'),
+  riskMediumThreshold: z.int().min(0).max(100).describe('Scores from here up are the medium band'),
+  riskHighThreshold: z.int().min(0).max(100).describe('Scores from here up are the high band'),
+  riskLowAction: RiskAction,
+  riskMediumAction: RiskAction,
+  riskHighAction: RiskAction,
+  logoUrl: HttpUrl.nullable(),
+  primaryColor: colour.nullable().describe('Hex colour of buttons and links'),
+  backgroundColor: colour.nullable().describe('Hex colour behind the card'),
+  welcomeText: text(2000).nullable(),
+  customCss: text(20_000).nullable().describe('Added to the sign-in pages, after their own style sheet'),
+  registrationEnabled: z.boolean().describe('Self-registration; needs USER_REGISTRATION_ENABLED on the server too'),
+  browserFlow: name(255).describe('Alias of the flow that signs people in'),
+  defaultLocale: z
+    .string()
+    .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+    .max(35),
+  supportedLocales: z
+    .array(
+      z
+        .string()
+        .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+        .max(35),
+    )
+    .min(1)
+    .max(50),
+  workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
+};
+
+/** What a realm document and a Realm resource may declare: any subset. */
+export const SettingsDocument = z.strictObject(settingsShape).partial();
+export type SettingsDocument = z.infer<typeof SettingsDocument>;
+
+const stored = z.object(settingsShape);
+/** All settings with a value, without the realm's name. */
+export type Settings = z.infer<typeof stored>;
+export const settingNames = Object.keys(settingsShape) as (keyof Settings)[];
+
+/** The values of a freshly seeded realm (2.3); `displayName` is the realm's name until it is set. */
+export const freshSettings = (realm: string): Settings => ({
+  displayName: realm,
+  issuer: null,
+  accessTokenTtlSeconds: 3600,
+  refreshTokenTtlSeconds: 5_184_000,
+  reuseRefreshTokens: false,
+  requireMfa: false,
+  ssoSessionIdleTimeoutSeconds: 1800,
+  ssoSessionMaxLifetimeSeconds: 36_000,
+  rememberMe: false,
+  rememberMeLifetimeSeconds: 2_592_000,
+  lockoutEnabled: false,
+  maxLoginFailures: 5,
+  lockoutDurationSeconds: 900,
+  passwordMinLength: 12,
+  breachedPasswordCheck: false,
+  captchaProvider: 'none',
+  maxConcurrentSessions: 0,
+  riskPolicyEnabled: false,
+  riskMediumThreshold: 40,
+  riskHighThreshold: 70,
+  riskLowAction: 'allow',
+  riskMediumAction: 'step_up',
+  riskHighAction: 'deny',
+  logoUrl: null,
+  primaryColor: null,
+  backgroundColor: null,
+  welcomeText: null,
+  customCss: null,
+  registrationEnabled: true,
+  browserFlow: 'browser',
+  defaultLocale: 'en',
+  supportedLocales: ['en'],
+  workloadTokenTtlSeconds: 300,
+});
+
+export const RealmSettingsDto = z
+  .object({
+    realmId: RealmName,
+    ...settingsShape,
+    resourceIndicators: z.array(z.string()).describe('RFC 8707: the resources that tokens may be asked for'),
+  })
+  .meta({ id: 'RealmSettingsDto' });
+export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;
+
+/** RFC 8707 §2: an absolute URI without a fragment. */
+export const ResourceIndicator = z
+  .url()
+  .max(2048)
+  .refine((s) => !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment');
+
+export const SettingsInput = SettingsDocument.extend({
+  realmId: RealmName.optional().describe('As it was read; must be the realm of the path'),
+  resourceIndicators: z.array(ResourceIndicator).max(1000).optional(),
+});
+export type SettingsInput = z.infer<typeof SettingsInput>;
+
+export const getSettings = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/settings',
+  tag: 'settings',
+  summary: "Read the realm's settings",
+  permission: 'settings:read',
+  params: InRealm,
+  response: RealmSettingsDto,
+});
+
+export const putSettings = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/settings',
+  tag: 'settings',
+  summary: "Replace the realm's settings",
+  description: 'A field that is left out keeps its stored value; an unknown field is refused.',
+  permission: 'settings:write',
+  params: InRealm,
+  body: SettingsInput,
+  response: RealmSettingsDto,
+  problems: ['precondition-failed'],
+});

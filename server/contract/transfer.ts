@@ -1,0 +1,168 @@
+// The realm document and the plan: what import, export, the operator and the CLI speak. Specification 2.10;
+// decisions "Import, export, plan". The engine that compares is features/transfer's; nobody else compares.
+import { z } from 'zod';
+import { AdminRoleDocument } from './admin-access.ts';
+import { ClientScopeDocument } from './client-scopes.ts';
+import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
+import { FlowDocument } from './flows.ts';
+import { GroupDocument } from './groups.ts';
+import { EpochMs, InRealm, name, RealmName } from './names.ts';
+import { RoleDocument } from './roles.ts';
+import { route } from './route.ts';
+import { ResourceIndicator, SettingsDocument } from './settings.ts';
+import { UserDocument } from './users.ts';
+import { WebhookDocument } from './webhooks.ts';
+import { WorkloadIdentityDocument } from './workload-identity.ts';
+
+export const FORMAT_VERSION = 2;
+
+/** Sections of a later release: exported empty, and refused when they hold anything, so that nothing is lost silently. */
+const later = z.array(z.unknown()).max(0, 'is not supported by this version of the server yet');
+
+/** Settings in a document: `realmId` of an older export is read and ignored. */
+const RealmSection = SettingsDocument.extend({ realmId: RealmName.optional() });
+
+/** Every section but users, by key; each is optional, and an absent one is not touched. */
+export const sections = {
+  realm: RealmSection,
+  resourceIndicators: z.array(ResourceIndicator).max(1000),
+  clientScopes: z.array(ClientScopeDocument).max(5000),
+  roles: z.array(RoleDocument).max(50_000),
+  flows: z.array(FlowDocument).max(1000),
+  clients: z.array(ClientDocument).max(50_000),
+  clientRoles: z.record(name(), z.array(RoleDocument).max(5000)),
+  adminRoles: z.array(AdminRoleDocument).max(1000),
+  serviceAccountRoles: z.array(ServiceAccountRolesDocument).max(50_000),
+  groups: z.array(GroupDocument).max(50_000),
+  webhooks: z.array(WebhookDocument).max(5000),
+  workloadIdentity: z.array(WorkloadIdentityDocument).max(5000),
+  agents: later,
+  applications: later,
+  authorizationServices: later,
+  clientProtocolMappers: later,
+  identityProviders: later,
+  messageTemplates: later,
+  messagingProviders: later,
+  organizations: later,
+  samlClients: later,
+  scimTargets: later,
+};
+export type SectionKey = keyof typeof sections | 'users';
+
+export const RealmDocument = z
+  .strictObject({
+    formatVersion: z.literal(FORMAT_VERSION, `must be ${FORMAT_VERSION}`).optional(),
+    requiredEnv: z
+      .array(z.string())
+      .optional()
+      .describe('Environment variables that the placeholders need; informative on import'),
+    ...sections,
+    users: z.array(UserDocument),
+  })
+  .partial()
+  .meta({ id: 'RealmDocument' });
+export type RealmDocument = z.infer<typeof RealmDocument>;
+
+export const FieldChange = z.object({ path: z.string(), from: z.unknown(), to: z.unknown() });
+export const Change = z.object({
+  action: z.enum(['create', 'update', 'delete']),
+  kind: z.string().describe('settings, client, flow, webhook, role, …'),
+  key: z.string().describe('The natural key; a client role’s is `clientId/role`'),
+  fields: z.array(FieldChange).describe('Secrets are shown as ***'),
+});
+export type Change = z.infer<typeof Change>;
+export const Conflict = z.object({
+  kind: z.string(),
+  key: z.string(),
+  path: z.string().optional(),
+  manager: z.string().describe('Who owns it'),
+});
+export type Conflict = z.infer<typeof Conflict>;
+export const Plan = z
+  .object({
+    manager: z.string(),
+    revision: z.int().describe('Of the realm: after applying, or as planned against'),
+    changes: z.array(Change),
+    conflicts: z.array(Conflict),
+    summary: z.object({ create: z.int(), update: z.int(), delete: z.int(), text: z.string().describe('In words') }),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.infer<typeof Plan>;
+
+/** `import`, `cli:ana`, `k8s:<cluster>/<namespace>/<kind>/<name>`. */
+export const ManagerName = name(500).regex(/^[A-Za-z0-9:/._@-]+$/, 'may hold letters, digits and : / . _ @ -');
+
+const flag = z.stringbool();
+export const ImportQuery = z.strictObject({
+  dryRun: flag.default(false).describe('Answer the plan without writing'),
+  manager: ManagerName.default('import').describe('Who applies'),
+  prune: flag.default(false).describe('Delete what this manager applied before and the document no longer holds'),
+  force: flag.default(false).describe('Take over what another manager owns'),
+});
+export type ImportQuery = z.infer<typeof ImportQuery>;
+
+const tag = 'transfer';
+export const exportRealm = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/export',
+  tag,
+  summary: 'Export the realm: complete, byte-stable, without secrets; ETag is the configuration revision',
+  description: 'Needs the read permission of every section it holds.',
+  permission: 'realm:read',
+  params: InRealm,
+  query: z.strictObject({ users: flag.default(true).describe('false leaves users out') }),
+  response: RealmDocument,
+});
+export const importRealm = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/import',
+  tag,
+  summary: 'Plan and apply a whole or partial realm document in one transaction',
+  description:
+    'A realm that does not exist is seeded (needs `realm:create`). Needs the write permission of every section that the plan changes. ' +
+    '`If-Match` with the plan’s revision applies only what was planned. A conflict is a 409 that lists every conflict and changes nothing.',
+  permission: null,
+  params: InRealm,
+  query: ImportQuery,
+  body: RealmDocument,
+  response: Plan,
+  problems: [
+    'managed-by-another',
+    'missing-environment',
+    'privilege-escalation',
+    'forbidden',
+    'precondition-failed',
+    'too-large',
+    'not-found',
+  ],
+});
+
+export const Manager = z
+  .object({
+    manager: z.string(),
+    lastAppliedAt: EpochMs,
+    owns: z.array(z.object({ kind: z.string(), key: z.string(), fields: z.array(z.string()) })),
+  })
+  .meta({ id: 'Manager' });
+export type Manager = z.infer<typeof Manager>;
+export const listManagers = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/managers',
+  tag,
+  summary: 'Who manages what, and when they last applied',
+  permission: 'managers:read',
+  params: InRealm,
+  response: z.array(Manager),
+});
+export const releaseManager = route({
+  method: 'DELETE',
+  path: '/admin/realms/:realm/managers/*',
+  tag,
+  summary: 'Release all that a manager owns; `?objects=delete` also deletes the objects',
+  description: 'The manager’s name is the rest of the path, URL-encoded or with its slashes.',
+  permission: 'managers:write',
+  params: z.strictObject({ realm: RealmName, '*': ManagerName }),
+  query: z.strictObject({ objects: z.enum(['keep', 'delete']).default('keep') }),
+  status: 204,
+  problems: ['not-found'],
+});

@@ -1,0 +1,180 @@
+// Users. Decisions "User"; specification 4.10.
+import { z } from 'zod';
+import { GroupPath } from './groups.ts';
+import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
+import { route } from './route.ts';
+
+export const Username = name(255).describe('Unique in the realm, whatever its case');
+export const Email = z.email().max(254);
+export const RequiredAction = z.enum(['UPDATE_PASSWORD', 'CONFIGURE_OTP']);
+
+const fields = {
+  username: Username,
+  email: Email.nullable(),
+  emailVerified: z.boolean(),
+  firstName: text(255).nullable(),
+  lastName: text(255).nullable(),
+  enabled: z.boolean(),
+  attributes: Attributes,
+  requiredActions: z.array(RequiredAction).max(20),
+};
+
+export const User = z
+  .object({
+    id: Id,
+    ...fields,
+    email: z.string().nullable(),
+    roles: z.array(z.string()).describe('Realm roles, directly held'),
+    groups: z.array(z.string()).describe('Paths'),
+    createdAt: EpochMs,
+  })
+  .meta({ id: 'User' });
+export type User = z.infer<typeof User>;
+
+export const Password = text(512).min(1);
+export const UserInput = z
+  .strictObject({
+    ...fields,
+    roles: z.array(name()).max(500),
+    groups: z.array(GroupPath).max(500),
+    password: Password.describe('Write-only'),
+    passwordTemporary: z.boolean().describe('true: must be changed at the next sign-in'),
+  })
+  .partial()
+  .required({ username: true });
+export type UserInput = z.infer<typeof UserInput>;
+export const UserUpdate = UserInput.extend({ id: Id.optional(), createdAt: EpochMs.optional() });
+
+/**
+ * A credential moved from elsewhere. `phc`: a PHC string (`$argon2id$…`, `$scrypt$…`, `$pbkdf2-sha256$i=…$salt$hash`,
+ * `$2b$…` of bcrypt); it stays usable and is rehashed at the next sign-in.
+ */
+export const CredentialDocument = z.strictObject({
+  type: z.enum(['password', 'otp']),
+  phc: text(1000).optional().describe('type password: the hash with algorithm and parameters'),
+  temporary: z.boolean().optional(),
+  secret: z
+    .string()
+    .regex(/^[A-Z2-7]+=*$/)
+    .max(256)
+    .optional()
+    .describe('type otp: the shared secret, base32'),
+  algorithm: z.enum(['SHA1', 'SHA256', 'SHA512']).optional(),
+  digits: z.int().min(6).max(8).optional(),
+  period: z.int().min(15).max(120).optional(),
+  label: text(255).optional(),
+});
+export type CredentialDocument = z.infer<typeof CredentialDocument>;
+
+/** In a realm document; the natural key is the username. */
+export const UserDocument = z
+  .strictObject({
+    ...fields,
+    roles: z.array(name()).max(500),
+    groups: z.array(GroupPath).max(500),
+    clientRoles: z.record(name(), z.array(name()).max(500)),
+    credentials: z.array(CredentialDocument).max(20).describe('Write-only'),
+    createdAt: EpochMs,
+  })
+  .partial()
+  .required({ username: true });
+export type UserDocument = z.infer<typeof UserDocument>;
+
+const tag = 'users';
+const at = '/admin/realms/:realm/users' as const;
+const ByUser = z.strictObject({ realm: RealmName, userId: Id });
+
+export const listUsers = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List or search users',
+  permission: 'users:read',
+  params: InRealm,
+  query: SearchPage,
+  response: z.array(User),
+});
+export const createUser = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Create a user',
+  permission: 'users:write',
+  params: InRealm,
+  body: UserInput,
+  status: 201,
+  response: User,
+  problems: ['name-taken', 'privilege-escalation'],
+});
+export const getUser = route({
+  method: 'GET',
+  path: `${at}/:userId`,
+  tag,
+  summary: 'Read a user',
+  permission: 'users:read',
+  params: ByUser,
+  response: User,
+  problems: ['not-found'],
+});
+export const putUser = route({
+  method: 'PUT',
+  path: `${at}/:userId`,
+  tag,
+  summary: 'Update a user; a field that is left out keeps its value',
+  permission: 'users:write',
+  params: ByUser,
+  body: UserUpdate,
+  response: User,
+  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
+});
+export const deleteUser = route({
+  method: 'DELETE',
+  path: `${at}/:userId`,
+  tag,
+  summary: 'Delete a user with sessions and credentials',
+  permission: 'users:write',
+  params: ByUser,
+  status: 204,
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+});
+export const setPassword = route({
+  method: 'PUT',
+  path: `${at}/:userId/password`,
+  tag,
+  summary: 'Set a password',
+  permission: 'users:write',
+  params: ByUser,
+  body: z.strictObject({ password: Password, temporary: z.boolean().optional() }),
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});
+
+const Credential = z
+  .object({
+    id: Id,
+    type: z.string(),
+    label: z.string().nullable(),
+    createdAt: EpochMs,
+    lastUsedAt: EpochMs.nullable(),
+  })
+  .meta({ id: 'Credential' });
+export const listCredentials = route({
+  method: 'GET',
+  path: `${at}/:userId/credentials`,
+  tag,
+  summary: 'What a user can sign in with',
+  permission: 'users:read',
+  params: ByUser,
+  response: z.array(Credential),
+  problems: ['not-found'],
+});
+export const deleteCredential = route({
+  method: 'DELETE',
+  path: `${at}/:userId/credentials/:type/:id`,
+  tag,
+  summary: 'Delete a credential',
+  permission: 'users:write',
+  params: z.strictObject({ realm: RealmName, userId: Id, type: name(50), id: Id }),
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});

@@ -1,0 +1,177 @@
+// Webhook subscriptions and their deliveries. Specification 2.7, 4.5, 6.2; decisions "Webhooks".
+import { z } from 'zod';
+import { EventTypeName } from './events.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { route } from './route.ts';
+
+/** https only; where it may point is the outbound guard's to say, at connection time. */
+const WebhookUrl = z
+  .url({ protocol: /^https$/ })
+  .max(2048)
+  .refine((s) => !s.includes('\0'), 'must not contain NUL')
+  .describe('HTTPS receiving endpoint');
+
+const known = new Set<string>(['*', ...EventTypeName.options]);
+/** On the wire event types are one comma-separated string; documents and resources use a list. */
+export const parseEventTypes = (s: string): string[] => [
+  ...new Set(
+    s
+      .split(',')
+      .map((t) => t.trim())
+      .filter((t) => t !== ''),
+  ),
+];
+export const EventTypesText = z
+  .string()
+  .max(4000)
+  .refine((s) => parseEventTypes(s).length > 0, 'name at least one event type, or *')
+  .refine(
+    (s) => parseEventTypes(s).every((t) => known.has(t)),
+    'names an event type that GET /events/types does not list',
+  )
+  .describe('Comma-separated event type names; * subscribes to all');
+
+export const Webhook = z
+  .object({
+    id: Id,
+    realmId: RealmName,
+    name: z.string(),
+    url: z.string(),
+    eventTypes: z.string(),
+    secret: z.null().describe('Write-only'),
+    secretSet: z.boolean(),
+    enabled: z.boolean(),
+    createdAt: EpochMs.nullable(),
+  })
+  .meta({ id: 'Webhook' });
+export type Webhook = z.infer<typeof Webhook>;
+
+export const WebhookSecret = text(1024)
+  .min(16, 'must have at least 16 characters')
+  .describe('HMAC signing secret; write-only');
+
+export const WebhookInput = z.strictObject({
+  name: name(255),
+  url: WebhookUrl,
+  eventTypes: EventTypesText,
+  enabled: z.boolean(),
+  secret: WebhookSecret.nullable().optional().describe('Left out on PUT: the stored secret stays'),
+});
+export type WebhookInput = z.infer<typeof WebhookInput>;
+
+/** In a realm document; the natural key is the name. */
+export const WebhookDocument = z.strictObject({
+  name: name(255),
+  url: WebhookUrl.optional(),
+  eventTypes: EventTypesText.optional(),
+  enabled: z.boolean().optional(),
+  // a document's secret may be a placeholder, which is resolved before the length counts
+  secret: text(1024).min(1).optional(),
+});
+export type WebhookDocument = z.infer<typeof WebhookDocument>;
+
+export const Delivery = z
+  .object({
+    id: Id,
+    webhookId: Id,
+    eventId: Id,
+    eventType: z.string(),
+    status: z.enum(['pending', 'succeeded', 'retrying', 'dead']),
+    attempts: z.int(),
+    responseStatus: z.int().nullable(),
+    error: z.string().nullable(),
+    createdAt: EpochMs,
+    lastAttemptAt: EpochMs.nullable(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+export type Delivery = z.infer<typeof Delivery>;
+
+const tag = 'webhooks';
+const at = '/admin/realms/:realm/webhooks' as const;
+
+export const listWebhooks = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List subscriptions',
+  permission: 'webhooks:read',
+  params: InRealm,
+  query: Page,
+  response: z.array(Webhook),
+});
+export const createWebhook = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Subscribe an HTTPS endpoint to events',
+  permission: 'webhooks:write',
+  params: InRealm,
+  body: WebhookInput,
+  status: 201,
+  response: Webhook,
+  problems: ['name-taken'],
+});
+export const getWebhook = route({
+  method: 'GET',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Read a subscription',
+  permission: 'webhooks:read',
+  params: ById,
+  response: Webhook,
+  problems: ['not-found'],
+});
+export const putWebhook = route({
+  method: 'PUT',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Save the desired state of a subscription',
+  permission: 'webhooks:write',
+  params: ById,
+  body: WebhookInput,
+  response: Webhook,
+  problems: ['not-found', 'name-taken', 'precondition-failed'],
+});
+export const deleteWebhook = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Delete a subscription with its deliveries',
+  permission: 'webhooks:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found', 'precondition-failed'],
+});
+export const testWebhook = route({
+  method: 'POST',
+  path: `${at}/:id/test`,
+  tag,
+  summary: 'Queue a delivery of a WEBHOOK_TEST event to this subscription alone',
+  permission: 'webhooks:write',
+  params: ById,
+  status: 202,
+  response: Delivery,
+  problems: ['not-found'],
+});
+export const listDeliveries = route({
+  method: 'GET',
+  path: `${at}/:id/deliveries`,
+  tag,
+  summary: 'List deliveries, newest first',
+  permission: 'webhooks:read',
+  params: ById,
+  query: Page,
+  response: z.array(Delivery),
+  problems: ['not-found'],
+});
+export const redeliver = route({
+  method: 'POST',
+  path: `${at}/:id/deliveries/:deliveryId/redeliver`,
+  tag,
+  summary: 'Send a delivery again, with the same id',
+  permission: 'webhooks:write',
+  params: z.strictObject({ realm: RealmName, id: Id, deliveryId: Id }),
+  status: 202,
+  response: Delivery,
+  problems: ['not-found'],
+});

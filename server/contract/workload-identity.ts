@@ -1,0 +1,101 @@
+// Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
+import { z } from 'zod';
+import { ById, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { route } from './route.ts';
+
+const HttpsUrl = z
+  .url({ protocol: /^https$/ })
+  .max(2048)
+  .refine((s) => !s.includes('\0'), 'must not contain NUL');
+
+/** Space-delimited scope tokens, RFC 6749 §3.3. */
+export const ScopeText = z
+  .string()
+  .max(4000)
+  .regex(
+    /^$|^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+    'must be scope names separated by single spaces',
+  );
+
+const fields = {
+  name: name(255).describe('Unique in the realm'),
+  issuer: HttpsUrl.describe('The exact `iss` to trust'),
+  jwksUri: HttpsUrl.nullable().describe('Where the issuer publishes its keys; null: by OIDC discovery from the issuer'),
+  subject: text(1024).min(1).describe('The exact `sub`; no wildcards'),
+  audience: text(1024).min(1).describe('The `aud` that the workload must ask its issuer for'),
+  clientId: name(255).describe('The client that the workload acts as'),
+  scopes: ScopeText.describe('Scopes granted to the minted token, separated by spaces'),
+  enabled: z.boolean(),
+};
+
+export const WorkloadIdentity = z.object({ id: Id, realmId: RealmName, ...fields }).meta({ id: 'WorkloadIdentity' });
+export type WorkloadIdentity = z.infer<typeof WorkloadIdentity>;
+
+export const WorkloadIdentityInput = z.strictObject({
+  ...fields,
+  jwksUri: fields.jwksUri.optional(),
+  scopes: fields.scopes.optional(),
+  enabled: fields.enabled.optional(),
+});
+export type WorkloadIdentityInput = z.infer<typeof WorkloadIdentityInput>;
+
+/** In a realm document; the natural key is the name. */
+export const WorkloadIdentityDocument = z.strictObject(fields).partial().required({ name: true });
+export type WorkloadIdentityDocument = z.infer<typeof WorkloadIdentityDocument>;
+
+const tag = 'workload-identity';
+const at = '/admin/realms/:realm/workload-identity' as const;
+
+export const listWorkloadIdentities = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List credentials',
+  permission: 'workload-identity:read',
+  params: InRealm,
+  query: Page,
+  response: z.array(WorkloadIdentity),
+});
+export const createWorkloadIdentity = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Trust a subject of a foreign issuer to act as a client',
+  permission: 'workload-identity:write',
+  params: InRealm,
+  body: WorkloadIdentityInput,
+  status: 201,
+  response: WorkloadIdentity,
+  problems: ['name-taken', 'privilege-escalation'],
+});
+export const getWorkloadIdentity = route({
+  method: 'GET',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Read a credential',
+  permission: 'workload-identity:read',
+  params: ById,
+  response: WorkloadIdentity,
+  problems: ['not-found'],
+});
+export const putWorkloadIdentity = route({
+  method: 'PUT',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Save the desired state of a credential',
+  permission: 'workload-identity:write',
+  params: ById,
+  body: WorkloadIdentityInput,
+  response: WorkloadIdentity,
+  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
+});
+export const deleteWorkloadIdentity = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Delete a credential',
+  permission: 'workload-identity:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found', 'precondition-failed'],
+});

@@ -1,0 +1,25 @@
+// UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time.
+import { randomBytes } from 'node:crypto';
+
+let last = 0;
+let sequence = 0;
+
+/** A new UUIDv7; within one millisecond and process they still ascend (12-bit counter in rand_a). */
+export function newId(): string {
+  let at = Date.now();
+  if (at <= last) {
+    at = last;
+    sequence += 1;
+    if (sequence > 0xfff) {
+      at = last + 1;
+      sequence = 0;
+    }
+  } else sequence = 0;
+  last = at;
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(at, 0, 6);
+  bytes.writeUInt16BE(0x7000 | sequence, 6);
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

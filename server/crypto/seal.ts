@@ -1,0 +1,43 @@
+// Sealing: what must be read again (private keys, webhook and OTP secrets) is AES-256-GCM under SVC_MASTER_KEY.
+// A keyring: the first key seals, every key opens, so that the master key can rotate. Decisions "Secrets".
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** `context` binds a sealed value to its place (`webhook:<realm>:<id>`), so that rows can't be swapped. */
+export interface Seal {
+  seal(plain: string | Buffer, context: string): Buffer;
+  open(sealed: Buffer, context: string): Buffer;
+}
+
+const VERSION = 1;
+const KEY_ID_BYTES = 4;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const HEADER = 1 + KEY_ID_BYTES;
+
+const keyId = (key: Buffer) => createHash('sha256').update('svc-seal').update(key).digest().subarray(0, KEY_ID_BYTES);
+
+/** @param keyring base64 or base64url of 32 bytes each, the newest first */
+export function createSeal(keyring: readonly Buffer[]): Seal {
+  const keys = keyring.map((key) => ({ key, id: keyId(key) }));
+  const [newest] = keys;
+  if (!newest) throw new Error('the keyring is empty');
+  return {
+    seal(plain, context) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', newest.key, iv);
+      cipher.setAAD(Buffer.from(context));
+      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Buffer.from([VERSION]), newest.id, iv, cipher.getAuthTag(), body]);
+    },
+    open(sealed, context) {
+      const id = sealed.subarray(1, HEADER);
+      const known = keys.find((k) => k.id.equals(id));
+      if (sealed[0] !== VERSION || !known) throw new Error('sealed under a master key that is not in SVC_MASTER_KEY');
+      const tagAt = HEADER + IV_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', known.key, sealed.subarray(HEADER, tagAt));
+      decipher.setAAD(Buffer.from(context));
+      decipher.setAuthTag(sealed.subarray(tagAt, tagAt + TAG_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(tagAt + TAG_BYTES)), decipher.final()]);
+    },
+  };
+}

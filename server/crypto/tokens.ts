@@ -1,0 +1,23 @@
+// Opaque tokens and their digests: 256 random bits, a prefix and a checksum that secret scanners recognise.
+// Only the SHA-256 is ever stored. Decisions "Secrets".
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+export type TokenPrefix = 'svc_iat_' | 'svc_rat_' | 'svc_scim_' | 'svc_enr_' | 'svc_cs_' | 'svc_rt_' | 'svc_ac_';
+
+/** `svc_cs_<43 base64url characters><8 hex CRC-32>`; the checksum covers prefix and body. */
+export function newToken(prefix: TokenPrefix): string {
+  const body = prefix + randomBytes(32).toString('base64url');
+  return body + crc32(body).toString(16).padStart(8, '0');
+}
+
+/** Whether the checksum holds: a quick no for what was mistyped, never a yes. */
+export function wellFormed(token: string, prefix: TokenPrefix): boolean {
+  const body = token.slice(0, -8);
+  return token.startsWith(prefix) && crc32(body).toString(16).padStart(8, '0') === token.slice(-8);
+}
+
+export const sha256 = (value: string | Buffer): Buffer => hash('sha256', value, 'buffer');
+
+/** Compares two values of any length in constant time, by their digests. */
+export const sameSecret = (a: string | Buffer, b: string | Buffer): boolean => timingSafeEqual(sha256(a), sha256(b));

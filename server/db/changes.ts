@@ -1,0 +1,60 @@
+// Hears of configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
+// It holds one connection of its own and says when it may have missed something. Design "Cache invalidation".
+import pg from 'pg';
+
+export interface Changes {
+  stop(): Promise<void>;
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * Calls `changed(realm)` for each notification, and `changed(undefined)` when the connection was lost and is back:
+ * anything may have changed meanwhile.
+ */
+export async function listenForChanges({
+  url,
+  changed,
+  log,
+}: {
+  url: string;
+  changed(realm: string | undefined): void;
+  log(message: string): void;
+}): Promise<Changes> {
+  let stopped = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({ connectionString: url, application_name: 'realmkeeper-changes', keepAlive: true });
+    next.on('notification', ({ payload }) => changed(payload));
+    next.on('error', () => {});
+    next.on('end', () => {
+      if (client === next && !stopped) again();
+    });
+    await next.connect();
+    await next.query('listen realm_changed');
+    client = next;
+  }
+  function again(): void {
+    client = undefined;
+    timer = setTimeout(() => {
+      connect().then(
+        () => changed(undefined),
+        (error: Error) => {
+          log(`waiting for the database to listen for changes: ${error.message}`);
+          if (!stopped) again();
+        },
+      );
+    }, RETRY_MS);
+  }
+
+  await connect();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await client?.end();
+    },
+  };
+}

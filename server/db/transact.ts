@@ -1,0 +1,88 @@
+// The one way to write: state, audit rows and webhook deliveries in one transaction; listeners hear of it after commit.
+// It knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
+import type pg from 'pg';
+import type { DomainEvent } from '../contract/events.ts';
+import { eventTypes } from '../contract/events.ts';
+import { type Sql, sqlOver } from './sql.ts';
+
+/** Inside a transaction: `sql` runs on it, `record` collects what happened. */
+export interface Tx {
+  sql: Sql;
+  record(event: DomainEvent): void;
+}
+export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/** Writes the audit rows and the deliveries of `events` on `sql`, in the caller's transaction. */
+export type Outbox = (sql: Sql, events: readonly DomainEvent[]) => Promise<void>;
+
+/** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
+const AGAIN = new Set(['40001', '40P01']);
+const TRIES = 3;
+
+export interface TransactOptions {
+  pool: pg.Pool;
+  outbox: Outbox;
+  /** Hears the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
+  committed(events: readonly DomainEvent[]): void;
+  /** Outside production: a transaction that wrote and recorded nothing is a bug, so that audit can't be forgotten. */
+  strict: boolean;
+}
+
+/**
+ * `transact(work)`: commits what `work` wrote with its events, or nothing. A configuration event raises its realm's
+ * revision once and tells other replicas by NOTIFY. Deadlocks and serialization failures are tried again, so `work`
+ * must be repeatable: no side effect but through `sql` and `record`.
+ */
+export function createTransact({ pool, outbox, committed, strict }: TransactOptions): Transact {
+  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      const events: DomainEvent[] = [];
+      const sql = sqlOver(client);
+      await client.query('begin');
+      const result = await work({ sql, record: (event) => void events.push(event) });
+      if (events.length > 0) await outbox(sql, events);
+      else if (strict) await refuseSilentWrite(sql);
+      await raiseRevisions(sql, events);
+      await client.query('commit');
+      committed(events);
+      return result;
+    } catch (error) {
+      // A connection whose rollback fails is not given back to the pool.
+      await client.query('rollback').catch((e: Error) => {
+        broken = e;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  return async (work) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt(work);
+      } catch (error) {
+        if (tries === TRIES || !AGAIN.has(codeOf(error))) throw error;
+      }
+    }
+  };
+}
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Last before commit, so that the realm's row is locked as briefly as can be; sorted, so that two never deadlock. */
+async function raiseRevisions(sql: Sql, events: readonly DomainEvent[]): Promise<void> {
+  const realms = [...new Set(events.filter((e) => eventTypes[e.type].configuration).map((e) => e.realm))].sort();
+  for (const realm of realms) {
+    await sql`update realm set revision = revision + 1 where realm_id = ${realm}`;
+    await sql`select pg_notify('realm_changed', ${realm})`;
+  }
+}
+
+async function refuseSilentWrite(sql: Sql): Promise<void> {
+  const [row] = await sql<{ wrote: boolean }>`select pg_current_xact_id_if_assigned() is not null as wrote`;
+  if (row?.wrote) throw new Error('a transaction wrote and recorded no event');
+}

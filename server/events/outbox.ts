@@ -1,0 +1,61 @@
+// Writes events into the audit log and, for each enabled subscription, a delivery, in the caller's transaction.
+// Sending is features/webhooks'. Specification 6.1, 6.2; design "Transactions, events, jobs".
+import type { DomainEvent } from '../contract/events.ts';
+import type { Outbox } from '../db/transact.ts';
+
+export interface OutboxOptions {
+  now(): Date;
+  newId(): string;
+  /** Puts the deliveries into the durable queue, on the same transaction. */
+  enqueue(sql: Parameters<Outbox>[0], deliveries: { realm: string; id: string }[]): Promise<void>;
+}
+
+/** The webhook's body: `{id, type, realmId, occurredAt, actor, subject, data}` (decisions "Webhooks"). */
+function bodyOf(event: DomainEvent, id: string, occurredAt: Date): string {
+  const { type, realm, by, subject, data, clientId, outcome } = event;
+  const context = { ...data, ...(clientId ? { clientId } : {}), outcome: outcome ?? 'success' };
+  return JSON.stringify({
+    id,
+    type,
+    realmId: realm,
+    occurredAt: occurredAt.getTime(),
+    actor: by.actor,
+    subject: subject ?? null,
+    data: context,
+  });
+}
+
+/** One statement for all: audit rows by unnest, deliveries by joining the enabled subscriptions. */
+export const createOutbox =
+  ({ now, newId, enqueue }: OutboxOptions): Outbox =>
+  async (sql, events) => {
+    const occurredAt = now();
+    const rows = events.map((event) => {
+      const id = newId();
+      return { event, id, body: bodyOf(event, id, occurredAt) };
+    });
+    const deliveries = await sql<{ realm_id: string; id: string }>`
+      with happened as (
+        select * from unnest(
+          ${rows.map((r) => r.event.realm)}::text[], ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.event.type)}::text[],
+          ${rows.map((r) => json(r.event.by.actor))}::jsonb[], ${rows.map((r) => json(r.event.subject))}::jsonb[],
+          ${rows.map((r) => r.event.clientId ?? null)}::text[], ${rows.map((r) => r.event.by.ipAddress)}::text[],
+          ${rows.map((r) => r.event.outcome ?? 'success')}::text[], ${rows.map((r) => JSON.stringify(r.event.data ?? {}))}::jsonb[],
+          ${rows.map((r) => r.body)}::text[]
+        ) as e (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, body)
+      ), logged as (
+        insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
+        select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
+      )
+      insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
+      select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, h.body, ${occurredAt}
+      from happened h join webhook w on w.realm_id = h.realm_id and w.enabled and w.event_types && array['*', h.type]
+      returning realm_id, id`;
+    if (deliveries.length > 0)
+      await enqueue(
+        sql,
+        deliveries.map((d) => ({ realm: d.realm_id, id: d.id })),
+      );
+  };
+
+const json = (value: unknown): string | null => (value ? JSON.stringify(value) : null);

@@ -1,0 +1,135 @@
+// The admin surface: who asks → CSRF → permission in the realm of the path → that realm exists → the handler.
+// Deny by default: a route without a contract is refused. Specification 5; decisions "Admin authentication".
+import { randomBytes } from 'node:crypto';
+import type {} from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../contract/events.ts';
+import type { Permission } from '../contract/permissions.ts';
+import { Problem } from '../contract/problem.ts';
+import { sameSecret } from '../crypto/tokens.ts';
+import { byPrincipal, may, type Principal } from './principal.ts';
+import { sendProblem } from './problems.ts';
+
+export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
+export const CSRF_COOKIE = 'XSRF-TOKEN';
+
+export interface AdminSurface {
+  baseUrl: string;
+  /** The caller, by bearer token or by the session cookie; undefined: nobody. */
+  authenticate(credential: { bearer: string } | { cookie: string }): Promise<Principal | undefined>;
+  realmExists(realm: string): Promise<boolean>;
+  /** Audits a denied request (ACCESS_DENIED). */
+  denied(attempt: {
+    realm: string;
+    by: By;
+    permission: Permission | 'csrf';
+    method: string;
+    path: string;
+  }): Promise<void>;
+  /** svc_admin_write_total. */
+  countWrite(labels: { realm: string; method: string; outcome: 'success' | 'denied' | 'failure' }): void;
+}
+
+const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** Reached without being signed in. */
+const OPEN = new Set(['POST /admin/login', 'GET /admin/login']);
+
+const realmOf = (request: FastifyRequest): string | undefined => {
+  const { params } = request;
+  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
+    ? params.realm
+    : undefined;
+};
+
+/** Hooks for every admin route of `app` (an encapsulated plugin). */
+export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
+  app.setErrorHandler(sendProblem);
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    const contract = request.routeOptions.config.contract;
+    const at = `${request.method} ${request.routeOptions.url}`;
+    if (OPEN.has(at)) return issueCsrf(request, reply, surface.baseUrl);
+    if (!contract) throw new Problem('not-found');
+    const { principal, cookie } = await identify(request, surface);
+    request.principal = principal;
+    const realm = realmOf(request) ?? '-';
+    const by = byPrincipal(principal, request.ip);
+    const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
+      await surface.denied({
+        realm: realm === '-' ? principal.realm : realm,
+        by,
+        permission,
+        method: request.method,
+        path: request.url.split('?')[0] ?? '',
+      });
+      throw problem;
+    };
+    if (cookie) {
+      if (!WRITES.has(request.method)) issueCsrf(request, reply, surface.baseUrl);
+      else if (!csrfHolds(request))
+        await refuse(
+          'csrf',
+          new Problem('csrf-mismatch', `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`),
+        );
+    }
+    if (contract.permission !== null) {
+      if (!may(principal, realm, contract.permission)) {
+        await refuse(
+          contract.permission,
+          new Problem('forbidden', `This needs the permission ${contract.permission} in the realm ${realm}`),
+        );
+      }
+      if (!(await surface.realmExists(realm))) throw new Problem('not-found', `There is no realm ${realm}`);
+    }
+  });
+
+  app.addHook('onResponse', async (request, reply) => {
+    if (!WRITES.has(request.method)) return;
+    const status = reply.statusCode;
+    const outcome = status < 400 ? 'success' : status === 401 || status === 403 ? 'denied' : 'failure';
+    surface.countWrite({
+      realm: realmOf(request) ?? request.principal?.realm ?? 'master',
+      method: request.method,
+      outcome,
+    });
+  });
+}
+
+async function identify(
+  request: FastifyRequest,
+  surface: AdminSurface,
+): Promise<{ principal: Principal; cookie: boolean }> {
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const session = request.cookies[ADMIN_SESSION_COOKIE];
+  const principal = bearer
+    ? await surface.authenticate({ bearer })
+    : session
+      ? await surface.authenticate({ cookie: session })
+      : undefined;
+  if (!principal)
+    throw new Problem('unauthenticated', 'Sign in at /admin/login, or send a bearer token for the admin API');
+  return { principal, cookie: !bearer };
+}
+
+function csrfHolds(request: FastifyRequest): boolean {
+  const header = request.headers['x-xsrf-token'];
+  const cookie = request.cookies[CSRF_COOKIE];
+  return typeof header === 'string' && cookie !== undefined && cookie !== '' && sameSecret(header, cookie);
+}
+
+/** Any GET refreshes the cookie (specification 5, rule 1). */
+function issueCsrf(request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return;
+  setCsrf(reply, baseUrl);
+}
+
+/** Sets a fresh CSRF cookie; also done at sign-in. */
+export function setCsrf(reply: FastifyReply, baseUrl: string): void {
+  void reply.setCookie(CSRF_COOKIE, randomBytes(32).toString('base64url'), {
+    path: '/',
+    sameSite: 'lax',
+    secure: baseUrl.startsWith('https:'),
+    httpOnly: false,
+  });
+}

@@ -1,0 +1,105 @@
+// Mounts a contract route: parses what comes in, answers what the contract names, and nothing else.
+// Who may call is the surface plugin's (http/admin.ts). Design "A route is data".
+import type {} from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { By } from '../contract/events.ts';
+import { ProblemDetails } from '../contract/problem.ts';
+import type { Route } from '../contract/route.ts';
+import { type Expect, etagOf, expectation, names } from './etag.ts';
+import type { Principal } from './principal.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    contract?: Route;
+  }
+  interface FastifyRequest {
+    /** Set by the admin surface once the caller is known. */
+    principal?: Principal;
+  }
+}
+
+/** What a handler gets: parsed input, on whose behalf, and the condition of the request. */
+export interface Call<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  by: By;
+  /** Checks If-Match; services call it inside their transaction. */
+  expect: Expect;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** The caller of an admin route; the surface has made sure that there is one. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Error(`${request.routeOptions.url} is not on the admin surface`);
+  return request.principal;
+}
+
+const byOf = (request: FastifyRequest): By => ({
+  actor: request.principal
+    ? { type: request.principal.type, id: request.principal.id, name: request.principal.name }
+    : null,
+  ipAddress: request.ip,
+});
+
+/** A body that the handler reads as a stream isn't parsed here; the contract still documents it. */
+export interface BindOptions {
+  streams?: boolean;
+  bodyLimit?: number;
+}
+
+export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
+  app: FastifyInstance,
+  contract: Route<P, Q, B, R>,
+  handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<z.input<R> | FastifyReply>,
+  options: BindOptions = {},
+): void {
+  const { method, path, tag, summary, description, status } = contract;
+  const hasBody = !(contract.body instanceof z.ZodUndefined);
+  app.route({
+    method,
+    url: path,
+    config: { contract },
+    ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
+    schema: {
+      tags: [tag],
+      summary,
+      ...(description === undefined ? {} : { description }),
+      params: contract.params,
+      querystring: contract.query,
+      // A streamed body is documented from the contract (http/openapi.ts) but not parsed here.
+      ...(hasBody && !options.streams ? { body: contract.body } : {}),
+      response: { [status]: status === 204 ? z.null() : contract.response, default: ProblemDetails },
+    },
+    handler: async (request, reply) => {
+      // The validators above are these very schemas, so the parsed values have their output types.
+      const result = await handler({
+        params: request.params as z.output<P>,
+        query: request.query as z.output<Q>,
+        body: request.body as z.output<B>,
+        by: byOf(request),
+        expect: expectation(request.headers['if-match']),
+        request,
+        reply,
+      });
+      if (reply.sent || result === reply) return reply;
+      if (status === 204) return reply.code(204).send();
+      tagWith(request, reply, result);
+      if (reply.statusCode === 304) return reply.send();
+      return reply.code(status).send(result);
+    },
+  });
+}
+
+/** Single resources carry an ETag; a GET whose If-None-Match names it is 304. */
+function tagWith(request: FastifyRequest, reply: FastifyReply, result: unknown): void {
+  if (!reply.hasHeader('etag') && typeof result === 'object' && result !== null && !Array.isArray(result)) {
+    void reply.header('etag', etagOf(result));
+  }
+  const tag = reply.getHeader('etag');
+  const wanted = request.headers['if-none-match'];
+  if (request.method === 'GET' && typeof tag === 'string' && wanted !== undefined && names(wanted, tag))
+    void reply.code(304);
+}

@@ -1,0 +1,21 @@
+// Entity tags of single resources, and conditional requests (RFC 9110 §13). A tag is a digest of the wire form.
+import { hash } from 'node:crypto';
+import { Problem } from '../contract/problem.ts';
+
+/** Checks `If-Match` against the resource as it stands inside the transaction; throws `precondition-failed`. */
+export type Expect = (current: object) => void;
+
+export const etagOf = (wire: object): string => `"${hash('sha256', JSON.stringify(wire), 'base64url').slice(0, 22)}"`;
+
+const tags = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+
+/** Whether a header's list (`*`, `"a", "b"`) names the tag. */
+export const names = (header: string, tag: string): boolean => header.trim() === '*' || tags(header).includes(tag);
+
+export const expectation =
+  (ifMatch: string | undefined): Expect =>
+  (current) => {
+    if (ifMatch !== undefined && !names(ifMatch, etagOf(current))) throw new Problem('precondition-failed');
+  };
+/** For callers without a condition: tests, the import engine. */
+export const unconditional: Expect = () => {};

@@ -1,0 +1,46 @@
+// Keyset paging: an opaque cursor in `Link: <…>; rel="next"` (RFC 8288). Decisions "Reading and writing".
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+
+/** The key after which the next page begins, as the parts of the list's order. */
+export const encodeCursor = (parts: readonly string[]): string =>
+  Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+/** @throws Problem `invalid-request` where the cursor was not made by {@link encodeCursor} with `length` parts */
+export function decodeCursor(cursor: string | undefined, length: number): string[] | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (
+      Array.isArray(parts) &&
+      parts.length === length &&
+      parts.every((p) => typeof p === 'string' && !p.includes('\0'))
+    )
+      return parts;
+  } catch {
+    // falls through to the refusal
+  }
+  throw new Problem('invalid-request', undefined, {
+    errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
+  });
+}
+
+/**
+ * Cuts the look-ahead row (ask the store for `limit + 1`) and sets the Link header where there is more.
+ * @param keyOf the row's place in the list's order
+ */
+export function page<T>(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  rows: readonly T[],
+  limit: number,
+  keyOf: (row: T) => readonly string[],
+): T[] {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  if (rows.length > limit && last !== undefined) {
+    const next = new URL(request.url, 'http://host');
+    next.searchParams.set('cursor', encodeCursor(keyOf(last)));
+    void reply.header('link', `<${next.pathname}${next.search}>; rel="next"`);
+  }
+  return shown;
+}

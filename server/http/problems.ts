@@ -1,0 +1,119 @@
+// Renders every failure of the admin, account and monitoring APIs as RFC 9457 problem+json. OAuth's is http/oauth.ts.
+// Nothing private leaves: an unknown error is a 500 that says nothing, and its cause goes to the log. Decisions "Errors".
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type FieldError, Problem, type ProblemCode, problems } from '../contract/problem.ts';
+import { codeOf } from '../db/transact.ts';
+
+const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08000',
+  '08003',
+  '08006',
+  '53300',
+  '53100',
+  '53200',
+]);
+const AWAY_WORDS =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Whether the database is away (or out of disk, memory, connections): the request may be tried again. */
+export function databaseAway(error: unknown): boolean {
+  return AWAY.has(codeOf(error)) || (error instanceof Error && AWAY_WORDS.test(error.message));
+}
+
+const byStatus: Record<number, ProblemCode> = {
+  400: 'invalid-request',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  413: 'too-large',
+  415: 'unsupported-media-type',
+  429: 'too-many-requests',
+};
+
+/** `a.b[2].c` from zod's path; JSON pointers of Fastify come through unchanged. */
+export const pathOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (out, part) =>
+      typeof part === 'number' ? `${out}[${part}]` : out === '' ? String(part) : `${out}.${String(part)}`,
+    '',
+  );
+
+/** The part of a zod issue that a field error needs. */
+const Issue = z.object({
+  code: z.string(),
+  path: z.array(z.union([z.string(), z.number()])),
+  message: z.string(),
+  keys: z.array(z.string()).optional(),
+});
+
+/** A field error of one zod issue; an unknown key is named itself. */
+export function fieldErrors(issue: z.infer<typeof Issue>): FieldError[] {
+  const base = pathOf(issue.path);
+  if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
+  return (issue.keys ?? []).map((key) => ({
+    path: base === '' ? key : `${base}.${key}`,
+    message: 'is not a known field',
+  }));
+}
+
+function fieldsOf(error: unknown): FieldError[] {
+  if (!hasZodFastifySchemaValidationErrors(error)) return [];
+  return error.validation.flatMap((v) => {
+    const issue = Issue.safeParse(v.params.issue);
+    return issue.success ? fieldErrors(issue.data) : [];
+  });
+}
+
+/** The problem that stands for any error. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (databaseAway(error))
+    return new Problem('unavailable', undefined, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  if (TEXT_NOT_STORABLE.has(codeOf(error)))
+    return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
+  if (error instanceof Error && 'validation' in error && error.validation) {
+    const errors = fieldsOf(error);
+    const named = errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ');
+    return new Problem('invalid-request', named === '' ? undefined : named, { errors });
+  }
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  const code = byStatus[status];
+  if (code && error instanceof Error) return new Problem(code, error.message, { cause: error });
+  return new Problem('internal', undefined, { cause: error });
+}
+
+export const problemBody = (problem: Problem, instance: string) => ({
+  type: `urn:svc:problem:${problem.code}`,
+  title: problems[problem.code].title,
+  status: problem.status,
+  ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+  instance,
+  ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+  ...problem.extra,
+});
+
+/** Fastify's error handler of the surfaces that answer problems. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = problemOf(error);
+  if (problem.status >= 500) request.log.error({ err: problem.cause ?? problem }, problems[problem.code].title);
+  else if (problem.reason) request.log.info({ reason: problem.reason }, problem.code);
+  if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
+  const [path = ''] = request.url.split('?');
+  return reply
+    .code(problem.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problemBody(problem, path));
+}
