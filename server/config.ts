@@ -39,6 +39,7 @@ const Environment = z
       .optional()
       .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
     SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
+    NODE_ENV: z.string().optional(),
     SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
     USER_REGISTRATION_ENABLED: z.stringbool().default(false),
     SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),

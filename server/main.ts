@@ -1,0 +1,38 @@
+// `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on SIGTERM and SIGINT.
+// It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
+import { BadEnvironment } from './config.ts';
+import { type RunningServer, startServer } from './start.ts';
+
+const say = (line: string) => console.error(line);
+
+async function main(): Promise<void> {
+  let server: RunningServer;
+  try {
+    server = await startServer(process.env, say);
+  } catch (error) {
+    say(
+      error instanceof BadEnvironment
+        ? error.message
+        : `Cannot start: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const { username, password } = server.administrator;
+  if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
+  say(`Realmkeeper listens on ${server.address}; its base address is ${server.config.baseUrl}`);
+
+  let stopping = false;
+  const stop = async (code: number) => {
+    if (stopping) return;
+    stopping = true;
+    await server.stop();
+    process.exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
+  const failure = await server.failed;
+  say(failure.message);
+  await stop(1);
+}
+
+await main();

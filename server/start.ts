@@ -1,0 +1,116 @@
+// From an environment to a listening server: database (embedded where none is named), migrations, first administrator.
+// The quick start and main.ts both use it. Decisions "Where it listens, what it reads".
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { buildApp } from './app.ts';
+import { type Config, parseConfig } from './config.ts';
+import { newId } from './crypto/ids.ts';
+import { startPostgres } from './db/embedded.ts';
+import { migrate } from './db/migrate.ts';
+import { openPool } from './db/sql.ts';
+
+export interface RunningServer {
+  config: Config;
+  /** Where it listens; differs from `config.baseUrl` behind a proxy or with port 0. */
+  address: string;
+  /** Set when this start made the administrator with a generated password. */
+  administrator: { username: string; password: string | undefined };
+  /** Settles when the server can't go on (the embedded database died); the message says why. */
+  failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+/** @throws BadEnvironment, or an Error whose message says what to do next */
+export async function startServer(
+  env: Readonly<Record<string, string | undefined>>,
+  say: (line: string) => void,
+): Promise<RunningServer> {
+  const config = parseConfig(env);
+  const log = pino({ level: config.SVC_LOG_LEVEL, redact: ['req.headers.authorization', 'req.headers.cookie'] });
+  const releases: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const release of releases.splice(0).reverse())
+      await release().catch((err) => log.error({ err }, 'while stopping'));
+  };
+  let fail: (error: Error) => void = () => {};
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+
+  try {
+    const { url, masterKey } = await database(config, say, releases, fail);
+    const { applied } = await migrate(url, { log: say });
+    if (applied.length > 0) log.info({ applied }, 'migrated');
+    const pool = openPool(url, { max: config.SVC_DATABASE_POOL });
+    // pg reports a lost idle connection here; without a listener it would end the process
+    pool.on('error', (err) => log.warn({ err }, 'a database connection was lost'));
+    releases.push(() => pool.end());
+    const strict = config.NODE_ENV !== 'production';
+    const app = await buildApp({
+      config,
+      pool,
+      databaseUrl: url,
+      masterKey,
+      log,
+      strict,
+      now: () => new Date(),
+      newId,
+    });
+    releases.push(app.stop);
+    const { administrator } = await app.start();
+    const address = await app.http.listen({ host: config.SVC_HOST, port: config.SVC_PORT });
+    log.info({ address }, 'listening');
+    return { config, address, administrator, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** DATABASE_URL with its SVC_MASTER_KEY, or the embedded PostgreSQL with a key kept beside its data. */
+async function database(
+  config: Config,
+  say: (line: string) => void,
+  releases: (() => Promise<unknown>)[],
+  fail: (error: Error) => void,
+): Promise<{ url: string; masterKey: readonly Buffer[] }> {
+  if (config.DATABASE_URL && config.SVC_MASTER_KEY)
+    return { url: config.DATABASE_URL, masterKey: config.SVC_MASTER_KEY };
+  const dir = path.resolve(config.SVC_DATA_DIR);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  let stopping = false;
+  const postgres = await startPostgres({
+    dir: path.join(dir, 'postgres'),
+    log: say,
+    onExit: () => {
+      if (!stopping)
+        fail(new Error(`The embedded PostgreSQL ended. Start again: its data in ${dir} recovers by itself.`));
+    },
+  });
+  releases.push(() => {
+    stopping = true;
+    return postgres.stop();
+  });
+  return { url: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
+}
+
+/** Made once, mode 0600; without it nothing sealed can be read again, so an unreadable one is an error, not a new key. */
+async function keyBeside(dir: string): Promise<Buffer> {
+  const file = path.join(dir, 'master-key');
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    await handle.writeFile(`${randomBytes(32).toString('base64')}\n`);
+    await handle.sync();
+    await handle.close();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'base64');
+  if (key.length !== 32)
+    throw new Error(
+      `${file} does not hold a key of 32 bytes. Restore it from a backup, or remove the data directory to begin anew.`,
+    );
+  return key;
+}
