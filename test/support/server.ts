@@ -1,0 +1,119 @@
+// Owns: a whole server for a test file: its own database, a random port of loopback, a signed-in administrator.
+// Does not own: the database (database.ts), browsers (chromium.ts).
+// Implements: tests at the level of use: HTTP against the real server, nothing of ours replaced.
+import { createServer } from 'node:net';
+import { pino } from 'pino';
+import { type App, buildApp } from '../../server/app.ts';
+import { type Config, parseConfig } from '../../server/config.ts';
+import { type Client, createClient } from '../../server/contract/client.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { openPool } from '../../server/db/sql.ts';
+import { createDatabase } from './database.ts';
+
+export const ADMIN_PASSWORD = 'correct-horse-battery-staple';
+export const MASTER_KEY = Buffer.alloc(32, 7);
+
+export interface TestServer {
+  app: App;
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  pool: ReturnType<typeof openPool>;
+  /** Calls contract routes as the administrator of master, by cookie and CSRF header; throws ServerProblem from 400 up. */
+  admin: Client;
+  /** Signs another person in at the admin API. */
+  signIn(credentials: { username: string; password: string; realm?: string; otp?: string }): Promise<Client>;
+  stop(): Promise<void>;
+}
+
+/** @param env more environment, as an operator would set it; `now` a clock of the test's own */
+export async function startTestServer({
+  env = {},
+  now = () => new Date(),
+}: {
+  env?: Record<string, string>;
+  now?: () => Date;
+} = {}): Promise<TestServer> {
+  const database = await createDatabase();
+  const port = await freePort();
+  const config = parseConfig({
+    SVC_PORT: String(port),
+    SVC_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    DATABASE_URL: database.url,
+    SVC_MASTER_KEY: MASTER_KEY.toString('base64'),
+    SVC_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    SVC_OUTBOUND_ALLOW: '127.0.0.1,localhost',
+    ...env,
+  });
+  const pool = openPool(database.url);
+  pool.on('error', () => {});
+  const log = pino({ level: config.SVC_LOG_LEVEL });
+  const app = await buildApp({
+    config,
+    pool,
+    databaseUrl: database.url,
+    masterKey: [MASTER_KEY],
+    log,
+    strict: true,
+    now,
+    newId,
+  });
+  await app.start();
+  await app.http.listen({ host: '127.0.0.1', port });
+  const { baseUrl } = config;
+  const signIn = (credentials: object) => signedIn(baseUrl, credentials);
+  return {
+    app,
+    config,
+    baseUrl,
+    databaseUrl: database.url,
+    pool,
+    admin: await signIn({ username: 'admin', password: ADMIN_PASSWORD }),
+    signIn,
+    async stop() {
+      await app.stop();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** A contract client over real HTTP that keeps cookies and answers CSRF as a browser's script would. */
+async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
+  const jar = new Map<string, string>();
+  const keep = (response: Response) => {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      jar.set(name, value);
+    }
+    return response;
+  };
+  const login = keep(
+    await fetch(`${baseUrl}/admin/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(credentials),
+    }),
+  );
+  if (login.status !== 204) throw new Error(`admin login: ${login.status} ${await login.text()}`);
+  return createClient({
+    baseUrl,
+    authorize: async () => '',
+    fetch: async (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.delete('authorization');
+      headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
+      headers.set('x-xsrf-token', jar.get('XSRF-TOKEN') ?? '');
+      return keep(await fetch(input, { ...init, headers }));
+    },
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
