@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { createVitest, parseCLI, type TestSpecification, type Vitest } from 'vitest/node';
 import { chromiumPath } from './support/chromium.ts';
 import { type Need, needsOf } from './support/needs.ts';
@@ -15,7 +16,8 @@ const say = (message: string) => console.log(message);
 /** Each part's way of getting it; a failure's message is the reason given for the skipped tests. */
 const preparations: Record<Need, () => Promise<unknown>> = {
   chromium: () => chromiumPath(say),
-  kubernetes: prepareKubernetes,
+  helm: () => prepareKubernetes('--helm'),
+  kubernetes: () => prepareKubernetes(),
 };
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
@@ -77,16 +79,16 @@ async function prepare(chosen: TestSpecification[]): Promise<Map<Need, string>> 
   return lacking;
 }
 
-async function prepareKubernetes(): Promise<void> {
+async function prepareKubernetes(...args: string[]): Promise<void> {
   const script = path.join(import.meta.dirname, 'kubernetes', 'prepare.ts');
-  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'inherit', 'pipe'] });
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'pipe'] });
   let words = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    process.stderr.write(chunk);
     words = (words + chunk).slice(-4000);
   });
   const [code]: (number | string | null)[] = await once(child, 'close');
-  if (code !== 0) throw new Error(words.trim().split('\n').at(-1) || `test/kubernetes/prepare.ts ended with ${code}`);
+  if (code !== 0)
+    throw new Error(stripVTControlCharacters(words).trim() || `test/kubernetes/prepare.ts ended with ${code}`);
 }
 
 /** Counts the tests of a file that can't run without running it. */

@@ -5,28 +5,30 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'kubernetes';
+export type Need = 'chromium' | 'helm' | 'kubernetes';
 
 const tests = path.resolve(import.meta.dirname, '..');
 
 /** The needs of one test file: it reaches them through its imports within `test/`. */
 export function needsOf(file: string): Set<Need> {
   const needs = new Set<Need>();
-  for (const reached of reachable(file)) {
-    const name = path.relative(tests, reached);
-    if (name === path.join('support', 'chromium.ts')) needs.add('chromium');
-    if (name.startsWith(`kubernetes${path.sep}`) && !name.endsWith('.test.ts')) needs.add('kubernetes');
-  }
+  visit(file, new Set(), needs);
   return needs;
 }
 
-function reachable(file: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(file) || !file.startsWith(tests + path.sep) || !existsSync(file)) return seen;
+// `import … from './x.ts'`, `export … from './x.ts'` and `import './x.ts'` at the start of a line, where no string
+// has them; `import('./x.ts')` anywhere
+const relativeImport = /(?:^(?:import|export)\b|\bimport\()([^;'"`]*)['"](\.{1,2}\/[^'"]+)['"]/gm;
+
+function visit(file: string, seen: Set<string>, needs: Set<Need>): void {
+  if (seen.has(file) || !file.startsWith(tests + path.sep) || !existsSync(file)) return;
   seen.add(file);
-  const text = readFileSync(file, 'utf8');
-  // `import … from './x.ts'`, `export … from`, `import './x.ts'` and `import('./x.ts')`, but no types
-  for (const [statement, target = ''] of text.matchAll(/(?:import|export)\b[^;'"`]*['"](\.{1,2}\/[^'"]+)['"]/g)) {
-    if (!/^(?:import|export) type\b/.test(statement)) reachable(path.resolve(path.dirname(file), target), seen);
+  const name = path.relative(tests, file).split(path.sep).join('/');
+  if (name === 'support/chromium.ts') needs.add('chromium');
+  if (name.startsWith('kubernetes/') && !name.endsWith('.test.ts')) needs.add('kubernetes');
+  for (const [, names = '', target = ''] of readFileSync(file, 'utf8').matchAll(relativeImport)) {
+    if (/^\s*type\b/.test(names)) continue;
+    if (target.endsWith('kubernetes/assets.ts') && /\bhelm\b/.test(names)) needs.add('helm');
+    visit(path.resolve(path.dirname(file), target), seen, needs);
   }
-  return seen;
 }

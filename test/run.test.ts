@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let root: string;
+
+beforeAll(async () => {
+  root = await fs.mkdtemp(path.join(os.tmpdir(), 'run-'));
+  await fs.symlink(path.resolve('node_modules'), path.join(root, 'node_modules'));
+});
+
+afterAll(() => fs.rm(root, { recursive: true }));
+
+/** Runs `npm test` over files of its own. */
+async function run(files: Record<string, string>, env: NodeJS.ProcessEnv = {}, args: string[] = []) {
+  const folder = await fs.mkdtemp(path.join(root, 'case-'));
+  for (const [name, text] of Object.entries(files)) {
+    await fs.writeFile(path.join(folder, name), `import { expect, test } from 'vitest';\n${text}`);
+  }
+  const script = path.resolve('test/run.ts');
+  const clean = { ...process.env, CI: '', NODE_OPTIONS: '', VITEST: undefined, ...env };
+  return new Promise<{ code: unknown; last: string | undefined; output: string }>((resolve) => {
+    execFile(process.execPath, [script, '--root', folder, ...args], { env: clean }, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, last: stdout.trimEnd().split('\n').at(-1), output: stdout + stderr });
+    });
+  });
+}
+
+const passes = "test('passes', () => {});\n";
+const fails = "test('fails', () => expect(1).toBe(2));\n";
+const skipped = "test.skip('skipped', () => {});\n";
+
+test('the last line counts the tests, and success is 0', async () => {
+  const { code, last } = await run({ 'a.test.ts': passes, 'b.test.ts': `${passes}test('again', () => {});` });
+  expect([code, last]).toEqual([0, '3 passed, 0 failed']);
+});
+
+test('a failed test fails the run', async () => {
+  const { code, last } = await run({ 'a.test.ts': passes + fails });
+  expect([code, last]).toEqual([1, '1 passed, 1 failed']);
+});
+
+test('a file that cannot be loaded counts as a failure', async () => {
+  const { code, last } = await run({ 'a.test.ts': passes, 'b.test.ts': "import './absent.ts';" });
+  expect([code, last]).toEqual([1, '1 passed, 1 failed']);
+});
+
+test('an error outside of the tests counts as a failure', async () => {
+  const { code, last } = await run({ 'a.test.ts': `${passes}void Promise.reject(new Error('nobody waits'));` });
+  expect([code, last]).toEqual([1, '1 passed, 1 failed']);
+});
+
+test('a skipped test is counted, and with CI=true it fails the run', async () => {
+  const files = { 'a.test.ts': passes + skipped };
+  const [local, ci] = await Promise.all([run(files), run(files, { CI: 'true' })]);
+  expect([local.code, local.last]).toEqual([0, '1 passed, 0 failed, 1 skipped']);
+  expect([ci.code, ci.last]).toEqual([1, '1 passed, 0 failed, 1 skipped']);
+});
+
+test('a run without a test is no success', async () => {
+  const [none, onlySkipped, noSuchFile] = await Promise.all([
+    run({}),
+    run({ 'a.test.ts': skipped }),
+    run({ 'a.test.ts': passes }, {}, ['absent.test.ts']),
+  ]);
+  expect([none.code, none.last]).toEqual([1, '0 passed, 0 failed']);
+  expect([onlySkipped.code, onlySkipped.last]).toEqual([1, '0 passed, 0 failed, 1 skipped']);
+  expect([noSuchFile.code, noSuchFile.last]).toEqual([1, '0 passed, 0 failed']);
+});
+
+test('arguments choose the file and the test', async () => {
+  const files = { 'a.test.ts': `${passes}${fails}`, 'b.test.ts': fails };
+  const { code, last } = await run(files, { CI: 'true' }, ['a.test.ts', '-t', 'passes']);
+  expect([code, last]).toEqual([0, '1 passed, 0 failed']);
+});
