@@ -1,0 +1,133 @@
+// Hashes and checks people's passwords: argon2id in worker threads with a bounded queue. Specification 2.3; decisions "Passwords".
+// It knows no user, policy or lockout (features/credentials). Never on the event loop and never in the libuv pool, which
+// signs tokens: performance, section 4.
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { Problem } from '../contract/problem.ts';
+import { type Argon2Parameters, phcOfNobody } from './phc.ts';
+
+export interface Passwords {
+  /** A PHC string of argon2id. */
+  hash(plain: string): Promise<string>;
+  /** `rehash`: it holds, but was made by another algorithm or with other parameters than today's. */
+  verify(phc: string, plain: string): Promise<{ ok: boolean; rehash: boolean }>;
+  /** To be checked against where there is no such user, so that the answer takes as long. */
+  phcForNobody: string;
+  /** Finishes what is queued, then ends the threads. */
+  stop(): Promise<void>;
+}
+
+export interface PasswordOptions {
+  /** At most one for each core. */
+  threads?: number | undefined;
+  /** OWASP's first choice for argon2id: 19 MiB, two passes. */
+  parameters?: Argon2Parameters;
+  /** How many may wait for each thread before callers are sent away. */
+  waitingPerThread?: number;
+}
+
+interface Task {
+  message: { plain: string; phc?: string };
+  resolve(answer: z.infer<typeof Answer>): void;
+  reject(error: Error): void;
+}
+
+const Answer = z.union([
+  z.object({ hash: z.string() }),
+  z.object({ ok: z.boolean(), rehash: z.boolean() }),
+  z.object({ failed: z.string() }),
+]);
+const RETRY_AFTER_SECONDS = 2;
+
+export function createPasswords({
+  threads = availableParallelism(),
+  parameters = { memory: 19_456, passes: 2, lanes: 1 },
+  waitingPerThread = 128,
+}: PasswordOptions = {}): Passwords {
+  const most = Math.max(1, Math.min(threads, availableParallelism()));
+  const waiting: Task[] = [];
+  const idle: Worker[] = [];
+  const busy = new Map<Worker, Task>();
+  let stopping: (() => void) | undefined;
+  let stopped = false;
+
+  function startWorker(): Worker {
+    const worker = new Worker(new URL(workerFile, import.meta.url), { workerData: parameters });
+    worker.on('message', (message: unknown) => {
+      const task = busy.get(worker);
+      busy.delete(worker);
+      // Waiting for work must not keep the process alive.
+      worker.unref();
+      idle.push(worker);
+      const answer = Answer.parse(message);
+      if ('failed' in answer) task?.reject(new Error(`a password could not be hashed: ${answer.failed}`));
+      else task?.resolve(answer);
+      next();
+    });
+    // A thread that died takes its one task with it; the next task gets a new thread.
+    const gone = (error: Error) => {
+      const at = idle.indexOf(worker);
+      if (at >= 0) idle.splice(at, 1);
+      busy.get(worker)?.reject(error);
+      busy.delete(worker);
+      if (!stopped) next();
+    };
+    worker.on('error', gone);
+    worker.on('exit', () => gone(new Error('a password thread ended')));
+    return worker;
+  }
+
+  function next(): void {
+    while (waiting.length > 0) {
+      const worker = idle.pop() ?? (busy.size < most ? startWorker() : undefined);
+      if (!worker) return;
+      const task = waiting.shift();
+      if (!task) return;
+      busy.set(worker, task);
+      worker.ref();
+      worker.postMessage(task.message);
+    }
+    if (busy.size === 0) stopping?.();
+  }
+
+  function run(message: Task['message']): Promise<z.infer<typeof Answer>> {
+    if (stopped) return Promise.reject(new Problem('unavailable', 'The server is stopping'));
+    if (waiting.length >= most * waitingPerThread)
+      return Promise.reject(
+        new Problem('too-many-requests', 'Too many people are signing in at this moment; try again shortly', {
+          reason: 'the password queue is full',
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        }),
+      );
+    return new Promise((resolve, reject) => {
+      waiting.push({ message, resolve, reject });
+      next();
+    });
+  }
+
+  return {
+    async hash(plain) {
+      const answer = await run({ plain });
+      if (!('hash' in answer)) throw new Error('a password thread answered something else');
+      return answer.hash;
+    },
+    async verify(phc, plain) {
+      const answer = await run({ plain, phc });
+      if (!('ok' in answer)) throw new Error('a password thread answered something else');
+      return answer;
+    },
+    phcForNobody: phcOfNobody(parameters),
+    async stop() {
+      stopped = true;
+      await new Promise<void>((resolve) => {
+        stopping = resolve;
+        next();
+      });
+      await Promise.all(idle.map((worker) => worker.terminate()));
+    },
+  };
+}
+
+/** Built, the worker is a .js file beside this one (build.ts). */
+const workerFile = import.meta.url.endsWith('.ts') ? './password-worker.ts' : './password-worker.js';

@@ -1,0 +1,120 @@
+// Password hashes as PHC strings: parsing, formatting, computing. Runs in the worker threads (password-worker.ts).
+// What is not argon2id came from elsewhere; it stays usable and is hashed anew at the next sign-in.
+import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { hashRawSync } from '@node-rs/argon2';
+
+export interface Argon2Parameters {
+  /** KiB */
+  memory: number;
+  passes: number;
+  lanes: number;
+}
+
+type Phc =
+  | ({ algorithm: 'argon2id' | 'argon2i' | 'argon2d' } & Argon2Parameters & Sealed)
+  | ({ algorithm: 'scrypt'; cost: number; block: number; lanes: number } & Sealed)
+  | ({ algorithm: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number } & Sealed);
+interface Sealed {
+  salt: Buffer;
+  hash: Buffer;
+}
+
+const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
+const VERSION_13 = 19;
+const HASH_BYTES = 32;
+const MIB = 1024 * 1024;
+/** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. */
+const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000 } as const;
+
+const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+/** Both alphabets, and passlib's `.` for `+`. */
+const unbase64 = (text: string): Buffer => Buffer.from(text.replaceAll('.', '+'), 'base64');
+const within = (n: number | undefined, most: number): n is number => n !== undefined && n >= 1 && n <= most;
+
+function parameters(text: string): Map<string, number> {
+  return new Map(
+    text.split(',').map((pair): [string, number] => [pair.split('=')[0] ?? '', Number(pair.split('=')[1])]),
+  );
+}
+
+/** The parsed hash; undefined: not one that can be checked here. */
+export function parsePhc(phc: string): Phc | undefined {
+  const [start, id = '', ...rest] = phc.split('$');
+  if (start !== '' || rest.length < 3) return undefined;
+  const hash = unbase64(rest.pop() ?? '');
+  const salt = unbase64(rest.pop() ?? '');
+  const named = parameters(rest.pop() ?? '');
+  if (hash.length < 16 || hash.length > 512 || salt.length > 512) return undefined;
+  if (id === 'argon2id' || id === 'argon2i' || id === 'argon2d') {
+    const [memory, passes, lanes] = [named.get('m'), named.get('t'), named.get('p')];
+    if (rest[0] !== `v=${VERSION_13}` || salt.length < 8) return undefined;
+    if (!within(memory, MOST.memory) || !within(passes, MOST.passes) || !within(lanes, MOST.lanes)) return undefined;
+    return { algorithm: id, memory, passes, lanes, salt, hash };
+  }
+  if (id === 'scrypt') {
+    const [logCost, block, lanes] = [named.get('ln'), named.get('r'), named.get('p')];
+    if (!within(logCost, MOST.logCost) || !within(block, 32) || !within(lanes, MOST.lanes)) return undefined;
+    return { algorithm: 'scrypt', cost: 2 ** logCost, block, lanes, salt, hash };
+  }
+  const digest = /^pbkdf2(?:-(sha1|sha256|sha512))?$/.exec(id);
+  // $pbkdf2-sha256$i=600000$… of PHC, $pbkdf2-sha256$29000$… of passlib
+  const iterations = named.get('i') ?? Number([...named.keys()][0]);
+  if (!digest || !within(iterations, MOST.iterations)) return undefined;
+  const known = digest[1] === 'sha256' || digest[1] === 'sha512' ? digest[1] : 'sha1';
+  return { algorithm: 'pbkdf2', digest: known, iterations, salt, hash };
+}
+
+/** Whether a hash from elsewhere can be checked here. */
+export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined;
+
+const formatArgon2 = ({ memory, passes, lanes }: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
+  `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$${base64(salt)}$${base64(hash)}`;
+
+function argon2(
+  plain: string,
+  kind: keyof typeof ARGON2,
+  of: Argon2Parameters,
+  salt: Buffer,
+  outputLen: number,
+): Buffer {
+  return hashRawSync(plain, {
+    algorithm: ARGON2[kind],
+    memoryCost: of.memory,
+    timeCost: of.passes,
+    parallelism: of.lanes,
+    salt,
+    outputLen,
+  });
+}
+
+/** Blocks for as long as the hash takes: call it in a worker thread only. */
+export function hashPassword(plain: string, of: Argon2Parameters): string {
+  const salt = randomBytes(16);
+  return formatArgon2(of, salt, argon2(plain, 'argon2id', of, salt, HASH_BYTES));
+}
+
+/** Blocks likewise. `rehash`: it holds, but is not what {@link hashPassword} would make today. */
+export function verifyPassword(phc: string, plain: string, of: Argon2Parameters): { ok: boolean; rehash: boolean } {
+  const parsed = parsePhc(phc);
+  if (!parsed) return { ok: false, rehash: false };
+  const ok = timingSafeEqual(compute(parsed, plain), parsed.hash);
+  const current =
+    parsed.algorithm === 'argon2id' &&
+    parsed.memory === of.memory &&
+    parsed.passes === of.passes &&
+    parsed.lanes === of.lanes;
+  return { ok, rehash: ok && !current };
+}
+
+function compute(phc: Phc, plain: string): Buffer {
+  const { salt, hash } = phc;
+  if (phc.algorithm === 'scrypt') {
+    const maxmem = 128 * phc.cost * phc.block + 128 * phc.block * phc.lanes + 32 * MIB;
+    return scryptSync(plain, salt, hash.length, { N: phc.cost, r: phc.block, p: phc.lanes, maxmem });
+  }
+  if (phc.algorithm === 'pbkdf2') return pbkdf2Sync(plain, salt, phc.iterations, hash.length, phc.digest);
+  return argon2(plain, phc.algorithm, phc, salt, hash.length);
+}
+
+/** A hash that no password has: checking against it takes as long as against anybody's. */
+export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));

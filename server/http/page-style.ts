@@ -1,0 +1,88 @@
+// The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the theme.
+export const pageStyle = `
+:root {
+  color-scheme: light dark;
+  --primary: #2f5bd7; --on-primary: #fff; --link: #2f5bd7;
+  --page: #eef1f6; --card: #fff; --text: #171b22; --soft: #566072; --line: #8a94a6; --hair: #dfe4ec;
+  --bad: #b3261e; --bad-back: #fdeceb; --note-back: #f3f6fb; --shadow: 0 1px 2px #1b253714, 0 12px 32px #1b25371f;
+  --field: #fff;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #101319; --card: #1b1f27; --text: #eceff4; --soft: #a9b2c1; --line: #7a8598; --hair: #323947;
+    --bad: #ffb4ab; --bad-back: #43201d; --note-back: #242a35; --shadow: 0 1px 2px #0006, 0 12px 32px #0008;
+    --field: #12151b;
+  }
+}
+*, *::before, *::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0; min-height: 100vh; min-height: 100dvh; padding: 1.5rem 1rem; display: grid; place-items: center;
+  background: var(--page); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+.card {
+  width: 100%; max-width: 26rem; padding: 2.25rem 2.25rem 2rem; background: var(--card); border-radius: 14px;
+  box-shadow: var(--shadow); overflow-wrap: anywhere;
+}
+.card.wide { max-width: 44rem; }
+.brand { margin-bottom: 1.5rem; }
+.brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--primary); }
+.brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
+h1 { margin: 0 0 .375rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
+h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
+p { margin: 0 0 1rem; }
+.lead { color: var(--soft); margin-bottom: 1.5rem; white-space: pre-line; }
+a { color: var(--link); text-underline-offset: .2em; }
+form { margin: 0; }
+.field { margin-bottom: 1.125rem; }
+label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
+.hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
+input[type=text], input[type=password], input[type=email] {
+  width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
+  border: 1px solid var(--line); border-radius: 9px;
+}
+input[aria-invalid=true] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
+input.code { font-size: 1.5rem; letter-spacing: .3em; text-align: center; font-variant-numeric: tabular-nums; }
+.check { display: flex; gap: .625rem; align-items: center; margin-bottom: 1.25rem; }
+.check label { margin: 0; font-weight: 400; }
+.check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--primary); flex: none; }
+button, .button {
+  display: inline-block; min-height: 2.875rem; padding: .5625rem 1.25rem; font: inherit; font-weight: 600; text-align: center;
+  text-decoration: none; color: var(--on-primary); background: var(--primary); border: 1px solid transparent; border-radius: 9px;
+  cursor: pointer;
+}
+button:hover, .button:hover { filter: brightness(.93); }
+form > button, .full { width: 100%; }
+button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--line); min-height: 2.5rem; padding: .375rem .9375rem; }
+button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; border: 0; color: var(--link); font-weight: 500; text-decoration: underline; text-underline-offset: .2em; }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-left: 4px solid var(--bad); }
+.error p:last-child { margin: 0; }
+.note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
+.more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
+.qr { width: 12.5rem; max-width: 100%; margin: 0 auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
+.qr svg { display: block; width: 100%; height: auto; }
+.secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
+ol.steps { margin: 0 0 1.25rem; padding-left: 1.25rem; }
+ol.steps > li { margin-bottom: .75rem; }
+dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.25rem; }
+dt { color: var(--soft); }
+dd { margin: 0; }
+ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
+ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
+ul.rows strong { font-weight: 600; }
+.soft { color: var(--soft); font-size: .9375rem; }
+.badge { display: inline-block; margin-left: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
+.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
+.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (max-width: 30rem) {
+  body { padding: 0; place-items: start stretch; background: var(--card); }
+  .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--primary); }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: .625rem; }
+  ul.rows > li { align-items: flex-start; }
+}
+@media (forced-colors: active) { button, .button, .card { border: 1px solid; } }
+@media print { body { background: none; } .card { box-shadow: none; } }
+`;

@@ -1,0 +1,177 @@
+// The surface that people see: page layout, a strict CSP, the style sheets, and errors as pages.
+// It knows no page's content (features/*/pages.ts). Decisions "Errors": browser endpoints show a page. Specification 2.3 branding.
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem, problems } from '../contract/problem.ts';
+import { freshSettings, type Settings } from '../contract/settings.ts';
+import { parseHex, type Rgb, readableOn, textOn, toHex } from './colours.ts';
+import { type Html, html } from './html.ts';
+import { pageStyle } from './page-style.ts';
+import { problemOf } from './problems.ts';
+
+export { Html, html } from './html.ts';
+
+/** What of a realm's settings shows on its pages. */
+export type Brand = Pick<
+  Settings,
+  'displayName' | 'logoUrl' | 'primaryColor' | 'backgroundColor' | 'welcomeText' | 'customCss' | 'defaultLocale'
+>;
+
+export interface Page {
+  /** Realm and brand of the page; without them it wears the product's own. */
+  realm?: string | undefined;
+  brand?: Brand | undefined;
+  title: string;
+  body: Html;
+  /** The account page is wider than a form. */
+  wide?: boolean;
+}
+
+export interface PageOptions {
+  status?: number;
+  /** Where a form post may be redirected to besides this server: Chromium checks form-action on redirects too. */
+  formAction?: readonly string[];
+  /** CSP source of the page's one script (`'sha256-…'`), where a protocol needs one. */
+  script?: string;
+}
+
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);
+const STYLE_PATH = `/assets/pages.${digest(pageStyle)}.css`;
+const YEAR_SECONDS = 31_536_000;
+const DEFAULT_PRIMARY = '#2f5bd7';
+const LIGHT_CARD: Rgb = [255, 255, 255];
+const DARK_CARD: Rgb = [27, 31, 39];
+
+/** The realm's colours as custom properties, with whatever text colours they need to be read, then its own CSS. */
+export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): string {
+  const primary = parseHex(primaryColor ?? DEFAULT_PRIMARY);
+  const link = (card: Rgb) => toHex(readableOn(primary, card));
+  const page = backgroundColor === null ? '' : `--page:${toHex(parseHex(backgroundColor))};`;
+  return [
+    `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};--link:${link(LIGHT_CARD)};${page}}`,
+    `@media (prefers-color-scheme:dark){:root{--link:${link(DARK_CARD)};${page}}}`,
+    customCss ?? '',
+  ].join('\n');
+}
+
+const themePath = (realm: string, brand: Brand): string => `/realms/${realm}/theme.css?v=${digest(themeCss(brand))}`;
+
+export function layout({ realm, brand, title, body, wide }: Page): Html {
+  const name = brand?.displayName ?? 'Realmkeeper';
+  const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand)}">` : undefined;
+  const mark = brand?.logoUrl
+    ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
+    : html`<span class="name">${name}</span>`;
+  return html`<!doctype html>
+<html lang="${brand?.defaultLocale ?? 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} – ${name}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE_PATH}">
+${theme}
+</head>
+<body>
+<main class="card${wide ? ' wide' : ''}">
+<header class="brand">${mark}</header>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** A CSP source of an address: its origin, or its scheme where it has none (a native app's redirect). */
+export function cspSource(address: string): string {
+  const url = new URL(address);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.origin : url.protocol;
+}
+
+function policy(brand: Brand | undefined, { formAction = [], script }: PageOptions): string {
+  const logo = brand?.logoUrl ? ` ${cspSource(brand.logoUrl)}` : '';
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    `img-src 'self' data:${logo}`,
+    `form-action ${["'self'", ...formAction.map(cspSource)].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    ...(script ? [`script-src ${script}`] : []),
+  ].join('; ');
+}
+
+/** Sends a page: never stored, never framed, no script, and nothing of its address leaks to other sites. */
+export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply {
+  return reply
+    .code(options.status ?? 200)
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', policy(page.brand, options))
+    .header('x-frame-options', 'DENY')
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('cache-control', 'no-store')
+    .serializer((text: unknown) => String(text))
+    .send(layout(page).text);
+}
+
+/** A problem as a page: what happened, in the words that the caller may know, and what to do now. */
+export function sendProblemPage(
+  reply: FastifyReply,
+  problem: Problem,
+  look: Pick<Page, 'realm' | 'brand'> & { next?: Html | undefined } = {},
+): FastifyReply {
+  const { title } = problems[problem.code];
+  const { next, ...page } = look;
+  const body = html`<p role="alert">${problem.detail ?? 'That is all that can be said here.'}</p>
+${next ?? html`<p>Go back to the application you came from and try again.</p>`}`;
+  if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
+  return sendPage(reply, { ...page, title, body }, { status: problem.status });
+}
+
+/** Fastify's error handler of a plugin that shows pages. `brandOf` may fail or know nothing: the page is plain then. */
+export const pageErrors =
+  (brandOf: (realm: string) => Promise<Brand | undefined>) =>
+  async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const problem = problemOf(error);
+    if (problem.status >= 500) request.log.error({ err: problem.cause ?? problem }, problems[problem.code].title);
+    const realm = realmOf(request);
+    const brand = realm && (await brandOf(realm).catch(() => undefined));
+    return sendProblemPage(reply, problem, brand ? { realm, brand } : {});
+  };
+
+/** The realm of the path, where the route has one. */
+export function realmOf(request: FastifyRequest): string | undefined {
+  const { params } = request;
+  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
+    ? params.realm
+    : undefined;
+}
+
+/** Serves the style sheets as answers of this origin, so that the pages need nothing inline. */
+export function mountPageAssets(
+  app: FastifyInstance,
+  { brandOf }: { brandOf: (realm: string) => Promise<Brand | undefined> },
+): void {
+  const send = (reply: FastifyReply, css: string, maxAge: number) =>
+    reply
+      .header('content-type', 'text/css; charset=utf-8')
+      .header('cache-control', `public, max-age=${maxAge}, immutable`)
+      .header('x-content-type-options', 'nosniff')
+      .serializer((text: unknown) => String(text))
+      .send(css);
+  app.get(STYLE_PATH, { schema: { hide: true } }, (_, reply) => send(reply, pageStyle, YEAR_SECONDS));
+  // The address carries a digest of the theme, so a change has another address.
+  app.get('/realms/:realm/theme.css', { schema: { hide: true } }, async (request, reply) => {
+    const brand = await brandOf(realmOf(request) ?? '');
+    if (!brand) throw new Problem('not-found');
+    return send(reply, themeCss(brand), YEAR_SECONDS);
+  });
+}
+
+/** The look of pages that belong to no realm. */
+export const plainBrand = (name: string): Brand => ({ ...freshSettings(name), displayName: name });
