@@ -46,7 +46,8 @@ export async function obtain(bundle: Bundle, env: NodeJS.ProcessEnv, log: Log): 
     await publish(bin, target, bundle);
     return { found: true, dir: target, source };
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    // What a build that was killed leaves may still be growing; the guard then has another try.
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
     guard.release();
   }
 }
@@ -116,8 +117,8 @@ async function downloadControllerManager(version: string, file: string): Promise
 const build: Source = {
   name: 'Go build',
   async fill({ missing, bin, scratch, guard, env, log }) {
-    const version = await run('go', ['version'], { env }).catch(() => undefined);
-    if (version?.code !== 0) throw new Error('there is no Go; any since 1.21 will do (it gets the one it needs)');
+    const version = await run('go', ['version'], { env });
+    if (version.code !== 0) throw new Error(`"go version" ended with ${version.code}: ${version.stderr.trim()}`);
     for (const program of missing) {
       const begin = Date.now();
       log(`${program.name} ${program.version}: building from Go modules (${program.takes} on two cores)`);
@@ -126,11 +127,16 @@ const build: Source = {
         env: goEnvironment(env, scratch),
         guard,
       });
-      if (outcome.code !== 0) throw new Error(`${program.name} was not built:\n${outcome.stderr.slice(-4000)}`);
+      if (outcome.code !== 0) throw new Error(`${program.name} was not built:\n${complaints(outcome.stderr)}`);
       log(`${program.name} ${program.version}: built in ${duration(begin)}`);
     }
   },
 };
+
+function complaints(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('go: downloading '));
+  return lines.join('\n').slice(-4000);
+}
 
 function goArguments(program: Program, bin: string): string[] {
   // modcacherw: Go's own choice is read-only folders, which can't be removed without ado
@@ -151,6 +157,9 @@ function duration(begin: number): string {
 }
 
 function reason(error: unknown): string {
+  if (error instanceof Error && error.message === 'spawn go ENOENT') {
+    return 'there is no Go on the PATH; any since 1.21 will do (it gets the one it needs)';
+  }
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

@@ -28,12 +28,13 @@ export async function run(command: string, args: string[], options: RunOptions =
   const output = Promise.all([text(child.stdout), text(child.stderr)]);
   // a program may end before it has read everything; its exit code tells why
   child.stdin.on('error', () => {}).end(input);
-  const closed = once(child, 'close');
   guard?.watch(child);
-  await once(child, 'spawn');
-  await closed;
+  // rejects with the reason where the program can't be started
+  await once(child, 'close');
   const [stdout, stderr] = await output;
-  return { code: child.exitCode ?? 128, stdout, stderr };
+  const { exitCode, signalCode } = child;
+  if (exitCode !== null) return { code: exitCode, stdout, stderr };
+  return { code: 128, stdout, stderr: `${stderr}\n${command} was ended by ${signalCode}` };
 }
 
 /** A program that runs until it is stopped. */
@@ -76,7 +77,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await ended;
   };
   const deadline = Date.now() + timeout;
-  while (!(await ready().catch(() => false))) {
+  // a program that takes a connection and never answers must not outlast the deadline
+  const answers = () => Promise.race([ready().catch(() => false), sleep(5_000, false, { ref: false })]);
+  while (!(await answers())) {
     const problem = running() ? `was not ready within ${timeout / 1000} s` : `ended with ${child.exitCode}`;
     if (!running() || Date.now() > deadline) {
       await stop();
