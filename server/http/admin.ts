@@ -124,12 +124,14 @@ function issueCsrf(request: FastifyRequest, reply: FastifyReply, baseUrl: string
   setCsrf(reply, baseUrl);
 }
 
-/** Sets a fresh CSRF cookie; also done at sign-in. */
-export function setCsrf(reply: FastifyReply, baseUrl: string): void {
-  void reply.setCookie(CSRF_COOKIE, randomBytes(32).toString('base64url'), {
+/** Sets a fresh CSRF cookie, also at sign-in, and gives its value. */
+export function setCsrf(reply: FastifyReply, baseUrl: string): string {
+  const token = randomBytes(32).toString('base64url');
+  void reply.setCookie(CSRF_COOKIE, token, {
     path: '/',
     sameSite: 'lax',
     secure: baseUrl.startsWith('https:'),
     httpOnly: false,
   });
+  return token;
 }

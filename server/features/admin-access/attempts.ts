@@ -1,0 +1,52 @@
+// How many sign-in attempts one address may fail in a window; a success gives its attempt back.
+// In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
+import { isIPv6 } from 'node:net';
+
+const MAX_ADDRESSES = 20_000;
+
+/** A single subscriber has a whole /64 of IPv6, so that is what counts. */
+export function network(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array<string>(zeros).fill('0'), ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+export function createAttempts({ limit, windowMs, now }: { limit: number; windowMs: number; now: () => Date }) {
+  const windows = new Map<string, { used: number; until: number }>();
+  const sweep = (at: number) => {
+    for (const [key, entry] of windows) if (entry.until <= at) windows.delete(key);
+    // Map keeps insertion order: the oldest windows go first
+    for (const key of windows.keys()) {
+      if (windows.size <= MAX_ADDRESSES) return;
+      windows.delete(key);
+    }
+  };
+  return {
+    /** Takes one attempt; answers after how many seconds to come back where there is none left. */
+    take(address: string): number | undefined {
+      const at = now().getTime();
+      const key = network(address);
+      let entry = windows.get(key);
+      if (!entry || entry.until <= at) {
+        windows.delete(key);
+        entry = { used: 0, until: at + windowMs };
+        windows.set(key, entry);
+        if (windows.size > MAX_ADDRESSES) sweep(at);
+      }
+      if (entry.used >= limit) return Math.max(1, Math.ceil((entry.until - at) / 1000));
+      entry.used += 1;
+      return undefined;
+    },
+    giveBack(address: string): void {
+      const entry = windows.get(network(address));
+      if (entry && entry.used > 0) entry.used -= 1;
+    },
+  };
+}
+export type Attempts = ReturnType<typeof createAttempts>;

@@ -1,0 +1,46 @@
+// Admin sign-in, who am I, and admin roles; the browser's page is pages.ts'.
+import type { FastifyInstance } from 'fastify';
+import * as api from '../../contract/admin-access.ts';
+import { permissions } from '../../contract/permissions.ts';
+import { Problem } from '../../contract/problem.ts';
+import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
+import { bind, principalOf } from '../../http/bind.ts';
+import { forgetSession, setSession } from './cookies.ts';
+import type { AdminRoles } from './roles.ts';
+import type { AdminSignIn } from './sign-in.ts';
+
+export function adminAccessRoutes(
+  app: FastifyInstance,
+  { signIn, roles, baseUrl }: { signIn: AdminSignIn; roles: AdminRoles; baseUrl: string },
+): void {
+  bind(app, api.adminLogin, async ({ body, by, request, reply }) => {
+    // A form of another site could send anything but JSON, and so sign a person in as someone else.
+    if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+      throw new Problem('unsupported-media-type', 'Send application/json');
+    const { cookie } = await signIn.login(body, by, request.cookies[ADMIN_SESSION_COOKIE]);
+    setSession(reply, baseUrl, cookie);
+    setCsrf(reply, baseUrl);
+    return undefined;
+  });
+  bind(app, api.adminLogout, async ({ by, request, reply }) => {
+    await signIn.logout(principalOf(request).realm, by, request.cookies[ADMIN_SESSION_COOKIE]);
+    forgetSession(reply, baseUrl);
+    return undefined;
+  });
+  bind(app, api.getAdminSession, async ({ request }) => {
+    const { type, id, name, realm, permissions: held, expiresAt } = principalOf(request);
+    return {
+      type,
+      id,
+      name,
+      realm,
+      permissions: Object.fromEntries([...held].map(([k, v]) => [k, [...v]])),
+      expiresAt,
+    };
+  });
+  bind(app, api.listPermissions, async () => [...permissions]);
+  bind(app, api.listAdminRoles, ({ params }) => roles.list(params.realm));
+  bind(app, api.putAdminRole, ({ params, body, by, request }) =>
+    roles.put(principalOf(request), by, params.realm, params.id, body),
+  );
+}

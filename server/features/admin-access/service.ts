@@ -1,0 +1,204 @@
+// Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
+// Does not own: the check of a route's permission (http/admin.ts), passwords (credentials), tokens' signatures (tokens).
+// Implements: specification 5; decisions "Admin authentication", "Rights".
+import type { By } from '../../contract/events.ts';
+import { permissions as known, type Permission } from '../../contract/permissions.ts';
+import { MASTER } from '../../contract/realms.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import { type Principal, permissionsIn } from '../../http/principal.ts';
+import * as store from './store.ts';
+
+export const ADMIN_IDLE_MS = 30 * 60_000;
+export const ADMIN_MAX_MS = 10 * 3_600_000;
+/** How stale `last_seen_at` may get, so that not every request writes. */
+const TOUCH_MS = 60_000;
+
+/** The resource that admin bearer tokens are for. */
+export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
+
+/** What the token verifier gives of an access token. */
+export interface TokenVerifier {
+  verify(
+    realm: string,
+    jwt: string,
+    options: { typ: string; audience: string },
+  ): Promise<Readonly<Record<string, unknown>> | undefined>;
+}
+
+export interface Target {
+  userId?: string;
+  clientUuid?: string;
+  /** Names of admin roles of the realm, to be given over that realm. */
+  adminRoles?: readonly string[];
+}
+
+const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
+
+/** Grants by target realm. Only master's principals reach beyond their home; others' grants elsewhere don't count. */
+export function permissionsOf(
+  home: string,
+  grants: readonly { target: string; permissions: readonly string[] }[],
+): Map<string, Set<Permission>> {
+  const byTarget = new Map<string, Set<Permission>>();
+  for (const { target, permissions } of grants) {
+    if (home !== MASTER && target !== home) continue;
+    const set = byTarget.get(target) ?? new Set<Permission>();
+    for (const permission of permissions) if (isPermission(permission)) set.add(permission);
+    if (set.size > 0) byTarget.set(target, set);
+  }
+  return byTarget;
+}
+
+/** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
+export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
+  const mine = permissionsIn(principal, target);
+  return wanted.every((permission) => isPermission(permission) && mine.has(permission));
+}
+
+export function createAccess({
+  sql,
+  baseUrl,
+  tokens,
+  now,
+}: {
+  sql: Sql;
+  baseUrl: string;
+  tokens: TokenVerifier;
+  now: () => Date;
+}) {
+  const audience = adminAudience(baseUrl);
+
+  async function byCookie(cookie: string): Promise<Principal | undefined> {
+    const found = parseCookie(cookie);
+    if (!found) return undefined;
+    const session = await store.findSession(sql, found.realm, found.hash);
+    if (!session) return undefined;
+    const at = now();
+    const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
+    if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
+    const permissions = permissionsOf(found.realm, session.grants);
+    if (permissions.size === 0) return undefined;
+    if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
+      await store.touchSession(sql, found.realm, found.hash, at);
+    return {
+      type: 'user',
+      id: session.user_id,
+      name: session.username,
+      realm: found.realm,
+      permissions,
+      expiresAt: Math.min(at.getTime() + ADMIN_IDLE_MS, session.expires_at.getTime()),
+    };
+  }
+
+  async function byBearer(jwt: string): Promise<Principal | undefined> {
+    for (const realm of await realmsOf(jwt)) {
+      const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
+      if (!claims) continue;
+      const { client_id: clientId, sub, sid, exp } = claims;
+      // Only a service account's own token: a person's token must not carry the client's grants.
+      if (typeof clientId !== 'string' || sid !== undefined) return undefined;
+      const client = await store.findClient(sql, realm, clientId);
+      if (!client || sub !== client.id) return undefined;
+      const permissions = permissionsOf(realm, client.grants);
+      if (permissions.size === 0) return undefined;
+      return {
+        type: 'client',
+        id: client.id,
+        name: client.client_id,
+        realm,
+        permissions,
+        expiresAt: typeof exp === 'number' ? exp * 1000 : null,
+      };
+    }
+    return undefined;
+  }
+
+  /** Realms that may have issued the token, by its unverified `iss`; the signature then decides. */
+  async function realmsOf(jwt: string): Promise<string[]> {
+    const issuer = issuerOf(jwt);
+    if (issuer === undefined) return [];
+    const prefix = `${baseUrl}/realms/`;
+    const named = issuer.startsWith(prefix) ? issuer.slice(prefix.length) : '';
+    if (/^[a-z0-9-]{1,63}$/.test(named)) return [named];
+    return store.realmsOfIssuer(sql, issuer);
+  }
+
+  return {
+    audience,
+
+    authenticate: (credential: { bearer: string } | { cookie: string }): Promise<Principal | undefined> =>
+      'bearer' in credential ? byBearer(credential.bearer) : byCookie(credential.cookie),
+
+    /** The admin roles that a user or client of `realm` holds, each over its target. */
+    grantsOf: (realm: string, holder: store.Holder, on: Sql = sql) => store.grants(on, realm, holder),
+
+    /** Whether a client may ask for the admin API's audience without being on an allow-list. */
+    hasGrants: async (realm: string, clientUuid: string, on: Sql = sql): Promise<boolean> =>
+      (await store.grants(on, realm, { clientUuid })).length > 0,
+
+    /**
+     * Whether the principal holds all that the target holds: nobody can give, or take over, what they don't hold.
+     * Inside a transaction pass its `sql`.
+     */
+    async covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
+      const { userId, clientUuid, adminRoles } = target;
+      if (
+        principal.realm === realm &&
+        principal.type === 'user' &&
+        userId === principal.id &&
+        !clientUuid &&
+        !adminRoles
+      )
+        return true;
+      const held: { target: string; permissions: readonly string[] }[] = [];
+      if (userId) held.push(...(await store.grants(on, realm, { userId })));
+      if (clientUuid) held.push(...(await store.grants(on, realm, { clientUuid })));
+      if (adminRoles && adminRoles.length > 0) {
+        const roles = await store.rolesNamed(on, realm, adminRoles);
+        held.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
+      }
+      return held.every((grant) => holds(principal, grant.target, grant.permissions));
+    },
+
+    /** Gives a role of `realm`; the caller has checked `covers`. False where it was held already. */
+    async grant(
+      { sql: on, record }: Tx,
+      by: By,
+      realm: string,
+      { role, target, holder }: { role: string; target: string; holder: store.Holder },
+    ): Promise<boolean> {
+      const [row] = await store.rolesNamed(on, realm, [role]);
+      if (!row) throw new Error(`realm ${realm} has no admin role ${role}`);
+      if (!(await store.insertGrant(on, realm, { roleId: row.id, holder, target }))) return false;
+      const subject =
+        'userId' in holder
+          ? ({ type: 'user', id: holder.userId, name: null } as const)
+          : ({ type: 'client', id: holder.clientUuid, name: null } as const);
+      record({ type: 'ADMIN_GRANT_CHANGED', realm, by, subject, data: { given: role, target } });
+      return true;
+    },
+
+    /** Ends a user's admin sessions, as after a new password. */
+    endSessionsOf: ({ sql: on }: Tx, realm: string, userId: string) => store.deleteSessionsOf(on, realm, userId),
+  };
+}
+export type Access = ReturnType<typeof createAccess>;
+
+/** `<realm>.<secret>`: the realm leads to the row, the secret's digest finds it. */
+export function parseCookie(cookie: string): { realm: string; hash: Buffer } | undefined {
+  const match = /^([a-z0-9-]{1,63})\.([A-Za-z0-9_-]{43})$/.exec(cookie);
+  return match?.[1] && match[2] ? { realm: match[1], hash: sha256(match[2]) } : undefined;
+}
+
+function issuerOf(jwt: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
+    if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
+      return claims.iss.includes('\0') ? undefined : claims.iss;
+  } catch {
+    // not a JWT
+  }
+  return undefined;
+}

@@ -1,0 +1,131 @@
+// How a person gets an admin session, and how it ends. One answer to every failure, so that nothing can be enumerated.
+
+import { randomBytes } from 'node:crypto';
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import { MASTER } from '../../contract/realms.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { createAttempts } from './attempts.ts';
+import { ADMIN_IDLE_MS, ADMIN_MAX_MS, parseCookie, permissionsOf } from './service.ts';
+import * as store from './store.ts';
+
+/** What the credentials feature gives to this sign-in. */
+export interface AdminCredentials {
+  checkPassword(attempt: {
+    realm: string;
+    username: string;
+    password: string;
+    by: By;
+  }): Promise<{ ok: true; user: { id: string; username: string } } | { ok: false; reason: string }>;
+  hasOtp(realm: string, userId: string): Promise<boolean>;
+  checkOtp(attempt: { realm: string; userId: string; code: string; by: By }): Promise<boolean>;
+  /** What the person must do first at the realm's own sign-in page: a temporary password, an enrolment. */
+  mustActFirst(realm: string, userId: string): Promise<string | undefined>;
+}
+
+export interface Login {
+  username: string;
+  password: string;
+  otp?: string | undefined;
+  realm?: string | undefined;
+}
+
+const FAILED_PER_WINDOW = 20;
+const WINDOW_MS = 60_000;
+
+export function createAdminSignIn({
+  sql,
+  transact,
+  realmExists,
+  credentials,
+  now,
+}: {
+  sql: Sql;
+  transact: Transact;
+  realmExists(realm: string): Promise<boolean>;
+  credentials: AdminCredentials;
+  now: () => Date;
+}) {
+  const attempts = createAttempts({ limit: FAILED_PER_WINDOW, windowMs: WINDOW_MS, now });
+
+  type Verdict = { ok: true; userId: string; username: string } | { ok: false; reason: string; detail?: string };
+
+  async function judge(realm: string, login: Login, by: By): Promise<Verdict> {
+    const { username, password, otp } = login;
+    const checked = await credentials.checkPassword({ realm, username, password, by });
+    if (!checked.ok) return { ok: false, reason: checked.reason };
+    const { id: userId, username: name } = checked.user;
+    const grants = await store.grants(sql, realm, { userId });
+    if (permissionsOf(realm, grants).size === 0) return { ok: false, reason: 'no-admin-role' };
+    // From here on the password was right, so it gives nothing away to say what is missing.
+    if (await credentials.hasOtp(realm, userId)) {
+      if (otp === undefined) return { ok: false, reason: 'otp-missing', detail: 'A one-time code is needed: send otp' };
+      if (!(await credentials.checkOtp({ realm, userId, code: otp, by }))) return { ok: false, reason: 'otp-wrong' };
+    }
+    const first = await credentials.mustActFirst(realm, userId);
+    if (first !== undefined) return { ok: false, reason: 'action-required', detail: first };
+    return { ok: true, userId, username: name };
+  }
+
+  return {
+    /** @param previous the session cookie that came along; signing in ends that session */
+    async login(login: Login, by: By, previous: string | undefined): Promise<{ cookie: string }> {
+      const address = by.ipAddress ?? '';
+      const wait = attempts.take(address);
+      if (wait !== undefined)
+        throw new Problem('too-many-requests', 'Too many failed sign-ins from this address', {
+          retryAfterSeconds: wait,
+        });
+      const realm = login.realm ?? MASTER;
+      const verdict = await judge(realm, login, by);
+      if (!verdict.ok) {
+        // A realm that doesn't exist has no audit log; made-up names are remembered in master's.
+        const logged = (await realmExists(realm)) ? realm : MASTER;
+        await transact(async ({ record }) =>
+          record({
+            type: 'ADMIN_LOGIN_FAILURE',
+            realm: logged,
+            by,
+            subject: { type: 'user', id: null, name: login.username },
+            outcome: 'failure',
+            data: { reason: verdict.reason, ...(logged === realm ? {} : { realm }) },
+          }),
+        );
+        throw new Problem('invalid-credentials', verdict.detail, { reason: verdict.reason });
+      }
+      attempts.giveBack(address);
+      const { userId, username } = verdict;
+      const secret = randomBytes(32).toString('base64url');
+      const at = now();
+      await transact(async ({ sql: on, record }) => {
+        const old = previous === undefined ? undefined : parseCookie(previous);
+        if (old) await store.deleteSession(on, old.realm, old.hash);
+        await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
+        await store.insertSession(on, realm, {
+          tokenHash: sha256(secret),
+          userId,
+          at,
+          expiresAt: new Date(at.getTime() + ADMIN_MAX_MS),
+        });
+        record({
+          type: 'ADMIN_LOGIN_SUCCESS',
+          realm,
+          by: { ...by, actor: { type: 'user', id: userId, name: username } },
+          subject: { type: 'user', id: userId, name: username },
+        });
+      });
+      return { cookie: `${realm}.${secret}` };
+    },
+
+    async logout(realm: string, by: By, cookie: string | undefined): Promise<void> {
+      const session = cookie === undefined ? undefined : parseCookie(cookie);
+      await transact(async ({ sql: on, record }) => {
+        if (session && (await store.deleteSession(on, session.realm, session.hash)))
+          record({ type: 'ADMIN_LOGOUT', realm, by, subject: by.actor });
+      });
+    },
+  };
+}
+export type AdminSignIn = ReturnType<typeof createAdminSignIn>;

@@ -1,0 +1,157 @@
+// SQL of admin sessions, admin roles and the grants of them.
+import { fragment, type Sql } from '../../db/sql.ts';
+
+export interface GrantRow {
+  role: string;
+  target: string;
+  permissions: string[];
+}
+export type Holder = { userId: string } | { clientUuid: string };
+
+const held = (holder: Holder) =>
+  'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
+
+export const grants = (sql: Sql, realm: string, holder: Holder): Promise<GrantRow[]> => sql<GrantRow>`
+  select r.name as role, g.target_realm as target, r.permissions
+  from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+  where g.realm_id = ${realm} and ${held(holder)}
+  order by r.name, g.target_realm`;
+
+export interface SessionRow {
+  user_id: string;
+  username: string;
+  last_seen_at: Date;
+  expires_at: Date;
+  grants: { target: string; permissions: string[] }[];
+}
+
+export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
+  const [row] = await sql<SessionRow>`
+    select s.user_id, u.username, s.last_seen_at, s.expires_at, coalesce((
+      select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
+      from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+      where g.realm_id = s.realm_id and g.user_id = s.user_id
+    ), '[]') as grants
+    from admin_session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
+    where s.realm_id = ${realm} and s.token_hash = ${tokenHash}`;
+  return row;
+}
+
+export async function touchSession(sql: Sql, realm: string, tokenHash: Buffer, at: Date): Promise<void> {
+  await sql`update admin_session set last_seen_at = ${at} where realm_id = ${realm} and token_hash = ${tokenHash}`;
+}
+
+export async function insertSession(
+  sql: Sql,
+  realm: string,
+  session: { tokenHash: Buffer; userId: string; at: Date; expiresAt: Date },
+): Promise<void> {
+  await sql`
+    insert into admin_session (realm_id, token_hash, user_id, started_at, last_seen_at, expires_at)
+    values (${realm}, ${session.tokenHash}, ${session.userId}, ${session.at}, ${session.at}, ${session.expiresAt})`;
+}
+
+export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<boolean> {
+  const [row] = await sql`
+    delete from admin_session where realm_id = ${realm} and token_hash = ${tokenHash} returning user_id`;
+  return row !== undefined;
+}
+
+export async function deleteSessionsOf(sql: Sql, realm: string, userId: string): Promise<void> {
+  await sql`delete from admin_session where realm_id = ${realm} and user_id = ${userId}`;
+}
+
+export async function deleteExpiredSessions(sql: Sql, at: Date, idleSince: Date): Promise<void> {
+  await sql`delete from admin_session where expires_at <= ${at} or last_seen_at <= ${idleSince}`;
+}
+
+export interface ClientRow {
+  id: string;
+  client_id: string;
+  grants: { target: string; permissions: string[] }[];
+}
+
+export async function findClient(sql: Sql, realm: string, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await sql<ClientRow>`
+    select c.id, c.client_id, coalesce((
+      select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
+      from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+      where g.realm_id = c.realm_id and g.client = c.id
+    ), '[]') as grants
+    from client c where c.realm_id = ${realm} and c.client_id = ${clientId} and c.enabled`;
+  return row;
+}
+
+/** Realms whose settings name this issuer; tokens of a realm without one of its own are found by their path. */
+export async function realmsOfIssuer(sql: Sql, issuer: string): Promise<string[]> {
+  const rows = await sql<{ realm_id: string }>`
+    select realm_id from realm where settings->>'issuer' = ${issuer} order by realm_id limit 5`;
+  return rows.map((row) => row.realm_id);
+}
+
+export interface RoleRow {
+  id: string;
+  name: string;
+  built_in: boolean;
+  permissions: string[];
+}
+
+export const listRoles = (sql: Sql, realm: string): Promise<RoleRow[]> => sql<RoleRow>`
+  select id, name, built_in, permissions from admin_role where realm_id = ${realm} order by name`;
+
+export const rolesNamed = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
+  select id, name, built_in, permissions from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;
+
+/** Locks the role, so that a grant given meanwhile waits for its new permissions. */
+export async function lockRole(sql: Sql, realm: string, id: string): Promise<RoleRow | undefined> {
+  const [row] = await sql<RoleRow>`
+    select id, name, built_in, permissions from admin_role where realm_id = ${realm} and id = ${id} for update`;
+  return row;
+}
+
+export async function roleTargets(sql: Sql, realm: string, roleId: string): Promise<string[]> {
+  const rows = await sql<{ target_realm: string }>`
+    select distinct target_realm from admin_grant where realm_id = ${realm} and role_id = ${roleId}`;
+  return rows.map((row) => row.target_realm);
+}
+
+/** No row where the name is taken. */
+export async function upsertRole(sql: Sql, realm: string, role: RoleRow): Promise<boolean> {
+  const [row] = await sql`
+    insert into admin_role (realm_id, id, name, built_in, permissions)
+    select ${realm}, ${role.id}, ${role.name}, ${role.built_in}, ${role.permissions}::text[]
+    where not exists (select from admin_role where realm_id = ${realm} and name = ${role.name} and id <> ${role.id})
+    on conflict (realm_id, id) do update set name = excluded.name, permissions = excluded.permissions
+    returning id`;
+  return row !== undefined;
+}
+
+/** Inserts what is missing of the built-in roles and gives them their permissions of this release. */
+export async function putBuiltInRoles(
+  sql: Sql,
+  realms: readonly string[],
+  roles: readonly { name: string; permissions: string }[],
+): Promise<void> {
+  await sql`
+    insert into admin_role (realm_id, id, name, built_in, permissions)
+    select realm, gen_random_uuid(), role.name, true, string_to_array(role.permissions, ',')
+    from unnest(${realms}::text[]) as realm
+    cross join unnest(${roles.map((r) => r.name)}::text[], ${roles.map((r) => r.permissions)}::text[]) as role (name, permissions)
+    on conflict (realm_id, name) do update set permissions = excluded.permissions
+    where admin_role.built_in and admin_role.permissions <> excluded.permissions`;
+}
+
+/** False where the holder has it already. */
+export async function insertGrant(
+  sql: Sql,
+  realm: string,
+  grant: { roleId: string; holder: Holder; target: string },
+): Promise<boolean> {
+  const userId = 'userId' in grant.holder ? grant.holder.userId : null;
+  const client = 'clientUuid' in grant.holder ? grant.holder.clientUuid : null;
+  const [row] = await sql`
+    insert into admin_grant (realm_id, role_id, user_id, client, target_realm)
+    values (${realm}, ${grant.roleId}, ${userId}, ${client}, ${grant.target})
+    on conflict do nothing returning role_id`;
+  return row !== undefined;
+}
