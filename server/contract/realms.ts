@@ -106,7 +106,14 @@ export const getRealmHealth = route({
 });
 
 // A manager's name with * for any run of characters, such as k8s:prod/identity/* (decisions, Tenancy).
-export const Adoption = z.strictObject({ managers: z.array(name(500)).max(100) }).meta({ id: 'Adoption' });
+const managers = z.array(name(500)).max(100);
+export const Adoption = z
+  .object({
+    managers,
+    createdBy: z.string().describe('The manager whose import created the realm; empty: a person or the server'),
+  })
+  .meta({ id: 'Adoption' });
+export const AdoptionInput = z.strictObject({ managers });
 export const getAdoption = route({
   method: 'GET',
   path: '/admin/realms/:realm/adoption',
@@ -123,6 +130,6 @@ export const putAdoption = route({
   summary: 'Allow managers to adopt this realm',
   permission: 'realm:write',
   params: InRealm,
-  body: Adoption,
+  body: AdoptionInput,
   response: Adoption,
 });

@@ -78,12 +78,23 @@ export const Conflict = z.object({
   manager: z.string().describe('Who owns it'),
 });
 export type Conflict = z.infer<typeof Conflict>;
+export const OwnershipMove = z.object({
+  action: z
+    .enum(['take', 'release', 'fields'])
+    .describe('take: created, adopted or taken over; fields: the document declares other fields than before'),
+  kind: z.string(),
+  key: z.string(),
+  from: z.string().optional().describe('The manager that it was taken from, by force'),
+});
+export type OwnershipMove = z.infer<typeof OwnershipMove>;
 export const Plan = z
   .object({
     manager: z.string(),
-    revision: z.int().describe('Of the realm: after applying, or as planned against'),
+    revision: z.int().describe('Of the realm: after applying, or as planned against; 0: it does not exist yet'),
     changes: z.array(Change),
-    conflicts: z.array(Conflict),
+    ownership: z.array(OwnershipMove).describe('What changes hands; users are counted in the summary’s text alone'),
+    conflicts: z.array(Conflict).describe('In a dry run; otherwise a conflict is a 409 that lists them'),
+    inSync: z.boolean().describe('Nothing to change, nothing to take or release, no conflict: applying writes nothing'),
     summary: z.object({ create: z.int(), update: z.int(), delete: z.int(), text: z.string().describe('In words') }),
   })
   .meta({ id: 'Plan' });
@@ -107,7 +118,9 @@ export const exportRealm = route({
   path: '/admin/realms/:realm/export',
   tag,
   summary: 'Export the realm: complete, byte-stable, without secrets; ETag is the configuration revision',
-  description: 'Needs the read permission of every section it holds.',
+  description:
+    'Needs the read permission of every section it holds. Credentials are never exported; a secret is written as a placeholder, and `requiredEnv` ' +
+    'lists the names. `If-None-Match` with the revision answers 304 where users are left out (their changes do not raise the revision).',
   permission: 'realm:read',
   params: InRealm,
   query: z.strictObject({ users: flag.default(true).describe('false leaves users out') }),
@@ -118,9 +131,18 @@ export const importRealm = route({
   path: '/admin/realms/:realm/import',
   tag,
   summary: 'Plan and apply a whole or partial realm document in one transaction',
-  description:
-    'A realm that does not exist is seeded (needs `realm:create`). Needs the write permission of every section that the plan changes. ' +
-    '`If-Match` with the plan’s revision applies only what was planned. A conflict is a 409 that lists every conflict and changes nothing.',
+  description: [
+    'The answer is the plan. A top-level key that is absent is not touched; only declared fields are compared and owned.',
+    'A realm that does not exist is seeded first (needs `realm:create`). Needs the read permission of every section that the document',
+    'declares and the write permission of every section that the plan changes; nobody can give what they do not hold.',
+    '`If-Match: "<revision>"` applies only what was planned against that revision (`"0"`: only where the realm does not exist), else 412.',
+    '`dryRun=true` answers the plan, conflicts included, and writes nothing; otherwise a conflict is a 409 that lists every conflict with its owner in `conflicts` and changes nothing; `force=true` takes over instead.',
+    '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
+    'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
+    'A built-in flow is released, never deleted. A confidential value is a literal, or exactly `${SVC_VAR_NAME}`, which is read from the server’s environment; both are shown as ***.',
+    'Credentials of a user are set where the user is created or has none of that type yet, and never replaced. Keys, sessions, consents and events are not touched.',
+    'Applying the same document again plans nothing, writes nothing and audits nothing. The body is read as a stream: users may be any number, the other sections together 32 MiB.',
+  ].join(' '),
   permission: null,
   params: InRealm,
   query: ImportQuery,
@@ -134,6 +156,10 @@ export const importRealm = route({
     'precondition-failed',
     'too-large',
     'not-found',
+    'name-taken',
+    'in-use',
+    'flow-in-use',
+    'unsupported-media-type',
   ],
 });
 
@@ -159,10 +185,11 @@ export const releaseManager = route({
   path: '/admin/realms/:realm/managers/*',
   tag,
   summary: 'Release all that a manager owns; `?objects=delete` also deletes the objects',
-  description: 'The manager’s name is the rest of the path, URL-encoded or with its slashes.',
+  description:
+    'The manager’s name is the rest of the path, URL-encoded or with its slashes. Objects are deleted as an empty document with `prune` would; users are only released.',
   permission: 'managers:write',
   params: z.strictObject({ realm: RealmName, '*': ManagerName }),
   query: z.strictObject({ objects: z.enum(['keep', 'delete']).default('keep') }),
   status: 204,
-  problems: ['not-found'],
+  problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use'],
 });

@@ -1,0 +1,64 @@
+// What the four custom resources share: references to Secrets, drift policy, status and its conditions.
+// No defaults in a spec: the API server would write them into the object, and an omitted setting would look managed.
+// Decisions "Custom resources"; conditions as kstatus reads them.
+import { z } from 'zod';
+import { RealmName } from '../names.ts';
+
+export const GROUP = 'realmkeeper.dev';
+export const VERSION = 'v1alpha1';
+
+/** A key of a Secret in the resource's own namespace. */
+export const SecretKeyRef = z
+  .strictObject({
+    name: z.string().min(1).max(253).describe('Name of the Secret, in the namespace of this resource'),
+    key: z.string().min(1).max(253).describe('Key in the Secret’s data'),
+  })
+  .describe('Where the secret’s value is; it never stands in the resource itself');
+export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
+
+/** Fields of every kind. */
+export const commonSpec = {
+  realm: RealmName.describe('Name of the realm on the server; immutable'),
+  driftPolicy: z
+    .enum(['Correct', 'Report'])
+    .optional()
+    .describe('Correct (the default) repairs what differs on the server; Report only says so in the status'),
+  suspend: z.boolean().optional().describe('true: the operator leaves this resource alone until it is false again'),
+};
+export const deletionPolicy = (byDefault: 'Retain' | 'Delete') =>
+  z
+    .enum(['Retain', 'Delete'])
+    .optional()
+    .describe(
+      byDefault === 'Retain'
+        ? 'What deleting this resource does: Retain (the default) releases ownership and keeps the realm, Delete deletes the realm'
+        : 'What deleting this resource does: Delete (the default) removes the object from the server, Retain releases ownership and keeps it',
+    );
+
+export const Condition = z.strictObject({
+  type: z.enum(['Ready', 'Reconciling', 'Stalled', 'Drifted']),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().max(1024).describe('One word that a program can act on'),
+  message: z.string().max(32_768).describe('What happened, in words'),
+  observedGeneration: z.int().optional(),
+  lastTransitionTime: z.string().describe('When status last changed, RFC 3339'),
+});
+export type Condition = z.infer<typeof Condition>;
+
+/** Status fields of every kind. Nothing in it changes while nothing changes. */
+export const commonStatus = {
+  conditions: z.array(Condition).max(8).optional(),
+  observedGeneration: z.int().optional().describe('The generation of the spec that this status is about'),
+  lastAppliedRevision: z.int().optional().describe('The realm’s configuration revision after the last apply'),
+  lastPlan: z
+    .strictObject({
+      summary: z.string().describe('What the last apply did, or under Report what it would do'),
+      changes: z
+        .array(z.string())
+        .max(20)
+        .optional()
+        .describe('Under Report: what differs, field by field; secrets as ***'),
+    })
+    .optional(),
+};
+export type CommonStatus = z.infer<z.ZodObject<typeof commonStatus>>;

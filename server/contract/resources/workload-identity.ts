@@ -1,0 +1,32 @@
+// Kind WorkloadIdentity: whose tokens are traded for the realm's. Decisions "Custom resources"; specification 2.8.
+import { z } from 'zod';
+import { name } from '../names.ts';
+import { WorkloadIdentityDocument } from '../workload-identity.ts';
+import { commonSpec, commonStatus, deletionPolicy } from './common.ts';
+
+const { issuer, jwksUri, subject, audience, clientId } = WorkloadIdentityDocument.shape;
+
+export const WorkloadIdentitySpec = z.strictObject({
+  ...commonSpec,
+  deletionPolicy: deletionPolicy('Delete'),
+  name: name(255).optional().describe('Unique in the realm; metadata.name where it is left out'),
+  issuer: issuer.describe('The exact `iss` to trust; this cluster’s where serviceAccountRef is given'),
+  jwksUri: jwksUri.describe('Where the issuer publishes its keys; by OIDC discovery where it is left out'),
+  subject: subject.describe('The exact `sub`; the ServiceAccount’s where serviceAccountRef is given'),
+  audience: audience.unwrap().describe('The `aud` that the workload must ask its issuer for'),
+  clientId: clientId.unwrap().describe('The client that the workload acts as'),
+  scopes: z.array(z.string().min(1).max(255)).max(100).optional().describe('Scopes granted to the minted token'),
+  enabled: z.boolean().optional(),
+  serviceAccountRef: z
+    .strictObject({ namespace: z.string().min(1).max(63).optional(), name: z.string().min(1).max(253) })
+    .optional()
+    .describe('A ServiceAccount of this cluster, in place of issuer and subject'),
+});
+export type WorkloadIdentitySpec = z.infer<typeof WorkloadIdentitySpec>;
+
+export const WorkloadIdentityStatus = z.strictObject({
+  ...commonStatus,
+  name: z.string().optional(),
+  subject: z.string().optional().describe('Whose tokens are accepted'),
+});
+export type WorkloadIdentityStatus = z.infer<typeof WorkloadIdentityStatus>;
