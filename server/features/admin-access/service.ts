@@ -98,9 +98,9 @@ export function createAccess({
       if (!claims) continue;
       const { client_id: clientId, sub, sid, exp } = claims;
       // Only a service account's own token: a person's token must not carry the client's grants.
-      if (typeof clientId !== 'string' || sid !== undefined) return undefined;
+      if (typeof clientId !== 'string' || sub !== clientId || sid !== undefined) return undefined;
       const client = await store.findClient(sql, realm, clientId);
-      if (!client || sub !== client.id) return undefined;
+      if (!client) return undefined;
       const permissions = permissionsOf(realm, client.grants);
       if (permissions.size === 0) return undefined;
       return {
