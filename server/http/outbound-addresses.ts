@@ -1,0 +1,115 @@
+// Which addresses an outbound request may reach: global unicast alone, unless SVC_OUTBOUND_ALLOW says otherwise.
+// Pure; the guard at connection time is outbound.ts. Decisions "Webhooks"; IANA's special-purpose address registries.
+import net from 'node:net';
+
+/** Says whether `address`, found for `host`, may be connected to on `port`. */
+export type AddressPolicy = (target: { host: string; port: number; address: string }) => boolean;
+
+const refusedV4 = [
+  '0.0.0.0/8', // "this network"
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier-grade NAT; also a cloud's metadata service
+  '127.0.0.0/8',
+  '168.63.129.16/32', // a cloud's host agent behind a public address
+  '169.254.0.0/16', // link-local, metadata services
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16',
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, broadcast
+];
+/** IANA has given out 2000::/3 alone as global unicast: everything else is refused, and these within it. */
+const globalV6 = '2000::/3';
+const refusedV6 = [
+  '2001::/23', // IETF protocol assignments: Teredo, benchmarking, ORCHID, …
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: leads to any IPv4 address
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
+];
+/** RFC 6052: an IPv4 address stands in the last four bytes; it is that one that counts. */
+const nat64 = '64:ff9b::/96';
+
+function blockListOf(cidrs: readonly string[]): net.BlockList {
+  const list = new net.BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', bits] = cidr.split('/');
+    const family = net.isIPv6(network) ? 'ipv6' : 'ipv4';
+    list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
+  }
+  return list;
+}
+const v4 = blockListOf(refusedV4);
+const v6 = blockListOf(refusedV6);
+const v6Global = blockListOf([globalV6]);
+const v6Nat64 = blockListOf([nat64]);
+const v6Mapped = blockListOf(['::ffff:0:0/96']);
+
+/** The last four bytes of an IPv6 address as IPv4; the URL parser writes its canonical form (::ffff:7f00:1). */
+function embeddedV4(address: string): string {
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2);
+  const [high = 0, low = 0] = groups.map((g) => Number.parseInt(g || '0', 16));
+  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+}
+
+/** Whether an address is global unicast: neither private, loopback, link-local nor of any other special purpose. */
+export function isGlobal(address: string): boolean {
+  const [bare = ''] = address.split('%');
+  if (net.isIPv4(bare)) return !v4.check(bare, 'ipv4');
+  if (!net.isIPv6(bare)) return false;
+  if (v6Mapped.check(bare, 'ipv6') || v6Nat64.check(bare, 'ipv6')) return !v4.check(embeddedV4(bare), 'ipv4');
+  return v6Global.check(bare, 'ipv6') && !v6.check(bare, 'ipv6');
+}
+
+const CIDR = /^(.+)\/(\d{1,3})$/;
+
+interface AllowedHost {
+  host: string;
+  port: number | undefined;
+}
+
+/** `host`, `host:port`, `[v6]:port`, an address or a CIDR; undefined where it is none of them. */
+function parseHost(entry: string): AllowedHost | undefined {
+  const bare = net.isIPv6(entry) ? `[${entry}]` : entry;
+  if (!URL.canParse(`http://${bare}`)) return undefined;
+  const url = new URL(`http://${bare}`);
+  if (url.pathname !== '/' || url.username !== '' || url.search !== '') return undefined;
+  const port = /:(\d+)$/.exec(bare)?.[1];
+  return { host: url.hostname, port: port === undefined ? undefined : Number(port) };
+}
+
+/**
+ * @param allow CIDRs, addresses and host names (each with a port, if only that one is meant) that may be reached
+ *   although their addresses are private
+ * @throws Error that names an entry which is none of these
+ */
+export function addressPolicy(allow: readonly string[]): AddressPolicy {
+  const networks = new net.BlockList();
+  const hosts: AllowedHost[] = [];
+  for (const entry of allow) {
+    const [, network = '', bits = ''] = CIDR.exec(net.isIPv4(entry) ? `${entry}/32` : net.isIPv6(entry) ? `${entry}/128` : entry) ?? [];
+    const family = net.isIPv6(network) ? 'ipv6' : 'ipv4';
+    if (net.isIP(network) > 0 && Number(bits) <= (family === 'ipv6' ? 128 : 32)) {
+      networks.addSubnet(network, Number(bits), family);
+      continue;
+    }
+    const host = network === '' ? parseHost(entry) : undefined;
+    if (!host) throw new Error(`SVC_OUTBOUND_ALLOW: ${entry} is neither a CIDR nor a host`);
+    hosts.push(host);
+  }
+  const named = (host: string, port: number) =>
+    hosts.some((h) => h.host === host.toLowerCase() && (h.port === undefined || h.port === port));
+  return ({ host, port, address }) => {
+    if (isGlobal(address) || named(host, port)) return true;
+    const [bare = ''] = address.split('%');
+    return networks.check(bare, net.isIPv6(bare) ? 'ipv6' : 'ipv4');
+  };
+}

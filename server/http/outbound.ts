@@ -1,0 +1,222 @@
+// Owns: every request that the server makes. Who may be reached is decided at connection time, on the address that is
+// dialled (so no DNS rebinding); redirects are not followed; time and size are bounded. Which ranges: outbound-addresses.ts.
+// Implements decisions "Webhooks" (the same guard covers every outbound fetch) and specification 5 rule 5.
+import { lookup as systemLookup } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import net from 'node:net';
+import tls from 'node:tls';
+import { Agent, buildConnector, Headers, request } from 'undici';
+import { type AddressPolicy, addressPolicy } from './outbound-addresses.ts';
+
+export interface OutboundRequest {
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  /** From the first look-up to the last byte. */
+  timeoutMs: number;
+  maxBytes: number;
+  /** What happens to an answer that is longer; `cut` keeps its beginning. */
+  excess?: 'refuse' | 'cut';
+  /** Default true; false also takes http. */
+  httpsOnly?: boolean;
+}
+export interface OutboundAnswer {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
+
+/** Why there is no answer; the message may be shown to an administrator. */
+export class OutboundError extends Error {
+  readonly fault: OutboundFault;
+  constructor(fault: OutboundFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}
+
+/**
+ * The issuer of the cluster that this server runs in. Its discovery document and keys, and nothing else, are fetched
+ * with the cluster's CA and the server's own token, and may be at a private address.
+ */
+export interface ClusterIssuer {
+  issuer: string;
+  caFile?: string | undefined;
+  tokenFile?: string | undefined;
+}
+export interface OutboundOptions {
+  /** SVC_OUTBOUND_ALLOW */
+  allow?: readonly string[] | undefined;
+  /** SVC_OUTBOUND_CA_FILE: trusted besides the public authorities. */
+  caFile?: string | undefined;
+  cluster?: ClusterIssuer | undefined;
+  /** How names become addresses; for tests. */
+  lookup?: net.LookupFunction;
+}
+export interface Outbound {
+  fetch(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+const CLUSTER_KEYS_PATH = '/openid/v1/jwks';
+
+export function createOutbound({ allow = [], caFile, cluster, lookup }: OutboundOptions = {}): Outbound {
+  const policy = addressPolicy(allow);
+  const agent = guardedAgent({ policy, caFiles: caFile ? [caFile] : [], lookup });
+  const home = cluster && homeOf(cluster);
+  const homeAgent =
+    home &&
+    guardedAgent({ policy: () => true, caFiles: [caFile, cluster.caFile].filter((f) => f !== undefined), lookup });
+
+  return {
+    async fetch(address, options) {
+      const url = parseUrl(address, options.httpsOnly ?? true);
+      const atHome = home?.covers(url, options.method ?? 'GET') ?? false;
+      try {
+        return await send(url, options, {
+          dispatcher: atHome && homeAgent ? homeAgent : agent,
+          headers: atHome && home ? await home.headers() : {},
+        });
+      } catch (error) {
+        throw faultOf(error, url, options);
+      }
+    },
+    async close() {
+      await Promise.all([agent.destroy(), homeAgent?.destroy()]);
+    },
+  };
+}
+
+async function send(
+  url: URL,
+  { method = 'GET', headers, body, timeoutMs, maxBytes, excess = 'refuse' }: OutboundRequest,
+  extra: { dispatcher: Agent; headers: Record<string, string> },
+): Promise<OutboundAnswer> {
+  const answer = await request(url, {
+    method,
+    dispatcher: extra.dispatcher,
+    headers: { 'user-agent': 'Realmkeeper', ...headers, ...extra.headers },
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(body === undefined ? {} : { body }),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxBytes && excess === 'refuse')
+      throw new OutboundError('too-large', `${url.host} answered more than ${maxBytes} bytes`);
+    chunks.push(bytes);
+    if (size > maxBytes) break;
+  }
+  const flat = new Headers();
+  for (const [name, value] of Object.entries(answer.headers))
+    for (const one of [value ?? []].flat()) flat.append(name, one);
+  return { status: answer.statusCode, headers: flat, body: Buffer.concat(chunks).subarray(0, maxBytes) };
+}
+
+/** An agent whose every connection goes to an address that the policy permits. */
+function guardedAgent({
+  policy,
+  caFiles,
+  lookup = systemLookup,
+}: {
+  policy: AddressPolicy;
+  caFiles: readonly string[];
+  lookup?: net.LookupFunction | undefined;
+}): Agent {
+  const extra = caFiles.map((file) => readFileSync(file, 'utf8'));
+  // One context for all: parsing the public authorities anew for each connection takes longer than the handshake.
+  const trust =
+    extra.length === 0
+      ? {}
+      : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }) };
+  return new Agent({
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect(target, callback) {
+      const host = target.hostname.replace(/^\[|\]$/g, '');
+      const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+      const permits = (address: string) => policy({ host: target.hostname, port, address });
+      // net.connect asks no look-up for an address, so it is judged here.
+      if (net.isIP(host) > 0 && !permits(host)) return callback(refused(target.hostname, [host]), null);
+      const connector = buildConnector({
+        ...trust,
+        allowH2: false,
+        timeout: CONNECT_MS,
+        lookup: guarded(lookup, permits),
+      });
+      return connector({ ...target, hostname: host }, callback);
+    },
+  });
+}
+
+/** A look-up that answers the permitted addresses alone; what it answers is what is dialled. */
+function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found, family) => {
+      if (error) return callback(error, [], 0);
+      const all = Array.isArray(found) ? found : [{ address: found, family: family ?? net.isIP(found) }];
+      const good = all.filter(({ address }) => permits(address));
+      const [first] = good;
+      if (!first)
+        return callback(
+          refused(
+            hostname,
+            all.map((a) => a.address),
+          ),
+          [],
+          0,
+        );
+      return options.all ? callback(null, good) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+const refused = (host: string, addresses: readonly string[]) =>
+  new OutboundError(
+    'refused-address',
+    `${host} is at ${addresses.join(', ') || 'no address'}, which is not a public address; SVC_OUTBOUND_ALLOW could permit it`,
+  );
+
+function parseUrl(address: string, httpsOnly: boolean): URL {
+  const url = URL.parse(address);
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    throw new OutboundError('bad-url', 'The address is not a URL');
+  if (httpsOnly && url.protocol !== 'https:') throw new OutboundError('bad-url', `${url.host}: only https is allowed`);
+  if (url.username !== '' || url.password !== '')
+    throw new OutboundError('bad-url', `${url.host}: the address must not hold a user name or password`);
+  return url;
+}
+
+function faultOf(error: unknown, url: URL, { timeoutMs }: OutboundRequest): OutboundError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) return cause;
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return new OutboundError('timed-out', `${url.host} did not answer within ${timeoutMs} ms`, error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : messageOf(error);
+  return new OutboundError('failed', `${url.host}: ${said || code || 'the request failed'}`, error);
+}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What is asked of the cluster's own issuer, and the headers that go there and nowhere else. */
+function homeOf({ issuer, tokenFile }: ClusterIssuer) {
+  const { origin, pathname } = new URL(issuer);
+  const paths = new Set([`${pathname.replace(/\/$/, '')}/.well-known/openid-configuration`, CLUSTER_KEYS_PATH]);
+  return {
+    covers: (url: URL, method: string) =>
+      method === 'GET' &&
+      url.protocol === 'https:' &&
+      url.origin === origin &&
+      paths.has(url.pathname) &&
+      url.search === '',
+    // The file is read each time: a projected token is replaced while the server runs.
+    headers: async (): Promise<Record<string, string>> =>
+      tokenFile ? { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` } : {},
+  };
+}

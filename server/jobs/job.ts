@@ -1,0 +1,47 @@
+// A job: durable work, as a small record that app.ts lists and queue.ts runs. Design "One extension idiom".
+import type { z } from 'zod';
+
+export interface Job {
+  /** Also the queue's name; never changed once released, since stored jobs carry it. */
+  name: string;
+  /** Parses and runs a stored payload. It runs at least once, so it must be safe to repeat. */
+  run(payload: unknown, context: JobContext): Promise<void>;
+  /** How often it may throw, or its process die, before it is given up. Expected failures are not thrown. */
+  maxAttempts: number;
+  /** After this many seconds a running job counts as lost and is started again. */
+  expireSeconds: number;
+  /** How many run at the same time in this process. */
+  concurrency: number;
+  /** Which of them share a fate (one receiver), and how many of those run at the same time, in all processes together. */
+  group?: { of(payload: unknown): string; concurrency: number };
+  /** Runs by the clock (UTC), once in the whole installation, besides what is enqueued. */
+  cron?: string;
+}
+
+export interface JobContext {
+  /** Aborted when the process must stop before the job has ended. */
+  signal: AbortSignal;
+}
+
+/** Declares a job whose payload has a schema: what was stored is parsed before it runs. */
+export function job<Payload>({
+  schema,
+  run,
+  group,
+  ...rest
+}: {
+  name: string;
+  schema: z.ZodType<Payload>;
+  run(payload: Payload, context: JobContext): Promise<void>;
+  maxAttempts: number;
+  expireSeconds: number;
+  concurrency: number;
+  group?: { of(payload: Payload): string; concurrency: number };
+  cron?: string;
+}): Job {
+  return {
+    ...rest,
+    run: (payload, context) => run(schema.parse(payload), context),
+    ...(group && { group: { of: (payload) => group.of(schema.parse(payload)), concurrency: group.concurrency } }),
+  };
+}

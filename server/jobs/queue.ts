@@ -1,0 +1,147 @@
+// Owns: the durable queue (pg-boss, schema `pgboss`): its set-up, its workers, enqueueing in the caller's transaction.
+// Does not own: what a job does (each feature's Job record, listed in app.ts).
+// Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Job as Claimed, PgBoss } from 'pg-boss';
+import { fragment, type Sql } from '../db/sql.ts';
+import type { Job } from './job.ts';
+
+export interface EnqueueOptions {
+  startAfterSeconds?: number;
+}
+export interface Queue {
+  /** Installs the schema, registers the jobs and starts to work. Jobs can be enqueued from here on. */
+  start(jobs: readonly Job[]): Promise<void>;
+  /** Takes no more work, waits a little for what runs, hands back the rest. */
+  stop(): Promise<void>;
+  /** Stores jobs on `sql`, so in its transaction: they exist when it commits, and never when it does not. */
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+}
+export interface QueueOptions {
+  url: string;
+  log(message: string, error: unknown): void;
+  /** How long stop() waits for running jobs. */
+  graceMs?: number;
+  /** How often lost jobs (their process died) are looked for. */
+  superviseSeconds?: number;
+}
+
+const CONNECTIONS = 4;
+const DAY = 86_400;
+/** A sleeping worker looks by itself, too: for jobs that have become due, and where a notification was lost. */
+const LOOK_SECONDS = 1;
+const LOOK_RARELY_SECONDS = 30;
+const RETRY_MAX_SECONDS = 300;
+const QUIET_MS = 30_000;
+
+export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 15 }: QueueOptions): Queue {
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: 'pgboss',
+    application_name: 'realmkeeper-jobs',
+    max: CONNECTIONS,
+    useListenNotify: true,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: superviseSeconds,
+    persistWarnings: false,
+  });
+  const known = new Map<string, Job>();
+  boss.on('error', quietly(log));
+  boss.on('warning', ({ message }) => log(message, undefined));
+
+  return {
+    async start(jobs) {
+      await boss.start();
+      for (const job of jobs) {
+        await boss.createQueue(job.name, queueOptions(job));
+        await boss.updateQueue(job.name, queueOptions(job));
+        if (job.cron) await boss.schedule(job.name, job.cron, {});
+        known.set(job.name, job);
+      }
+      for (const job of jobs) await work(boss, job, log);
+    },
+    async stop() {
+      const idle = Promise.all([...known.keys()].map((name) => boss.offWork(name)));
+      await Promise.race([idle, sleep(graceMs, undefined, { ref: false })]);
+      // What still runs is failed here, which makes it due again at once, in another process or after the restart.
+      await boss.stop({ graceful: false, close: true });
+    },
+    async enqueue(sql, name, payloads, { startAfterSeconds } = {}) {
+      const job = known.get(name);
+      if (!job) throw new Error(`there is no job ${name}`);
+      await boss.insert(
+        name,
+        payloads.map((data) => ({
+          data,
+          ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
+          ...(job.group && { group: { id: job.group.of(data) } }),
+        })),
+        { db: { executeSql: (text, values) => onCallers(sql, text, values) } },
+      );
+    },
+  };
+}
+
+const queueOptions = (job: Job) => ({
+  notify: true,
+  retryLimit: job.maxAttempts - 1,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: RETRY_MAX_SECONDS,
+  expireInSeconds: job.expireSeconds,
+  // What was delivered is in our own tables; pg-boss's rows are only the queue.
+  deleteAfterSeconds: 600,
+  retentionSeconds: 30 * DAY,
+});
+
+/**
+ * Workers of one job each. A worker that found something looks again at once and wakes the next one, so a backlog
+ * spreads over all of them although a notification was sent once.
+ */
+async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<void> {
+  const ids: string[] = [];
+  for (let i = 0; i < job.concurrency; i += 1) {
+    const handler = async ([claimed]: Claimed<object>[]) => {
+      if (!claimed) return;
+      const next = ids[(i + 1) % ids.length];
+      if (next) boss.notifyWorker(next);
+      try {
+        await job.run(claimed.data, { signal: claimed.signal });
+      } catch (error) {
+        log(`the job ${job.name} failed and will be tried again`, error);
+        throw error;
+      }
+      const self = ids[i];
+      if (self) boss.notifyWorker(self);
+    };
+    ids[i] = await boss.work<object>(
+      job.name,
+      {
+        batchSize: 1,
+        pollingIntervalSeconds: LOOK_SECONDS,
+        notifyPollingIntervalSeconds: i === 0 ? LOOK_SECONDS : LOOK_RARELY_SECONDS,
+        ...(job.group && { groupConcurrency: job.group.concurrency }),
+      },
+      handler,
+    );
+  }
+}
+
+/** pg-boss's statement (`$1`, `$2`, …) on the caller's transaction. */
+async function onCallers(sql: Sql, text: string, values: readonly unknown[] = []) {
+  const parts = text.split(/\$(\d+)/);
+  const strings = parts.filter((_, i) => i % 2 === 0);
+  const used = parts.filter((_, i) => i % 2 === 1).map((n) => values[Number(n) - 1]);
+  const whole = fragment(Object.assign(strings, { raw: strings }), ...used);
+  return { rows: await sql<Record<string, unknown>>`${whole}` };
+}
+
+/** While the database is away every worker fails every second: one line in a while says it as well. */
+function quietly(log: QueueOptions['log']) {
+  let until = 0;
+  return (error: Error) => {
+    if (Date.now() < until) return;
+    until = Date.now() + QUIET_MS;
+    log(`the job queue: ${error.message}`, error);
+  };
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openPool, sqlOver } from '../../../server/db/sql.ts';
+import { type Job, job } from '../../../server/jobs/job.ts';
+import { createQueue, type Queue } from '../../../server/jobs/queue.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+const queues: Queue[] = [];
+const logged: string[] = [];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  pool = openPool(database.url);
+  pool.on('error', () => {});
+});
+afterEach(async () => {
+  await Promise.all(queues.splice(0).map((queue) => queue.stop()));
+  await pool.end();
+  await database.drop();
+});
+
+async function started(...jobs: Job[]): Promise<Queue> {
+  const queue = createQueue({ url: database.url, log: (m) => logged.push(m), graceMs: 200, superviseSeconds: 1 });
+  queues.push(queue);
+  await queue.start(jobs);
+  return queue;
+}
+const until = async (holds: () => boolean, ms = 10_000) => {
+  const end = Date.now() + ms;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error('it did not happen in time');
+    await sleep(10);
+  }
+};
+const Numbered = z.object({ n: z.int() });
+const counting = (more: Partial<Parameters<typeof job<{ n: number }>>[0]> = {}) => {
+  const seen: number[] = [];
+  const record = job({
+    name: 'count',
+    schema: Numbered,
+    maxAttempts: 5,
+    expireSeconds: 60,
+    concurrency: 2,
+    run: async ({ n }) => void seen.push(n),
+    ...more,
+  });
+  return { seen, record };
+};
+
+describe('a job', () => {
+  test('runs soon after the transaction that enqueued it commits, and never when it rolls back', async () => {
+    const { seen, record } = counting();
+    const queue = await started(record);
+    const client = await pool.connect();
+    await client.query('begin');
+    await queue.enqueue(sqlOver(client), 'count', [{ n: 1 }]);
+    await client.query('rollback');
+    await client.query('begin');
+    await queue.enqueue(sqlOver(client), 'count', [{ n: 2 }, { n: 3 }]);
+    await sleep(300);
+    expect(seen).toEqual([]);
+    await client.query('commit');
+    client.release();
+    await until(() => seen.length === 2, 900);
+    expect(seen.toSorted()).toEqual([2, 3]);
+  });
+
+  test('that throws is tried again', async () => {
+    let tries = 0;
+    const { seen, record } = counting({
+      run: async ({ n }) => {
+        tries += 1;
+        if (tries < 2) throw new Error('not yet');
+        seen.push(n);
+      },
+    });
+    const queue = await started(record);
+    await queue.enqueue(sqlOver(pool), 'count', [{ n: 7 }]);
+    await until(() => seen.length === 1);
+    expect(tries).toBe(2);
+    expect(logged).toContain('the job count failed and will be tried again');
+  });
+
+  test('may be told to start later', async () => {
+    const { seen, record } = counting();
+    const queue = await started(record);
+    await queue.enqueue(sqlOver(pool), 'count', [{ n: 1 }], { startAfterSeconds: 2 });
+    await sleep(1_000);
+    expect(seen).toEqual([]);
+    await until(() => seen.length === 1);
+  });
+
+  test('a backlog is worked off without waiting between its jobs', async () => {
+    const { seen, record } = counting();
+    const queue = await started(record);
+    const all = Array.from({ length: 300 }, (_, n) => ({ n }));
+    await queue.enqueue(sqlOver(pool), 'count', all);
+    await until(() => seen.length === 300, 8_000);
+    expect(new Set(seen).size).toBe(300);
+  });
+
+  test('of a slow group does not hold up the others', async () => {
+    const release = Promise.withResolvers<void>();
+    const { seen, record } = counting({
+      concurrency: 4,
+      group: { of: ({ n }) => (n < 100 ? 'slow' : 'fast'), concurrency: 2 },
+      run: async ({ n }) => {
+        if (n < 100) await release.promise;
+        seen.push(n);
+      },
+    });
+    const queue = await started(record);
+    const payloads = Array.from({ length: 20 }, (_, n) => ({ n }));
+    await queue.enqueue(sqlOver(pool), 'count', payloads);
+    await queue.enqueue(sqlOver(pool), 'count', [{ n: 100 }, { n: 101 }, { n: 102 }]);
+    await until(() => seen.length === 3);
+    expect(seen.toSorted()).toEqual([100, 101, 102]);
+    release.resolve();
+    await until(() => seen.length === 23);
+  });
+});
+
+describe('a queue that stops', () => {
+  test('hands back what it could not finish, and another one does it', async () => {
+    const first = counting({
+      run: async (_, { signal }) => new Promise((ok) => signal.addEventListener('abort', () => ok())),
+    });
+    const queue = await started(first.record);
+    await queue.enqueue(sqlOver(pool), 'count', [{ n: 1 }]);
+    await until(() => true);
+    await sleep(500);
+    await queue.stop();
+    const second = counting();
+    await started(second.record);
+    await until(() => second.seen.length === 1);
+  });
+});
+
+test('jobs whose process died are found and done by another', async () => {
+  const { seen, record } = counting({ expireSeconds: 1 });
+  const queue = await started(record);
+  await queue.stop();
+  const other = await started({ ...record, concurrency: 0 });
+  await other.enqueue(sqlOver(pool), 'count', [{ n: 9 }]);
+  // as a worker leaves it that took it and was killed
+  await pool.query(
+    `update pgboss.job set state = 'active', started_on = now() - interval '1 minute' where name = 'count'`,
+  );
+  await started(record);
+  await until(() => seen.length === 1);
+});
+
+test('the queue goes on by itself when the database was away', async () => {
+  const { seen, record } = counting();
+  const queue = await started(record);
+  const admin = new pg.Client({ connectionString: database.url.replace(/\/[^/]*$/, '/postgres') });
+  await admin.connect();
+  const name = new URL(database.url).pathname.slice(1);
+  await admin.query(`alter database ${name} allow_connections false`);
+  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+  await sleep(2_000);
+  await admin.query(`alter database ${name} allow_connections true`);
+  await admin.end();
+  await queue.enqueue(sqlOver(pool), 'count', [{ n: 4 }]);
+  await until(() => seen.length === 1, 20_000);
+});
