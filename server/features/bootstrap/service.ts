@@ -71,7 +71,7 @@ export function createBootstrap({
         : await sameClientSecret(stored, secret, passwords);
     const id = current?.id ?? newId();
     const subject = { type: 'client', id, name: OPERATOR } as const;
-    if (!current || !current.as_made || !sameSecret) {
+    if (!current?.as_made || !sameSecret) {
       const { hash, slow } =
         secret === undefined ? { hash: null, slow: null } : await hashClientSecret(secret, passwords);
       await store.putOperator(on, MASTER, { id, clientId: OPERATOR, secretHash: hash, secretSlow: slow, at: now() });

@@ -1,0 +1,31 @@
+// Who manages an object: a fact that single resources show. Taking and releasing is features/transfer's.
+import type { Sql } from './sql.ts';
+
+/** Kinds as in a plan; `user` is kept with the user itself, since users are many. */
+export type OwnedKind =
+  | 'client'
+  | 'clientScope'
+  | 'role'
+  | 'clientRole'
+  | 'adminRole'
+  | 'group'
+  | 'flow'
+  | 'webhook'
+  | 'workloadIdentity'
+  | 'serviceAccountRoles';
+
+/** @param key the natural key: clientId, name, alias, path */
+export async function managerOf(
+  sql: Sql,
+  realm: string,
+  kind: OwnedKind | 'user',
+  key: string,
+): Promise<string | undefined> {
+  const [row] =
+    kind === 'user'
+      ? await sql<{ manager: string | null }>`
+          select manager from realm_user where realm_id = ${realm} and lower(username) = lower(${key})`
+      : await sql<{ manager: string | null }>`
+          select manager from managed_object where realm_id = ${realm} and kind = ${kind} and key = ${key}`;
+  return row?.manager ?? undefined;
+}
