@@ -18,11 +18,11 @@ create table flow_execution (
   condition boolean not null default false,
   priority int not null,
   config jsonb not null default '{}',
-  primary key (realm_id, execution_id),
+  primary key (realm_id, flow_alias, execution_id),
   foreign key (realm_id, flow_alias) references flow on update cascade on delete cascade,
-  foreign key (realm_id, parent_id) references flow_execution on delete cascade deferrable initially deferred
+  foreign key (realm_id, flow_alias, parent_id) references flow_execution on update cascade on delete cascade
+    deferrable initially deferred
 );
-create index flow_execution_flow on flow_execution (realm_id, flow_alias, priority);
 
 -- A sign-in under way. The cookie holds the id's pre-image; id is its SHA-256.
 create table sign_in (

@@ -1,0 +1,236 @@
+// A flow's tree, pure: from what is written (nested, or flat with parentId) to rows and back, and what is wrong with it.
+// It doesn't store (store.ts) nor run (features/sign-in/engine.ts). Specification 2.1; decisions "Reading and writing".
+import type { z } from 'zod';
+import {
+  type Authenticator,
+  type Execution,
+  type ExecutionDocument,
+  type ExecutionInput,
+  MAX_EXECUTIONS,
+  MAX_FLOW_DEPTH,
+} from '../../contract/flows.ts';
+import type { FieldError } from '../../contract/problem.ts';
+
+/** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
+export interface AuthenticatorEntry extends Authenticator {
+  configSchema: z.ZodType;
+  /** true: it needs nobody before it (username and password); false: it checks somebody who is known already. */
+  identifies: boolean;
+}
+
+export interface TreeNode extends Execution {
+  children: TreeNode[];
+}
+
+/** A tree that cannot be read at all: `errors` name the executions. */
+export interface Unreadable {
+  errors: FieldError[];
+}
+
+const PRIORITY_STEP = 10;
+
+const byPriority = (a: Execution, b: Execution): number => a.priority - b.priority;
+
+/** Rows as a forest, siblings in order. Rows whose parent is missing are left out; {@link rowsOf} never makes such. */
+export function nest(rows: readonly Execution[]): TreeNode[] {
+  const under = new Map<string | null, Execution[]>();
+  for (const row of rows) under.set(row.parentId, [...(under.get(row.parentId) ?? []), row]);
+  const build = (parentId: string | null): TreeNode[] =>
+    (under.get(parentId) ?? []).toSorted(byPriority).map((row) => ({ ...row, children: build(row.executionId) }));
+  return build(null);
+}
+
+/** Depth first, siblings in order: how GET lists them. */
+export function flatten(nodes: readonly TreeNode[]): Execution[] {
+  return nodes.flatMap(({ children, ...row }) => [row, ...flatten(children)]);
+}
+
+/** What was sent, as rows: ids that were sent are kept, others assigned; order and parents made explicit. */
+export function rowsOf(
+  input: readonly ExecutionInput[],
+  { newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] },
+): { rows: Execution[] } | Unreadable {
+  const errors: FieldError[] = [];
+  const rows: Execution[] = [];
+  const paths = new Map<string, string>();
+  const conditions = new Set(registry.filter((a) => a.category === 'CONDITION').map((a) => a.id));
+
+  const visit = (siblings: readonly ExecutionInput[], parentId: string | null, at: string) => {
+    let last = 0;
+    for (const [i, sent] of siblings.entries()) {
+      const path = `${at}[${i}]`;
+      const executionId = sent.executionId ?? newId();
+      if (paths.has(executionId)) errors.push({ path: `${path}.executionId`, message: `${executionId} is sent twice` });
+      paths.set(executionId, path);
+      if (parentId !== null && sent.parentId !== undefined && sent.parentId !== parentId)
+        errors.push({ path: `${path}.parentId`, message: 'is not the container that it is nested in' });
+      const priority = sent.priority ?? last + PRIORITY_STEP;
+      last = priority;
+      const authenticatorId = sent.authenticatorId ?? null;
+      rows.push({
+        executionId,
+        parentId: parentId ?? sent.parentId ?? null,
+        authenticatorId,
+        name: sent.name ?? null,
+        requirement: sent.requirement,
+        condition: sent.condition ?? (authenticatorId !== null && conditions.has(authenticatorId)),
+        priority,
+        config: sent.config ?? {},
+      });
+      visit(sent.executions ?? [], executionId, `${path}.executions`);
+    }
+  };
+  visit(input, null, 'executions');
+  if (rows.length > MAX_EXECUTIONS)
+    errors.push({
+      path: 'executions',
+      message: `has ${rows.length} executions; at most ${MAX_EXECUTIONS} are allowed`,
+    });
+  for (const row of rows) {
+    if (row.parentId !== null && !paths.has(row.parentId))
+      errors.push({
+        path: `${paths.get(row.executionId)}.parentId`,
+        message: `execution ${row.executionId}: there is no execution ${row.parentId} in this flow`,
+      });
+  }
+  errors.push(...tooDeep(rows, paths));
+  return errors.length > 0 ? { errors } : { rows: flatten(nest(rows)) };
+}
+
+/** Cycles, and trees that are deeper than the engine walks. */
+function tooDeep(rows: readonly Execution[], paths: ReadonlyMap<string, string>): FieldError[] {
+  const parents = new Map(rows.map((row) => [row.executionId, row.parentId]));
+  return rows.flatMap(({ executionId }) => {
+    const path = `${paths.get(executionId)}.parentId`;
+    let depth = 0;
+    for (let id: string | null = executionId; id !== null; id = parents.get(id) ?? null) {
+      depth += 1;
+      if (depth > 1 && id === executionId) return [{ path, message: `execution ${executionId} is part of a cycle` }];
+      if (depth > rows.length) return [{ path, message: `execution ${executionId} hangs below a cycle` }];
+    }
+    return depth > MAX_FLOW_DEPTH
+      ? [{ path, message: `execution ${executionId} lies deeper than ${MAX_FLOW_DEPTH} levels` }]
+      : [];
+  });
+}
+
+const label = (row: Execution): string => {
+  const called = row.authenticatorId ?? row.name;
+  return called === null ? `execution ${row.executionId}` : `execution ${row.executionId} (${called})`;
+};
+
+/**
+ * What keeps the tree from authenticating people, naming each execution; [] means that it is sound. Paths index the
+ * rows in the order that {@link rowsOf} gives, which is the order of GET.
+ */
+export function validateTree(rows: readonly Execution[], registry: readonly AuthenticatorEntry[]): FieldError[] {
+  const known = new Map(registry.map((a) => [a.id, a]));
+  const byId = new Map(rows.map((row) => [row.executionId, row]));
+  const errors: FieldError[] = [];
+  for (const [i, row] of rows.entries()) {
+    const fault = (field: string, message: string) =>
+      errors.push({ path: `executions[${i}].${field}`, message: `${label(row)}: ${message}` });
+    const parent = row.parentId === null ? undefined : byId.get(row.parentId);
+    if (parent && parent.authenticatorId !== null) fault('parentId', 'its parent is an authenticator, not a container');
+    if (row.authenticatorId === null) {
+      if (row.condition) fault('condition', 'a container is not a condition');
+      if (Object.keys(row.config).length > 0) fault('config', 'a container has no configuration');
+      continue;
+    }
+    const entry = known.get(row.authenticatorId);
+    if (!entry) {
+      fault('authenticatorId', `there is no authenticator ${row.authenticatorId}; see GET /authenticators`);
+      continue;
+    }
+    const isCondition = entry.category === 'CONDITION';
+    if (row.condition !== isCondition)
+      fault('condition', isCondition ? `${entry.id} is a condition check` : `${entry.id} is not a condition check`);
+    if (isCondition && parent?.requirement !== 'CONDITIONAL')
+      fault('parentId', 'a condition works only inside a CONDITIONAL container');
+    const config = entry.configSchema.safeParse(row.config);
+    for (const issue of config.error?.issues ?? [])
+      fault(['config', ...issue.path.map(String)].join('.'), issue.message);
+  }
+  return errors.length > 0 ? errors : unreachable(nest(rows), known);
+}
+
+/** Methods that would have to check somebody before anybody is known, and trees that never learn who it is. */
+function unreachable(tree: readonly TreeNode[], known: ReadonlyMap<string, AuthenticatorEntry>): FieldError[] {
+  const order = flatten(tree).map((row) => row.executionId);
+  const errors: FieldError[] = [];
+
+  /** @returns whether somebody is known for certain once these siblings are done, given `before` */
+  const walk = (siblings: readonly TreeNode[], before: boolean): boolean => {
+    const live = siblings.filter((node) => node.requirement !== 'DISABLED' && !node.condition);
+    const required = live.some((node) => node.requirement === 'REQUIRED');
+    let identified = before;
+    const alternatives: boolean[] = [];
+    for (const node of live) {
+      // Beside a REQUIRED sibling an ALTERNATIVE is never asked.
+      if (node.requirement === 'ALTERNATIVE' && required) continue;
+      const after = walkOne(node, identified);
+      if (node.requirement === 'REQUIRED') identified = after;
+      // An alternative that needs to know who it is, is only offered once that is known.
+      else if (node.requirement === 'ALTERNATIVE') alternatives.push(after);
+    }
+    return identified || alternatives.some((after) => after);
+  };
+  const walkOne = (node: TreeNode, before: boolean): boolean => {
+    if (node.authenticatorId === null) return walk(node.children, before);
+    const entry = known.get(node.authenticatorId);
+    if (entry?.identifies) return true;
+    if (!before && node.requirement === 'REQUIRED')
+      errors.push({
+        path: `executions[${order.indexOf(node.executionId)}].requirement`,
+        message: `${label(node)}: is required before anybody is known; put a method such as username-password before it`,
+      });
+    return before;
+  };
+  const identified = walk(tree, false);
+  if (!identified && errors.length === 0) {
+    const [first] = flatten(tree);
+    const message = 'the flow can never authenticate anyone: no method that finds out who it is can be reached';
+    errors.push({
+      path: first ? 'executions[0]' : 'executions',
+      message: first ? `${label(first)}: ${message}` : message,
+    });
+  }
+  return errors;
+}
+
+const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+
+/** Whether two lists of rows are the same tree, ids and all; the order of the lists doesn't matter. */
+export function sameTree(a: readonly Execution[], b: readonly Execution[]): boolean {
+  const sorted = (rows: readonly Execution[]) => rows.toSorted((x, y) => (x.executionId < y.executionId ? -1 : 1));
+  return a.length === b.length && same(sorted(a), sorted(b));
+}
+
+/** As a realm document has it: nested, ordered by position, without ids, only what says something. */
+export function documentOf(rows: readonly Execution[]): ExecutionDocument[] {
+  const convert = (node: TreeNode): ExecutionDocument => ({
+    ...(node.authenticatorId === null ? {} : { authenticatorId: node.authenticatorId }),
+    ...(node.name === null ? {} : { name: node.name }),
+    requirement: node.requirement,
+    ...(Object.keys(node.config).length === 0 ? {} : { config: node.config }),
+    ...(node.children.length === 0 ? {} : { executions: node.children.map(convert) }),
+  });
+  return nest(rows).map(convert);
+}
+
+/** A clone's rows: the same tree under new ids. */
+export function copyOf(rows: readonly Execution[], newId: () => string): Execution[] {
+  const ids = new Map(rows.map((row) => [row.executionId, newId()]));
+  const of = (id: string): string => ids.get(id) ?? newId();
+  return rows.map((row) => ({
+    ...row,
+    executionId: of(row.executionId),
+    parentId: row.parentId === null ? null : of(row.parentId),
+  }));
+}

@@ -1,0 +1,246 @@
+// Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
+// Does not own: how somebody signs in (features/sign-in), tokens (ended with the session by the database's cascade).
+// Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
+import { randomBytes } from 'node:crypto';
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { Session } from '../../contract/sessions.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import * as store from './store.ts';
+
+export const SESSION_COOKIE = 'SVC_SESSION';
+
+export interface SessionDeps {
+  sql: Sql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** A live session, as the request path sees it. */
+export interface SsoSession {
+  id: string;
+  realm: string;
+  userId: string;
+  username: string;
+  startedAt: Date;
+  authenticatedAt: Date;
+  lastSeenAt: Date;
+  expiresAt: Date;
+  rememberMe: boolean;
+  levelOfAssurance: number;
+  /** RFC 8176 values */
+  methods: string[];
+}
+
+/** What one sign-in proved, and from where. */
+export interface Proof {
+  user: { id: string; username: string };
+  level: number;
+  methods: readonly string[];
+  rememberMe: boolean;
+  ipAddress: string | null;
+  userAgent: string | null;
+}
+
+export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication' | 'password-changed';
+
+const TOUCH_MS = 60_000;
+const USER_AGENT_MAX = 512;
+const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
+
+const toSession = (realm: string, row: store.SessionRow): SsoSession => ({
+  id: row.id,
+  realm,
+  userId: row.user_id,
+  username: row.username,
+  startedAt: row.started_at,
+  authenticatedAt: row.authenticated_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+  rememberMe: row.remember_me,
+  levelOfAssurance: row.level_of_assurance,
+  methods: row.methods,
+});
+
+const toWire = (row: store.ListedRow): Session => ({
+  id: row.id,
+  userId: row.user_id,
+  username: row.username,
+  clients: row.clients,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  startedAt: row.started_at.getTime(),
+  lastSeenAt: row.last_seen_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+  rememberMe: row.remember_me,
+  levelOfAssurance: row.level_of_assurance,
+});
+
+export function createSessions({ sql, transact, settings, baseUrl, now, newId }: SessionDeps) {
+  const cookieOptions = (realm: string) => ({
+    path: `/realms/${realm}`,
+    httpOnly: true,
+    // Lax: an application's link to the authorize endpoint has to carry it.
+    sameSite: 'lax' as const,
+    secure: baseUrl.startsWith('https:'),
+  });
+
+  async function policyOf(realm: string): Promise<RealmSettingsDto> {
+    const policy = await settings.of(realm);
+    if (!policy) throw new Problem('not-found', `There is no realm ${realm}`);
+    return policy;
+  }
+  function cutoffsOf(policy: RealmSettingsDto): store.Cutoffs {
+    const at = now();
+    return {
+      now: at,
+      seen: later(at, -policy.ssoSessionIdleTimeoutSeconds),
+      started: later(at, -policy.ssoSessionMaxLifetimeSeconds),
+      rememberedStarted: later(at, -policy.rememberMeLifetimeSeconds),
+    };
+  }
+  const ended = (
+    tx: Tx,
+    realm: string,
+    by: By,
+    id: string,
+    user: { id: string; username: string },
+    because: EndReason,
+  ) =>
+    tx.record({
+      type: 'SESSION_ENDED',
+      realm,
+      by,
+      subject: { type: 'user', id: user.id, name: user.username },
+      data: { sessionId: id, reason: because },
+    });
+
+  async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
+    // Short idle timeouts need to be noted more often than once a minute.
+    const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
+    if (now().getTime() - session.lastSeenAt.getTime() >= due) await store.touch(sql, realm, session.id, now());
+  }
+
+  return {
+    /** The live session of the request's cookie; being seen keeps it alive. */
+    async current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> {
+      const token = request.cookies[SESSION_COOKIE];
+      const policy = token ? await settings.of(realm) : undefined;
+      if (!token || !policy) return undefined;
+      const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy));
+      if (!row) return undefined;
+      const session = toSession(realm, row);
+      await touchIfDue(realm, session, policy);
+      return session;
+    },
+
+    /** The session where it is still live: what its tokens hang on. */
+    async byId(realm: string, id: string, on: Sql = sql): Promise<SsoSession | undefined> {
+      const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm)));
+      return row && toSession(realm, row);
+    },
+
+    /**
+     * A new session; the oldest ends where the person now has too many. The answer's token goes to {@link setCookie}
+     * after commit.
+     */
+    async start(tx: Tx, realm: string, by: By, proof: Proof): Promise<{ session: SsoSession; token: string }> {
+      const policy = await policyOf(realm);
+      const at = now();
+      const remember = proof.rememberMe && policy.rememberMe;
+      const token = randomBytes(32).toString('base64url');
+      const row: store.SessionRow = {
+        id: newId(),
+        user_id: proof.user.id,
+        username: proof.user.username,
+        token_hash: sha256(token),
+        ip_address: proof.ipAddress,
+        user_agent: proof.userAgent?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null,
+        started_at: at,
+        last_seen_at: at,
+        expires_at: later(at, remember ? policy.rememberMeLifetimeSeconds : policy.ssoSessionMaxLifetimeSeconds),
+        remember_me: remember,
+        authenticated_at: at,
+        level_of_assurance: proof.level,
+        methods: [...proof.methods],
+      };
+      await store.insert(tx.sql, realm, row);
+      if (policy.maxConcurrentSessions > 0) {
+        const over = await store.removeOldest(
+          tx.sql,
+          realm,
+          row.user_id,
+          policy.maxConcurrentSessions,
+          cutoffsOf(policy),
+        );
+        for (const { id } of over) ended(tx, realm, by, id, proof.user, 'limit');
+      }
+      return { session: toSession(realm, row), token };
+    },
+
+    /** The same person proved more: the session goes on, under a new token so that an old one is worth nothing. */
+    async upgrade(
+      tx: Tx,
+      realm: string,
+      id: string,
+      proof: Pick<Proof, 'level' | 'methods'>,
+    ): Promise<{ token: string; authenticatedAt: Date } | undefined> {
+      const token = randomBytes(32).toString('base64url');
+      const authenticatedAt = now();
+      const to = { tokenHash: sha256(token), authenticatedAt, level: proof.level, methods: [...proof.methods] };
+      return (await store.upgrade(tx.sql, realm, id, to)) ? { token, authenticatedAt } : undefined;
+    },
+
+    /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
+    async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
+      const gone = await store.remove(tx.sql, realm, id);
+      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because);
+      return gone !== undefined;
+    },
+
+    /** An administrator, or the person, ends one session. */
+    endOne: (realm: string, by: By, id: string, because: EndReason): Promise<void> =>
+      transact(async (tx) => {
+        const gone = await store.remove(tx.sql, realm, id);
+        if (!gone) throw new Problem('not-found', `There is no session ${id}`);
+        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because);
+      }),
+
+    /** Live sessions, newest first; one row more than `limit` where there is more. */
+    async list(
+      realm: string,
+      page: { userId?: string | undefined; limit: number; after?: { startedAt: Date; id: string } | undefined },
+    ): Promise<Session[]> {
+      const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm)), { ...page, limit: page.limit + 1 });
+      return rows.map(toWire);
+    },
+
+    setCookie(
+      reply: FastifyReply,
+      session: Pick<SsoSession, 'realm' | 'rememberMe' | 'expiresAt'>,
+      token: string,
+    ): void {
+      void reply.setCookie(SESSION_COOKIE, token, {
+        ...cookieOptions(session.realm),
+        ...(session.rememberMe ? { expires: session.expiresAt } : {}),
+      });
+    },
+    clearCookie(reply: FastifyReply, realm: string): void {
+      void reply.clearCookie(SESSION_COOKIE, cookieOptions(realm));
+    },
+
+    /** Job: forgets sessions that are over; safe to repeat. */
+    async sweep(): Promise<void> {
+      while ((await store.removeExpired(sql, now())).length === 1000);
+    },
+  };
+}
+export type Sessions = ReturnType<typeof createSessions>;

@@ -1,0 +1,111 @@
+// SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
+import { fragment, type Sql } from '../../db/sql.ts';
+
+export interface SessionRow {
+  id: string;
+  user_id: string;
+  username: string;
+  token_hash: Buffer;
+  ip_address: string | null;
+  user_agent: string | null;
+  started_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+  remember_me: boolean;
+  authenticated_at: Date;
+  level_of_assurance: number;
+  methods: string[];
+}
+
+/** Before these moments a session has ended: by inactivity, and by age as the settings now have it. */
+export interface Cutoffs {
+  now: Date;
+  seen: Date;
+  started: Date;
+  rememberedStarted: Date;
+}
+
+const columns = fragment`s.id, s.user_id, u.username, s.token_hash, s.ip_address, s.user_agent, s.started_at, s.last_seen_at,
+  s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods`;
+const live = ({ now, seen, started, rememberedStarted }: Cutoffs) => fragment`s.expires_at > ${now} and u.enabled
+  and case when s.remember_me then s.started_at > ${rememberedStarted}
+           else s.last_seen_at > ${seen} and s.started_at > ${started} end`;
+
+export const byToken = async (sql: Sql, realm: string, tokenHash: Buffer, cutoffs: Cutoffs) =>
+  (
+    await sql<SessionRow>`select ${columns} from session s
+      join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
+      where s.realm_id = ${realm} and s.token_hash = ${tokenHash} and ${live(cutoffs)}`
+  )[0];
+
+export const byId = async (sql: Sql, realm: string, id: string, cutoffs: Cutoffs) =>
+  (
+    await sql<SessionRow>`select ${columns} from session s
+      join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
+      where s.realm_id = ${realm} and s.id = ${id} and ${live(cutoffs)}`
+  )[0];
+
+export type ListedRow = SessionRow & { clients: string[] };
+
+/** Newest first; `after` is the place in that order behind which the page begins. */
+export const list = (
+  sql: Sql,
+  realm: string,
+  cutoffs: Cutoffs,
+  page: { userId?: string | undefined; limit: number; after?: { startedAt: Date; id: string } | undefined },
+) => sql<ListedRow>`
+  select ${columns}, array(
+      select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+      where sc.realm_id = s.realm_id and sc.session_id = s.id order by c.client_id) as clients
+  from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
+  where s.realm_id = ${realm} and ${live(cutoffs)}
+    ${page.userId ? fragment`and s.user_id = ${page.userId}` : fragment``}
+    ${page.after ? fragment`and (s.started_at, s.id) < (${page.after.startedAt}, ${page.after.id})` : fragment``}
+  order by s.started_at desc, s.id desc limit ${page.limit}`;
+
+export const insert = (sql: Sql, realm: string, s: Omit<SessionRow, 'username'>) => sql`
+  insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
+    remember_me, authenticated_at, level_of_assurance, methods)
+  values (${realm}, ${s.id}, ${s.token_hash}, ${s.user_id}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},
+    ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods})`;
+
+/** A stronger or newer proof of the same person: the session goes on under a new cookie. */
+export const upgrade = async (
+  sql: Sql,
+  realm: string,
+  id: string,
+  to: { tokenHash: Buffer; authenticatedAt: Date; level: number; methods: string[] },
+) =>
+  (
+    await sql<{ id: string }>`
+      update session set token_hash = ${to.tokenHash}, authenticated_at = ${to.authenticatedAt},
+        last_seen_at = ${to.authenticatedAt}, level_of_assurance = ${to.level}, methods = ${to.methods}
+      where realm_id = ${realm} and id = ${id} returning id`
+  ).length > 0;
+
+export const touch = (sql: Sql, realm: string, id: string, at: Date) =>
+  sql`update session set last_seen_at = ${at} where realm_id = ${realm} and id = ${id} and last_seen_at < ${at}`;
+
+export const remove = async (sql: Sql, realm: string, id: string) =>
+  (
+    await sql<{ user_id: string; username: string }>`
+      delete from session s using realm_user u
+      where s.realm_id = ${realm} and s.id = ${id} and u.realm_id = s.realm_id and u.id = s.user_id
+      returning s.user_id, u.username`
+  )[0];
+
+/** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
+export async function removeOldest(sql: Sql, realm: string, userId: string, keep: number, cutoffs: Cutoffs) {
+  await sql`select 1 from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
+  return sql<{ id: string }>`
+    delete from session where realm_id = ${realm} and id in (
+      select s.id from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
+      where s.realm_id = ${realm} and s.user_id = ${userId} and ${live(cutoffs)}
+      order by s.started_at desc, s.id desc offset ${keep})
+    returning id`;
+}
+
+/** Sessions that are over by their own hard cap, a batch at a time; nobody is told, since they were over already. */
+export const removeExpired = (sql: Sql, before: Date) =>
+  sql<{ id: string }>`delete from session where (realm_id, id) in (
+    select realm_id, id from session where expires_at < ${before} limit 1000) returning id`;
