@@ -12,6 +12,8 @@ interface Entry<T> {
   until: number;
 }
 
+const MAX_REALMS = 10_000;
+
 /**
  * @param load reads one value; concurrent calls for the same key share it, and a failed load is not kept
  * @param ttlMs how long a value may be served without a sign of change
@@ -33,6 +35,8 @@ export function createRealmCache<T>({
     get(realm, key) {
       let entries = realms.get(realm);
       if (!entries) {
+        // Realm names come from addresses, so that made-up ones must not fill the memory either.
+        if (realms.size >= MAX_REALMS) realms.clear();
         entries = new Map();
         realms.set(realm, entries);
       }

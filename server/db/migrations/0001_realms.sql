@@ -20,10 +20,12 @@ create table realm_key (
   -- PKCS#8 DER, sealed
   private_key bytea not null,
   created_at timestamptz not null,
-  rotated_at timestamptz,
+  -- null: published ahead of its first use, so that no verifier meets a key that its replica doesn't publish yet
+  activated_at timestamptz,
+  rotated_at timestamptz check (rotated_at is null or activated_at is not null),
   primary key (realm_id, key_id)
 );
-create unique index realm_key_active on realm_key (realm_id) where rotated_at is null;
+create unique index realm_key_active on realm_key (realm_id) where activated_at is not null and rotated_at is null;
 
 -- Ownership: a named object, or a single settings field (kind 'settings', key = field), belongs to one manager.
 create table manager (

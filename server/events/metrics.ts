@@ -1,0 +1,190 @@
+// Owns: the process's counters and their text form: what happened in realms, HTTP, the process itself.
+// Does not own: where they are served (features/monitoring), what counts as an outcome (each feature).
+// Implements: specification 6.3; decisions "Monitoring" (`realm` labels are limited to realms that exist).
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { DomainEvent, EventType } from '../contract/events.ts';
+import { MASTER } from '../contract/realms.ts';
+
+export type WriteOutcome = 'success' | 'denied' | 'failure';
+
+export interface MetricsDeps {
+  /** SVC_HTTP_HISTOGRAM: latency buckets, which add cardinality. */
+  histogram: boolean;
+  /** Cached; asked where a realm's name comes from an address that anybody may write. */
+  realmExists(realm: string): Promise<boolean>;
+  /** Those of `realms` that still exist, so that a deleted realm's series end. */
+  existing(realms: readonly string[]): Promise<Set<string>>;
+  /** false in tests: Node's own figures need observers that outlive the registry. */
+  processMetrics?: boolean;
+}
+
+const SIGN_INS: Partial<Record<EventType, 'success' | 'failure'>> = {
+  LOGIN_SUCCESS: 'success',
+  LOGIN_FAILURE: 'failure',
+  ADMIN_LOGIN_SUCCESS: 'success',
+  ADMIN_LOGIN_FAILURE: 'failure',
+};
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createMetrics({ histogram, realmExists, existing, processMetrics = true }: MetricsDeps) {
+  const registry = new Registry();
+  const registers = [registry];
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const logins = new Counter({
+    name: 'svc_login_total',
+    help: 'Login attempts and their outcomes',
+    labelNames: ['realm', 'outcome'],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'svc_tokens_issued_total',
+    help: 'Tokens issued',
+    labelNames: ['realm'],
+    registers,
+  });
+  const challenges = new Counter({
+    name: 'svc_mfa_challenge_total',
+    help: 'MFA challenges raised',
+    labelNames: ['realm'],
+    registers,
+  });
+  const writes = new Counter({
+    name: 'svc_admin_write_total',
+    help: 'Administrative write operations',
+    labelNames: ['realm', 'method', 'outcome'],
+    registers,
+  });
+  const http = histogram ? httpHistogram(registry) : httpTotals(registry);
+
+  /** Realms that have series. */
+  const known = new Set<string>();
+  /** Counts whose realm is being looked up; a scrape waits for them. */
+  const pending = new Set<Promise<void>>();
+
+  /** The realm's name, or master's where nobody has made such a realm: attempts on the server as a whole. */
+  function inRealm(realm: string, count: (label: string) => void): void {
+    if (known.has(realm)) {
+      count(realm);
+      return;
+    }
+    const found = realmExists(realm)
+      .catch(() => false)
+      .then((exists) => {
+        const label = exists ? realm : MASTER;
+        known.add(label);
+        count(label);
+      })
+      .finally(() => pending.delete(found));
+    pending.add(found);
+  }
+
+  async function forgetDeleted(): Promise<void> {
+    const alive = await existing([...known]).catch(() => undefined);
+    if (!alive) return;
+    const gone = [...known].filter((realm) => !alive.has(realm));
+    if (gone.length === 0) return;
+    for (const realm of gone) known.delete(realm);
+    for (const counter of [logins, tokens, challenges, writes]) {
+      for (const { labels } of (await counter.get()).values) {
+        if (labels.realm !== undefined && gone.includes(String(labels.realm))) counter.remove({ ...labels });
+      }
+    }
+  }
+
+  return {
+    /** The bus's listener: sign-ins, and MFA challenges, as they are recorded. */
+    heard({ type, realm }: DomainEvent): void {
+      const outcome = SIGN_INS[type];
+      if (outcome) inRealm(realm, (label) => logins.inc({ realm: label, outcome }));
+      else if (type === 'MFA_CHALLENGE') inRealm(realm, (label) => challenges.inc({ realm: label }));
+      else if (type === 'REALM_DELETED') void forgetDeleted();
+    },
+    login: ({ realm, outcome }: { realm: string; outcome: string }) =>
+      inRealm(realm, (label) => logins.inc({ realm: label, outcome })),
+    tokenIssued: (realm: string, _grant?: string) => inRealm(realm, (label) => tokens.inc({ realm: label })),
+    mfaChallenge: (realm: string) => inRealm(realm, (label) => challenges.inc({ realm: label })),
+    adminWrite: ({ realm, method, outcome }: { realm: string; method: string; outcome: WriteOutcome }) =>
+      inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),
+
+    /** One answered request; `uri` is the route's pattern, never the address. */
+    request: http,
+
+    contentType: registry.contentType,
+
+    /** The text exposition format. */
+    async text(): Promise<string> {
+      await Promise.allSettled([...pending]);
+      await forgetDeleted();
+      return registry.metrics();
+    },
+
+    /** Sums over all realms, for people. */
+    async totals() {
+      await Promise.allSettled([...pending]);
+      const sum = async (counter: Counter, label?: string): Promise<Record<string, number>> => {
+        const sums: Record<string, number> = {};
+        for (const { labels, value } of (await counter.get()).values) {
+          const key = label === undefined ? 'total' : String(labels[label]);
+          sums[key] = (sums[key] ?? 0) + value;
+        }
+        return sums;
+      };
+      return {
+        logins: await sum(logins, 'outcome'),
+        tokensIssued: (await sum(tokens)).total ?? 0,
+        mfaChallenges: (await sum(challenges)).total ?? 0,
+        adminWrites: await sum(writes, 'outcome'),
+      };
+    },
+  };
+}
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export type CountRequest = (request: { method: string; uri: string; status: number; seconds: number }) => void;
+
+const NAME = 'http_server_requests_seconds';
+const labelNames = ['method', 'uri', 'status'];
+
+function httpHistogram(registry: Registry): CountRequest {
+  const latency = new Histogram({
+    name: NAME,
+    help: 'Latency of HTTP requests',
+    labelNames,
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  return ({ seconds, ...labels }) => latency.observe(labels, seconds);
+}
+
+/** Number and time alone: a map on the request's path, turned into series when somebody asks. */
+function httpTotals(registry: Registry): CountRequest {
+  interface Total {
+    labels: { method: string; uri: string; status: number };
+    count: number;
+    seconds: number;
+  }
+  const totals = new Map<string, Total>();
+  const series = (suffix: 'count' | 'sum', help: string, of: (total: Total) => number) =>
+    new Counter({
+      name: `${NAME}_${suffix}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const total of totals.values()) this.inc(total.labels, of(total));
+      },
+    });
+  series('count', 'HTTP requests answered', (total) => total.count);
+  series('sum', 'Seconds spent on HTTP requests', (total) => total.seconds);
+  return ({ method, uri, status, seconds }) => {
+    const key = `${method} ${uri} ${status}`;
+    let total = totals.get(key);
+    if (!total) {
+      total = { labels: { method, uri, status }, count: 0, seconds: 0 };
+      totals.set(key, total);
+    }
+    total.count += 1;
+    total.seconds += seconds;
+  };
+}

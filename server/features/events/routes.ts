@@ -1,0 +1,63 @@
+// Owns: querying the audit log and listing the event types.
+// Does not own: the registry (contract/events.ts), writing the log (events/outbox.ts), forwarding.
+// Implements: specification 6.1, 4.2 (GET /events); decisions "Webhooks" (GET /events/types).
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type Event, EventTypeName, listEvents, listEventTypes } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { Sql } from '../../db/sql.ts';
+import { bind } from '../../http/bind.ts';
+import { decodeCursor, page } from '../../http/paging.ts';
+import * as store from './store.ts';
+
+const toWire = (row: store.EventRow): Event => ({
+  id: row.id,
+  type: row.type,
+  occurredAt: row.occurred_at.getTime(),
+  realmId: row.realm_id,
+  actor: row.actor,
+  subject: row.subject,
+  clientId: row.client_id,
+  ipAddress: row.ip_address,
+  outcome: row.outcome,
+  data: row.data,
+});
+
+const wrong = (path: string, message: string) =>
+  new Problem('invalid-request', `${path}: ${message}`, { errors: [{ path, message }] });
+
+function typesOf(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  const types = text
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '');
+  const unknown = types.filter((type) => !EventTypeName.safeParse(type).success);
+  if (unknown.length > 0) throw wrong('type', `unknown event type ${unknown.join(', ')}; see GET /events/types`);
+  return types;
+}
+
+/** Epoch ms as PostgreSQL can hold it. */
+function dateOf(path: string, ms: number | undefined): Date | undefined {
+  if (ms === undefined) return undefined;
+  if (Math.abs(ms) > 8.64e15 || ms < -2e14) throw wrong(path, 'is not a time in epoch milliseconds');
+  return new Date(ms);
+}
+
+export function eventRoutes(app: FastifyInstance, { sql }: { sql: Sql }): void {
+  bind(app, listEvents, async ({ params, query, request, reply }) => {
+    const [before] = decodeCursor(query.cursor, 1) ?? [];
+    if (before !== undefined && !z.uuid().safeParse(before).success) throw wrong('cursor', 'is not of this list');
+    const filter: store.EventFilter = {
+      types: typesOf(query.type),
+      clientId: query.clientId,
+      userId: query.userId,
+      outcome: query.outcome,
+      from: dateOf('from', query.from),
+      to: dateOf('to', query.to),
+    };
+    const rows = await store.listEvents(sql, params.realm, filter, { before, limit: query.limit + 1 });
+    return page({ request, reply }, rows.map(toWire), query.limit, (event) => [event.id]);
+  });
+  bind(app, listEventTypes, async () => [...EventTypeName.options]);
+}

@@ -1,0 +1,52 @@
+// SQL of the audit log. Ids are UUIDv7, so their order is the order of time.
+import type { EventType, Party } from '../../contract/events.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+
+export interface EventRow {
+  realm_id: string;
+  id: string;
+  type: EventType;
+  occurred_at: Date;
+  actor: Party | null;
+  subject: Party | null;
+  client_id: string | null;
+  ip_address: string | null;
+  outcome: 'success' | 'failure' | 'denied';
+  data: Record<string, unknown>;
+}
+
+export interface EventFilter {
+  types: readonly string[] | undefined;
+  clientId: string | undefined;
+  userId: string | undefined;
+  outcome: string | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+/** `true` where the filter is not set: the statement holds only what is asked for, so its plan fits. */
+const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
+  value === undefined ? fragment`true` : condition(value);
+
+/** The newest first; `before` is the last id of the page before. */
+export const listEvents = (
+  sql: Sql,
+  realm: string,
+  filter: EventFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+) => sql<EventRow>`
+  select realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data
+  from event
+  where realm_id = ${realm}
+    and ${when(before, (id) => fragment`id < ${id}::uuid`)}
+    and ${when(filter.types, (types) => fragment`type = any(${types}::text[])`)}
+    and ${when(filter.clientId, (id) => fragment`client_id = ${id}`)}
+    and ${when(
+      filter.userId,
+      (id) => fragment`((actor ->> 'type' = 'user' and actor ->> 'id' = ${id})
+        or (subject ->> 'type' = 'user' and subject ->> 'id' = ${id}))`,
+    )}
+    and ${when(filter.outcome, (outcome) => fragment`outcome = ${outcome}`)}
+    and ${when(filter.from, (from) => fragment`occurred_at >= ${from}`)}
+    and ${when(filter.to, (to) => fragment`occurred_at < ${to}`)}
+  order by id desc limit ${limit}`;

@@ -1,0 +1,148 @@
+// Owns: a realm's signing keys: rotation, retention, deletion, and what signs and verifies right now.
+// Does not own: tokens (features/tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/discovery).
+// Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { By } from '../../contract/events.ts';
+import type { RealmKey } from '../../contract/keys.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { createRealmCache } from '../../db/cache.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { generateRsa } from './generate.ts';
+import { contextOf, newKey } from './seed.ts';
+import * as store from './store.ts';
+
+/** What signs the realm's tokens. */
+export interface SigningKey {
+  keyId: string;
+  privateKey: KeyObject;
+}
+/** RFC 7517: a key as the JWKS shows it; `kid` is the key's id. */
+export interface PublishedJwk {
+  kid: string;
+  kty: 'RSA';
+  alg: 'RS256';
+  use: 'sig';
+  n: string;
+  e: string;
+}
+export interface PublishedKey {
+  keyId: string;
+  publicKey: KeyObject;
+  jwk: PublishedJwk;
+}
+
+export interface KeysDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  now: () => Date;
+  newId: () => string;
+  /** How long a new key is published before it signs; other replicas hear of it meanwhile. */
+  publishAheadMs?: number;
+}
+
+const PUBLISH_AHEAD_MS = 500;
+/** The net where a notification was lost: no replica's JWKS is older than this. */
+const CACHE_MS = 2_000;
+const FORSAKEN_MS = 60_000;
+
+const toWire = (row: store.KeyRow): RealmKey => ({
+  keyId: row.key_id,
+  algorithm: row.algorithm,
+  status: row.rotated_at === null ? 'ACTIVE' : 'RETAINED',
+  publicKey: row.public_key,
+  createdAt: row.created_at.getTime(),
+  rotatedAt: row.rotated_at?.getTime() ?? null,
+});
+
+function published(row: store.KeyRow): PublishedKey {
+  const publicKey = createPublicKey({ key: Buffer.from(row.public_key, 'base64'), format: 'der', type: 'spki' });
+  const { n, e } = publicKey.export({ format: 'jwk' });
+  if (n === undefined || e === undefined) throw new Error(`the key ${row.key_id} is not an RSA key`);
+  return { keyId: row.key_id, publicKey, jwk: { kid: row.key_id, kty: 'RSA', alg: 'RS256', use: 'sig', n, e } };
+}
+
+export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = PUBLISH_AHEAD_MS }: KeysDeps) {
+  // One entry holds what signs and what is published, so that this process never signs with a key it doesn't publish.
+  const cache = createRealmCache({
+    now,
+    ttlMs: CACHE_MS,
+    async load(realm) {
+      const rows = await store.readPublished(sql, realm);
+      let active: SigningKey | undefined;
+      for (const { key_id: keyId, private_key: sealed } of rows) {
+        if (sealed === null) continue;
+        const der = seal.open(sealed, contextOf(realm, keyId));
+        active = { keyId, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
+      }
+      return { active, published: rows.map(published) };
+    },
+  });
+
+  return {
+    drop: cache.drop,
+
+    /** The key that signs now. */
+    async active(realm: string): Promise<SigningKey> {
+      const { active } = await cache.get(realm, '');
+      if (!active) throw new Problem('not-found', `There is no realm ${realm}`, { reason: 'no active key' });
+      return active;
+    },
+
+    /** The active key, the retained ones, and for a moment one that is about to become active. */
+    async published(realm: string): Promise<PublishedKey[]> {
+      return (await cache.get(realm, '')).published;
+    },
+
+    async list(realm: string): Promise<RealmKey[]> {
+      return (await store.listUsed(sql, realm)).map(toWire);
+    },
+
+    /**
+     * A verifier may ask any replica for the JWKS. So the new key is published first, everywhere, and signs only then;
+     * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
+     */
+    async rotate(by: By, realm: string): Promise<RealmKey> {
+      const key = newKey({ realm, pair: await generateRsa(), seal, keyId: newId(), at: now() });
+      if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
+      cache.drop(realm);
+      await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
+      return transact(async (tx) => {
+        const at = now();
+        if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
+        await store.retireActive(tx.sql, realm, at);
+        const row = await store.activate(tx.sql, realm, key.keyId, at);
+        if (!row) throw new Error(`the key ${key.keyId} vanished before it became active`);
+        await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
+        tx.record({
+          type: 'KEY_ROTATED',
+          realm,
+          by,
+          subject: { type: 'object', id: key.keyId, name: 'key' },
+          data: { keyId: key.keyId },
+        });
+        return toWire(row);
+      });
+    },
+
+    /** Tokens that the key signed stop verifying; the active key is refused. */
+    remove: (by: By, realm: string, keyId: string): Promise<void> =>
+      transact(async (tx) => {
+        if (!(await store.deleteRetained(tx.sql, realm, keyId))) {
+          const row = await store.readKey(tx.sql, realm, keyId);
+          if (!row) throw new Problem('not-found', `There is no key ${keyId}`);
+          throw new Problem('key-active', 'Rotate first: the active key signs the tokens of this realm');
+        }
+        tx.record({
+          type: 'KEY_DELETED',
+          realm,
+          by,
+          subject: { type: 'object', id: keyId, name: 'key' },
+          data: { keyId },
+        });
+      }),
+  };
+}
+export type Keys = ReturnType<typeof createKeys>;

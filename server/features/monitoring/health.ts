@@ -1,0 +1,91 @@
+// Health as an array of components, and the two groups that gate restarts and traffic. Pure but for the checks.
+// Specification 4.9; decisions "Monitoring": one failed optional component is DOWN above, and neither group minds.
+
+/** One thing to look at; a check that throws or takes too long is DOWN. */
+export interface HealthComponent {
+  name: string;
+  /** Which group it gates, besides the whole. */
+  group?: 'liveness' | 'readiness';
+  check(): Promise<boolean>;
+}
+export type HealthStatus = 'UP' | 'DOWN';
+export type HealthGroup = 'liveness' | 'readiness';
+export const groups: readonly HealthGroup[] = ['liveness', 'readiness'];
+
+export interface HealthReport {
+  status: HealthStatus;
+  groups: readonly HealthGroup[];
+  components: Record<string, { status: HealthStatus }>;
+}
+
+const CHECK_MS = 2_000;
+/** Anonymous callers can't make the checks run more often than this. */
+const KEEP_MS = 500;
+
+const status = (up: boolean): HealthStatus => (up ? 'UP' : 'DOWN');
+
+/** A component whose result is shared by callers that ask together, and kept for a moment. */
+function remembering(component: HealthComponent): HealthComponent {
+  let last: { at: number; up: Promise<boolean> } | undefined;
+  return {
+    ...component,
+    check() {
+      // Not the server's clock, which tests may stop.
+      const at = performance.now();
+      if (!last || at - last.at > KEEP_MS) last = { at, up: bounded(component) };
+      return last.up;
+    },
+  };
+}
+
+function bounded(component: HealthComponent): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_MS);
+  });
+  const checked = Promise.resolve()
+    .then(() => component.check())
+    .catch(() => false);
+  return Promise.race([checked, late]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * `livenessState` and `readinessState` stand for their groups: each is up while every component of its group is.
+ * @param draining readiness is off while the server finishes what it has
+ */
+export function createHealth(all: readonly HealthComponent[], { draining }: { draining(): boolean }) {
+  const components = all.map(remembering);
+  const own = { liveness: async () => true, readiness: async () => !draining() };
+
+  async function group(name: HealthGroup): Promise<HealthStatus> {
+    const members = components.filter((component) => component.group === name);
+    const up = await Promise.all([own[name](), ...members.map((component) => component.check())]);
+    return status(up.every(Boolean));
+  }
+
+  return {
+    group,
+    async report(): Promise<HealthReport> {
+      const results = await Promise.all(
+        components.map(
+          async ({ name, check }): Promise<[string, { status: HealthStatus }]> => [
+            name,
+            { status: status(await check()) },
+          ],
+        ),
+      );
+      const states = await Promise.all(
+        groups.map(
+          async (name): Promise<[string, { status: HealthStatus }]> => [`${name}State`, { status: await group(name) }],
+        ),
+      );
+      const sorted = [...results, ...states].sort(([a], [b]) => (a < b ? -1 : 1));
+      return {
+        status: status(sorted.every(([, component]) => component.status === 'UP')),
+        groups,
+        components: Object.fromEntries(sorted),
+      };
+    },
+  };
+}
+export type Health = ReturnType<typeof createHealth>;

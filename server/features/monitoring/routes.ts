@@ -1,0 +1,76 @@
+// Binds the monitoring endpoints: anonymous under /actuator (no cookie, no session), and two for administrators.
+// Liveness and build information are ready strings. Specification 4.9.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { getAuditConfig, getMetricsSummary, Health, Info } from '../../contract/monitoring.ts';
+import type { CountRequest } from '../../events/metrics.ts';
+import { bind, principalOf } from '../../http/bind.ts';
+import type { HealthStatus } from './health.ts';
+import type { Monitoring } from './service.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const tags = ['monitoring'];
+const health = { 200: Health, 503: Health };
+
+/** Counts every answered request of `app`, by its route's pattern. */
+export function countRequests(app: FastifyInstance, count: CountRequest): void {
+  app.addHook('onResponse', async (request, reply) => {
+    count({
+      method: request.method,
+      uri: request.routeOptions.url ?? 'NOT_FOUND',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
+  });
+}
+
+export function actuatorRoutes(
+  app: FastifyInstance,
+  { monitoring, metricsType }: { monitoring: Monitoring; metricsType: string },
+): void {
+  const answer = (reply: FastifyReply, status: HealthStatus, body: string) =>
+    reply
+      .code(status === 'UP' ? 200 : 503)
+      .header('content-type', JSON_TYPE)
+      .header('cache-control', 'no-store')
+      .send(body);
+  const groupBody = { UP: '{"status":"UP"}', DOWN: '{"status":"DOWN"}' };
+  const info = JSON.stringify(monitoring.info);
+
+  app.get(
+    '/actuator/health',
+    { schema: { tags, summary: 'Health of every component', response: health } },
+    async (_, reply) => {
+      const report = await monitoring.health.report();
+      return answer(reply, report.status, JSON.stringify(report));
+    },
+  );
+  for (const group of ['liveness', 'readiness'] as const) {
+    const summary = group === 'liveness' ? 'Should this process be restarted?' : 'Should this process get traffic?';
+    app.get(`/actuator/health/${group}`, { schema: { tags, summary, response: health } }, async (_, reply) => {
+      const status = await monitoring.health.group(group);
+      return answer(reply, status, groupBody[status]);
+    });
+  }
+  app.get(
+    '/actuator/info',
+    { schema: { tags, summary: 'Build and version', response: { 200: Info } } },
+    async (_, reply) => answer(reply, 'UP', info),
+  );
+  app.get(
+    '/actuator/metrics-text',
+    { schema: { tags, summary: 'Metrics in the text exposition format', response: { 200: z.string() } } },
+    async (_, reply) => reply.header('content-type', metricsType).send(await monitoring.metricsText()),
+  );
+}
+
+export function monitoringAdminRoutes(app: FastifyInstance, monitoring: Monitoring): void {
+  bind(app, getMetricsSummary, ({ request }) => {
+    const { ip, method, url: path } = request;
+    return monitoring.summary({ principal: principalOf(request), ip, method, path });
+  });
+  bind(app, getAuditConfig, ({ request }) => {
+    const { ip, method, url: path } = request;
+    return monitoring.auditConfig({ principal: principalOf(request), ip, method, path });
+  });
+}

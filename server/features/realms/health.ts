@@ -1,0 +1,84 @@
+// Can this realm sign people in, and do its webhooks arrive? One query, so that it may be asked often.
+// Specification 4.2 (GET /health). The server's own health is features/monitoring's.
+import type { z } from 'zod';
+import { Problem } from '../../contract/problem.ts';
+import type { RealmHealth } from '../../contract/realms.ts';
+import { freshSettings } from '../../contract/settings.ts';
+import type { Sql } from '../../db/sql.ts';
+
+type Health = z.infer<typeof RealmHealth>;
+export type RealmHealthOf = (realm: string) => Promise<Health>;
+
+interface HealthRow {
+  active_key: string | null;
+  keys: number;
+  flow: string;
+  flow_exists: boolean;
+  executions: number;
+  webhooks: number;
+  /** Enabled webhooks whose last finished delivery is a dead letter. */
+  failing: string[];
+  dead: number;
+  waiting: number;
+}
+
+async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
+  const [row] = await sql<HealthRow>`
+    with subject as (
+      select realm_id, coalesce(settings ->> 'browserFlow', ${freshSettings(realm).browserFlow}) as flow
+      from realm where realm_id = ${realm}
+    ), keys as (
+      select count(*)::int as keys, max(key_id::text) filter (where rotated_at is null) as active_key
+      from realm_key where realm_id = ${realm} and activated_at is not null
+    ), last as (
+      select w.name, (
+        select d.status from webhook_delivery d
+        where d.realm_id = w.realm_id and d.webhook_id = w.id and d.status in ('succeeded', 'dead')
+        order by d.last_attempt_at desc nulls last limit 1
+      ) as status
+      from webhook w where w.realm_id = ${realm} and w.enabled
+    ), deliveries as (
+      select count(*) filter (where status = 'dead')::int as dead,
+        count(*) filter (where status in ('pending', 'retrying'))::int as waiting
+      from webhook_delivery where realm_id = ${realm}
+    )
+    select k.active_key, k.keys, s.flow,
+      exists (select from flow f where f.realm_id = s.realm_id and f.alias = s.flow) as flow_exists,
+      (select count(*)::int from flow_execution e
+       where e.realm_id = s.realm_id and e.flow_alias = s.flow
+         and e.authenticator_id is not null and not e.condition and e.requirement <> 'DISABLED') as executions,
+      (select count(*)::int from last) as webhooks,
+      coalesce((select array_agg(name order by name) from last where status = 'dead'), '{}') as failing,
+      d.dead, d.waiting
+    from subject s, keys k, deliveries d`;
+  return row;
+}
+
+const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
+
+/** Pure: what a row means. */
+export function judge(row: HealthRow): Health {
+  const components = {
+    signingKey: {
+      status: status(row.active_key !== null),
+      details: { activeKeyId: row.active_key, published: row.keys },
+    },
+    browserFlow: {
+      status: status(row.flow_exists && row.executions > 0),
+      details: { alias: row.flow, exists: row.flow_exists, methods: row.executions },
+    },
+    webhooks: {
+      status: status(row.failing.length === 0),
+      details: { enabled: row.webhooks, failing: row.failing, deadLetters: row.dead, waiting: row.waiting },
+    },
+  };
+  return { status: status(Object.values(components).every((c) => c.status === 'UP')), components };
+}
+
+export const createRealmHealth =
+  ({ sql }: { sql: Sql }): RealmHealthOf =>
+  async (realm) => {
+    const row = await read(sql, realm);
+    if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
+    return judge(row);
+  };

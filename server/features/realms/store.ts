@@ -1,0 +1,68 @@
+// SQL of the realm table. A realm's id is its name.
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+
+export interface RealmRow {
+  realm_id: string;
+  revision: number;
+  /** null: never set. */
+  display_name: string | null;
+  issuer: string | null;
+  created_at: Date;
+}
+const columns = fragment`
+  realm_id, revision, settings ->> 'displayName' as display_name, settings ->> 'issuer' as issuer, created_at`;
+
+/** Which realms somebody may see: all, or those named. */
+export type Visible = 'all' | readonly string[];
+const within = (visible: Visible): Fragment =>
+  visible === 'all' ? fragment`true` : fragment`realm_id = any(${visible}::text[])`;
+
+/** One digest over every visible realm and its revision, and how many there are. */
+export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string; total: number }> {
+  const [row] = await sql<{ tag: string; total: number }>`
+    select md5(coalesce(string_agg(realm_id || ':' || revision, ',' order by realm_id), '')) as tag,
+      count(*)::int as total
+    from realm where ${within(visible)}`;
+  return row ?? { tag: '', total: 0 };
+}
+
+export const list = (sql: Sql, visible: Visible, { after, limit }: { after: string; limit: number }) => sql<RealmRow>`
+  select ${columns} from realm where ${within(visible)} and realm_id > ${after} order by realm_id limit ${limit}`;
+
+export async function read(sql: Sql, realm: string): Promise<RealmRow | undefined> {
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm}`;
+  return row;
+}
+
+export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefined> {
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} for update`;
+  return row;
+}
+
+/** Those of `realms` that exist. */
+export const existing = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
+  select realm_id from realm where realm_id = any(${realms}::text[])`;
+
+/** undefined: the name is taken. Events of a realm that bore the name before are not the new one's. */
+export async function insert(
+  sql: Sql,
+  row: { realm: string; displayName: string | undefined; createdBy: string; at: Date },
+): Promise<RealmRow | undefined> {
+  const settings = row.displayName === undefined ? {} : { displayName: row.displayName };
+  const [inserted] = await sql<RealmRow>`
+    insert into realm (realm_id, settings, created_by, created_at)
+    values (${row.realm}, ${JSON.stringify(settings)}::jsonb, ${row.createdBy}, ${row.at})
+    on conflict do nothing returning ${columns}`;
+  if (inserted) await sql`delete from event where realm_id = ${row.realm}`;
+  return inserted;
+}
+
+/** Everything in the realm, its audit log, and what administrators of master were granted over it. */
+export async function remove(sql: Sql, realm: string): Promise<void> {
+  // A realm with very many users takes longer than a request's statement may.
+  await sql`set local statement_timeout = '15min'`;
+  await sql`delete from event where realm_id = ${realm}`;
+  await sql`delete from admin_grant where target_realm = ${realm}`;
+  await sql`delete from realm where realm_id = ${realm}`;
+  await sql`select pg_notify('realm_changed', ${realm})`;
+}

@@ -1,0 +1,70 @@
+// What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
+// Decisions "Reading and writing"; specification 2.3.
+import { isDeepStrictEqual } from 'node:util';
+import type { FieldError } from '../../contract/problem.ts';
+import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../contract/settings.ts';
+
+/** What is stored: only what was set. */
+export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
+
+/** All settings of a realm: what was set, over a fresh realm's values. */
+export const settingsOf = (realm: string, stored: StoredSettings): RealmSettingsDto => ({
+  realmId: realm,
+  ...freshSettings(realm),
+  resourceIndicators: [],
+  ...stored,
+});
+
+/** `{base_url}/realms/{realm}` unless the realm has its own. */
+export const issuerOf = (baseUrl: string, settings: Pick<RealmSettingsDto, 'realmId' | 'issuer'>): string =>
+  settings.issuer ?? `${baseUrl}/realms/${settings.realmId}`;
+
+export interface SettingsChange {
+  /** The settings as they would be. */
+  wanted: RealmSettingsDto;
+  /** What differs: these fields are to be stored. */
+  patch: StoredSettings;
+  changes: { field: string; from: unknown; to: unknown }[];
+}
+
+/** A field that is left out keeps its value; one that equals it is no change. */
+export function changeOf(current: RealmSettingsDto, input: SettingsInput): SettingsChange {
+  const { realmId: _, ...fields } = input;
+  const before = new Map<string, unknown>(Object.entries(current));
+  const differing = Object.entries(fields).filter(
+    ([field, to]) => to !== undefined && !isDeepStrictEqual(before.get(field), to),
+  );
+  const patch: StoredSettings = Object.fromEntries(differing);
+  const changes = differing.map(([field, to]) => ({ field, from: before.get(field) ?? null, to }));
+  return { wanted: { ...current, ...patch }, patch, changes };
+}
+
+/** Every field of `changed` that contradicts another; a contradiction that was there before blames nobody. */
+export function settingsFaults(
+  wanted: RealmSettingsDto,
+  { baseUrl, changed }: { baseUrl: string; changed: readonly string[] },
+): FieldError[] {
+  const faults: FieldError[] = [];
+  const refuse = (message: string, ...fields: (keyof RealmSettingsDto)[]) => {
+    for (const path of fields) if (changed.includes(path)) faults.push({ path, message });
+  };
+  const { riskMediumThreshold: medium, riskHighThreshold: high, issuer } = wanted;
+  if (medium > high)
+    refuse(
+      `riskMediumThreshold (${medium}) must not exceed riskHighThreshold (${high})`,
+      'riskMediumThreshold',
+      'riskHighThreshold',
+    );
+  if (!wanted.supportedLocales.includes(wanted.defaultLocale))
+    refuse(
+      `defaultLocale (${wanted.defaultLocale}) must be one of supportedLocales`,
+      'defaultLocale',
+      'supportedLocales',
+    );
+  // Discovery 1.0 §3: the issuer has no query or fragment; RFC 8414 §3.3: it belongs to one authorization server.
+  if (issuer !== null && /[?#]/.test(issuer)) refuse('must have neither query nor fragment', 'issuer');
+  const own = `${baseUrl}/realms/${wanted.realmId}`;
+  if (issuer?.startsWith(`${baseUrl}/realms/`) && issuer !== own && !issuer.startsWith(`${own}/`))
+    refuse("is another realm's issuer", 'issuer');
+  return faults;
+}

@@ -1,0 +1,20 @@
+// A realm's addresses, in one place: GET /endpoints and the discovery document say the same.
+// The issuer is not here: a realm may set its own (features/settings). Decisions "Protocol paths".
+
+/** @param baseUrl without a trailing slash */
+export function endpointsOf(baseUrl: string, realm: string) {
+  const base = `${baseUrl}/realms/${realm}`;
+  const oauth2 = `${base}/oauth2`;
+  return {
+    discovery: `${base}/.well-known/openid-configuration`,
+    authorization: `${oauth2}/authorize`,
+    token: `${oauth2}/token`,
+    userinfo: `${oauth2}/userinfo`,
+    jwks: `${oauth2}/jwks`,
+    revocation: `${oauth2}/revoke`,
+    introspection: `${oauth2}/introspect`,
+    endSession: `${oauth2}/logout`,
+    workloadIdentityToken: `${base}/workload-identity/token`,
+    account: `${base}/account`,
+  };
+}
