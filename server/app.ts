@@ -7,12 +7,32 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { eventTypes } from './contract/events.ts';
 import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
+import { createDenials } from './events/denials.ts';
+import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
+import { seedAdminRoles } from './features/admin-access/seed.ts';
+import { createAccess } from './features/admin-access/service.ts';
+import { seedClientScopes } from './features/client-scopes/seed.ts';
+import { eventRoutes } from './features/events/routes.ts';
+import { keyRoutes } from './features/keys/routes.ts';
+import { seedKeys } from './features/keys/seed.ts';
+import { createKeys } from './features/keys/service.ts';
+import { db, diskSpace, ping, sessionCache, ssl } from './features/monitoring/components.ts';
+import { actuatorRoutes, countRequests, monitoringAdminRoutes } from './features/monitoring/routes.ts';
+import { createMonitoring } from './features/monitoring/service.ts';
+import { createRealmHealth } from './features/realms/health.ts';
+import { realmRoutes } from './features/realms/routes.ts';
+import { createRealms } from './features/realms/service.ts';
+import { settingsRoutes } from './features/settings/routes.ts';
+import { createSettings } from './features/settings/service.ts';
+import { createTokens } from './features/tokens/service.ts';
+import { guardAdmin } from './http/admin.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { sendProblem } from './http/problems.ts';
 
@@ -54,6 +74,55 @@ export async function buildApp({
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
   const outbox = createOutbox({ now, newId, enqueue: async () => {} });
   const transact = createTransact({ pool, outbox, committed: bus.emit, strict });
+  const { baseUrl } = config;
+
+  // What each feature keeps in process is dropped when a realm changes, here or in another replica.
+  const caches: { drop(realm: string | undefined): void }[] = [];
+  const changed = (realm: string | undefined) => {
+    for (const cache of caches) cache.drop(realm);
+  };
+  bus.on(({ type, realm }) => {
+    if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
+  });
+
+  const settings = createSettings({ sql, transact, baseUrl, now });
+  const keys = createKeys({ sql, transact, seal, now, newId });
+  const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
+  const realms = createRealms({
+    sql,
+    transact,
+    baseUrl,
+    now,
+    seeds: [seedKeys({ seal, now, newId }), seedClientScopes, seedAdminRoles],
+    denied,
+    gone: changed,
+  });
+  const metrics = createMetrics({
+    histogram: config.SVC_HTTP_HISTOGRAM,
+    realmExists: realms.exists,
+    existing: realms.existing,
+  });
+  bus.on(metrics.heard);
+  const monitoring = createMonitoring({
+    sql,
+    now,
+    metrics,
+    components: [
+      db(sql),
+      diskSpace(config.DATABASE_URL ? '.' : config.SVC_DATA_DIR, config.SVC_DISK_FREE_MIN_BYTES),
+      ping,
+      sessionCache(undefined),
+      ssl(
+        [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE].filter((file) => file !== undefined),
+        now,
+      ),
+    ],
+    build: { name: 'realmkeeper', version: VERSION },
+    denied,
+  });
+  const tokens = createTokens({ keys, settings, sql, now });
+  const access = createAccess({ sql, baseUrl, tokens, now });
+  caches.push(settings, keys, realms);
 
   const loggerInstance: FastifyBaseLogger = log;
   const http = Fastify({
@@ -69,17 +138,36 @@ export async function buildApp({
   http.setErrorHandler(sendProblem);
   await http.register(cookie);
   await http.register(formbody);
-  await describeRoutes(http, { baseUrl: config.baseUrl, version: VERSION });
+  countRequests(http, metrics.request);
+  await describeRoutes(http, { baseUrl, version: VERSION });
+  await http.register(async (anonymous) => {
+    actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
+  });
+  await http.register(async (admin) => {
+    guardAdmin(admin, {
+      baseUrl,
+      authenticate: access.authenticate,
+      realmExists: realms.exists,
+      denied,
+      countWrite: metrics.adminWrite,
+    });
+    realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
+    settingsRoutes(admin, settings);
+    keyRoutes(admin, keys);
+    eventRoutes(admin, { sql });
+    monitoringAdminRoutes(admin, monitoring);
+  });
 
   let changes: Changes | undefined;
   return {
     http,
     async start() {
       await http.ready();
-      changes = await listenForChanges({ url: databaseUrl, changed: () => {}, log: (m) => log.warn(m) });
+      changes = await listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
       return { administrator: { username: config.SVC_BOOTSTRAP_ADMIN_USERNAME, password: undefined } };
     },
     async stop() {
+      monitoring.drain();
       await http.close();
       await changes?.stop();
     },

@@ -40,6 +40,12 @@ const Environment = z
       .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
     SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
     NODE_ENV: z.string().optional(),
+    SVC_DISK_FREE_MIN_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .default(10 * 1024 * 1024)
+      .describe('Health shows diskSpace DOWN below this'),
     SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
     USER_REGISTRATION_ENABLED: z.stringbool().default(false),
     SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),

@@ -21,6 +21,8 @@ export interface AdminSurface {
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: {
     realm: string;
+    /** The caller's home realm. */
+    home?: string;
     by: By;
     permission: Permission | 'csrf';
     method: string;
@@ -58,6 +60,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
       await surface.denied({
         realm: realm === '-' ? principal.realm : realm,
+        home: principal.realm,
         by,
         permission,
         method: request.method,

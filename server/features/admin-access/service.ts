@@ -23,7 +23,7 @@ export interface TokenVerifier {
   verify(
     realm: string,
     jwt: string,
-    options: { typ: string; audience: string },
+    options: { typ: 'at+jwt'; audience: string },
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
