@@ -49,7 +49,7 @@ export function flatten(nodes: readonly TreeNode[]): Execution[] {
 export function rowsOf(
   input: readonly ExecutionInput[],
   { newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] },
-): { rows: Execution[] } | Unreadable {
+): { rows: Execution[]; paths: ReadonlyMap<string, string> } | Unreadable {
   const errors: FieldError[] = [];
   const rows: Execution[] = [];
   const paths = new Map<string, string>();
@@ -94,7 +94,7 @@ export function rowsOf(
       });
   }
   errors.push(...tooDeep(rows, paths));
-  return errors.length > 0 ? { errors } : { rows: flatten(nest(rows)) };
+  return errors.length > 0 ? { errors } : { rows: flatten(nest(rows)), paths };
 }
 
 /** Cycles, and trees that are deeper than the engine walks. */
@@ -120,16 +120,20 @@ const label = (row: Execution): string => {
 };
 
 /**
- * What keeps the tree from authenticating people, naming each execution; [] means that it is sound. Paths index the
- * rows in the order that {@link rowsOf} gives, which is the order of GET.
+ * What keeps the tree from authenticating people, naming each execution; [] means that it is sound.
+ * @param paths where each execution stands in what was sent ({@link rowsOf}); without it, its index in `rows`
  */
-export function validateTree(rows: readonly Execution[], registry: readonly AuthenticatorEntry[]): FieldError[] {
+export function validateTree(
+  rows: readonly Execution[],
+  registry: readonly AuthenticatorEntry[],
+  paths: ReadonlyMap<string, string> = new Map(rows.map((row, i) => [row.executionId, `executions[${i}]`])),
+): FieldError[] {
   const known = new Map(registry.map((a) => [a.id, a]));
   const byId = new Map(rows.map((row) => [row.executionId, row]));
   const errors: FieldError[] = [];
-  for (const [i, row] of rows.entries()) {
+  for (const row of rows) {
     const fault = (field: string, message: string) =>
-      errors.push({ path: `executions[${i}].${field}`, message: `${label(row)}: ${message}` });
+      errors.push({ path: `${paths.get(row.executionId)}.${field}`, message: `${label(row)}: ${message}` });
     const parent = row.parentId === null ? undefined : byId.get(row.parentId);
     if (parent && parent.authenticatorId !== null) fault('parentId', 'its parent is an authenticator, not a container');
     if (row.authenticatorId === null) {
@@ -151,12 +155,15 @@ export function validateTree(rows: readonly Execution[], registry: readonly Auth
     for (const issue of config.error?.issues ?? [])
       fault(['config', ...issue.path.map(String)].join('.'), issue.message);
   }
-  return errors.length > 0 ? errors : unreachable(nest(rows), known);
+  return errors.length > 0 ? errors : unreachable(nest(rows), known, paths);
 }
 
 /** Methods that would have to check somebody before anybody is known, and trees that never learn who it is. */
-function unreachable(tree: readonly TreeNode[], known: ReadonlyMap<string, AuthenticatorEntry>): FieldError[] {
-  const order = flatten(tree).map((row) => row.executionId);
+function unreachable(
+  tree: readonly TreeNode[],
+  known: ReadonlyMap<string, AuthenticatorEntry>,
+  paths: ReadonlyMap<string, string>,
+): FieldError[] {
   const errors: FieldError[] = [];
 
   /** @returns whether somebody is known for certain once these siblings are done, given `before` */
@@ -181,7 +188,7 @@ function unreachable(tree: readonly TreeNode[], known: ReadonlyMap<string, Authe
     if (entry?.identifies) return true;
     if (!before && node.requirement === 'REQUIRED')
       errors.push({
-        path: `executions[${order.indexOf(node.executionId)}].requirement`,
+        path: `${paths.get(node.executionId)}.requirement`,
         message: `${label(node)}: is required before anybody is known; put a method such as username-password before it`,
       });
     return before;
@@ -190,10 +197,11 @@ function unreachable(tree: readonly TreeNode[], known: ReadonlyMap<string, Authe
   if (!identified && errors.length === 0) {
     const [first] = flatten(tree);
     const message = 'the flow can never authenticate anyone: no method that finds out who it is can be reached';
-    errors.push({
-      path: first ? 'executions[0]' : 'executions',
-      message: first ? `${label(first)}: ${message}` : message,
-    });
+    errors.push(
+      first
+        ? { path: paths.get(first.executionId) ?? 'executions', message: `${label(first)}: ${message}` }
+        : { path: 'executions', message },
+    );
   }
   return errors;
 }
@@ -233,4 +241,14 @@ export function copyOf(rows: readonly Execution[], newId: () => string): Executi
     executionId: of(row.executionId),
     parentId: row.parentId === null ? null : of(row.parentId),
   }));
+}
+
+/** What is wrong with a realm document's tree; paths as in the document: `executions[0].executions[1].config`. */
+export function documentFaults(
+  executions: readonly ExecutionDocument[],
+  registry: readonly AuthenticatorEntry[],
+): FieldError[] {
+  let n = 0;
+  const read = rowsOf(executions, { newId: () => `#${++n}`, registry });
+  return 'errors' in read ? read.errors : validateTree(read.rows, registry, read.paths);
 }

@@ -236,11 +236,6 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
     clearCookie(reply: FastifyReply, realm: string): void {
       void reply.clearCookie(SESSION_COOKIE, cookieOptions(realm));
     },
-
-    /** Job: forgets sessions that are over; safe to repeat. */
-    async sweep(): Promise<void> {
-      while ((await store.removeExpired(sql, now())).length === 1000);
-    },
   };
 }
 export type Sessions = ReturnType<typeof createSessions>;

@@ -104,8 +104,3 @@ export async function removeOldest(sql: Sql, realm: string, userId: string, keep
       order by s.started_at desc, s.id desc offset ${keep})
     returning id`;
 }
-
-/** Sessions that are over by their own hard cap, a batch at a time; nobody is told, since they were over already. */
-export const removeExpired = (sql: Sql, before: Date) =>
-  sql<{ id: string }>`delete from session where (realm_id, id) in (
-    select realm_id, id from session where expires_at < ${before} limit 1000) returning id`;

@@ -1,0 +1,32 @@
+// Binds the routes of contract/flows.ts.
+import type { FastifyInstance } from 'fastify';
+import * as api from '../../contract/flows.ts';
+import { managerOf } from '../../db/ownership.ts';
+import type { Sql } from '../../db/sql.ts';
+import { bind } from '../../http/bind.ts';
+import { markManaged } from '../../http/managed.ts';
+import type { Flows } from './service.ts';
+
+export function flowRoutes(app: FastifyInstance, flows: Flows, sql: Sql): void {
+  bind(app, api.listFlows, ({ params }) => flows.list(params.realm));
+  bind(app, api.createFlow, ({ params, body, by }) => flows.create(by, params.realm, body));
+  bind(app, api.getFlow, async ({ params, reply }) => {
+    markManaged(reply, await managerOf(sql, params.realm, 'flow', params.alias));
+    return flows.get(params.realm, params.alias);
+  });
+  bind(app, api.putFlow, ({ params, body, by, expect }) => flows.save(by, params.realm, params.alias, body, expect));
+  bind(app, api.renameFlow, ({ params, body, by, expect }) =>
+    flows.rename(by, params.realm, params.alias, body.alias, expect),
+  );
+  bind(app, api.deleteFlow, async ({ params, by, expect }) => {
+    await flows.remove(by, params.realm, params.alias, expect);
+    return undefined;
+  });
+  bind(app, api.getBrowserFlow, async ({ params, reply }) => {
+    const flow = await flows.getBound(params.realm);
+    markManaged(reply, await managerOf(sql, params.realm, 'flow', flow.alias));
+    return flow;
+  });
+  bind(app, api.putBrowserFlow, ({ params, body, by, expect }) => flows.saveBound(by, params.realm, body, expect));
+  bind(app, api.listAuthenticators, async () => flows.authenticators());
+}

@@ -1,0 +1,40 @@
+// The built-in flow of a fresh realm: password, a second factor for who has one, and a step-up where a sign-in is risky.
+import type { Execution, ExecutionInput } from '../../contract/flows.ts';
+import type { RealmSeed } from '../realms/seed.ts';
+import * as store from './store.ts';
+import { type AuthenticatorEntry, rowsOf } from './tree.ts';
+
+export const BUILT_IN_FLOW = 'browser';
+
+const browser: ExecutionInput[] = [
+  { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+  {
+    name: 'Second factor',
+    requirement: 'CONDITIONAL',
+    executions: [
+      { authenticatorId: 'mfa-enabled', requirement: 'REQUIRED' },
+      { authenticatorId: 'otp', requirement: 'REQUIRED' },
+    ],
+  },
+  {
+    name: 'Step-up at risk',
+    requirement: 'CONDITIONAL',
+    executions: [
+      { authenticatorId: 'risk', requirement: 'REQUIRED' },
+      { authenticatorId: 'otp', requirement: 'REQUIRED' },
+    ],
+  },
+];
+
+export const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[]): Execution[] => {
+  const read = rowsOf(browser, { newId, registry });
+  if ('errors' in read) throw new Error('the built-in flow is unsound');
+  return read.rows;
+};
+
+export const seedFlows =
+  ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }): RealmSeed =>
+  async ({ sql }, realm) => {
+    await store.insert(sql, realm, BUILT_IN_FLOW, true);
+    await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
+  };
