@@ -3,9 +3,18 @@ import { z } from 'zod';
 import { ById, Id, InRealm, name, Page, text } from './names.ts';
 import { route } from './route.ts';
 
+/** What the server itself says in tokens: a scope that could say it could make a token of anyone. */
+export const reservedClaims: ReadonlySet<string> = new Set(
+  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use'.split(
+    ' ',
+  ),
+);
+
 /** One claim: where its value comes from and which tokens carry it. */
 export const Claim = z.strictObject({
-  name: name(255).describe('The claim in the token'),
+  name: name(255)
+    .refine((s) => !reservedClaims.has(s.split('.')[0] ?? ''), 'is a claim that the server itself sets')
+    .describe('The claim in the token; a dot nests it in an object'),
   source: z
     .enum([
       'attribute',

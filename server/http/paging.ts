@@ -20,9 +20,19 @@ export function decodeCursor(cursor: string | undefined, length: number): string
   } catch {
     // falls through to the refusal
   }
-  throw new Problem('invalid-request', undefined, {
-    errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
-  });
+  throw notACursor();
+}
+
+const notACursor = () =>
+  new Problem('invalid-request', undefined, { errors: [{ path: 'cursor', message: 'is not a cursor of this list' }] });
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The cursor of a list that is ordered by an id alone. */
+export function cursorId(cursor: string | undefined): string | undefined {
+  const [id] = decodeCursor(cursor, 1) ?? [];
+  if (id !== undefined && !UUID.test(id)) throw notACursor();
+  return id;
 }
 
 /**
@@ -44,3 +54,7 @@ export function page<T>(
   }
   return shown;
 }
+
+/** A pattern for `ilike`: the text anywhere, its own wildcards taken literally; undefined where nothing is searched. */
+export const containing = (q: string | undefined): string | undefined =>
+  q === undefined || q === '' ? undefined : `%${q.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;

@@ -1,4 +1,4 @@
-// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. `openid` itself is no row.
+// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. A dot in a claim's name nests.
 import type { Claim, ClientScopeInput } from '../../contract/client-scopes.ts';
 import { newId } from '../../crypto/ids.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -33,6 +33,7 @@ const roles: Claim[] = [
 
 /** Written as the admin API writes them. */
 export const seededScopes: readonly ClientScopeInput[] = [
+  { name: 'openid', description: 'Sign you in', claims: [] },
   { name: 'profile', description: 'Your name and other profile details', claims: profile },
   { name: 'email', description: 'Your e-mail address', claims: email },
   { name: 'address', description: 'Your postal address', claims: address },

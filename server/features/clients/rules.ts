@@ -1,0 +1,76 @@
+// What a client may look like as a whole, pure: faults that no single field's schema can see.
+import type { Client } from '../../contract/clients.ts';
+import type { FieldError } from '../../contract/problem.ts';
+
+type Shape = Pick<
+  Client,
+  | 'tokenEndpointAuthMethod'
+  | 'grantTypes'
+  | 'redirectUris'
+  | 'postLogoutRedirectUris'
+  | 'requirePkce'
+  | 'jwks'
+  | 'jwksUri'
+  | 'defaultClientScopes'
+  | 'optionalClientScopes'
+>;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
+const MAX_JWKS_BYTES = 65_536;
+
+export const usesSecret = (method: Client['tokenEndpointAuthMethod']): boolean =>
+  method === 'client_secret_basic' || method === 'client_secret_post';
+
+const fault = (path: string, message: string): FieldError => ({ path, message });
+
+/** @param secret whether the request gives one */
+export function clientFaults(client: Shape, secret: boolean): FieldError[] {
+  const { tokenEndpointAuthMethod: method, grantTypes, jwks, jwksUri } = client;
+  const open = method === 'none';
+  return [
+    ...(secret && !usesSecret(method) ? [fault('secret', `a client with ${method} has no secret`)] : []),
+    ...(open && !client.requirePkce
+      ? [fault('requirePkce', 'must be true for a public client (tokenEndpointAuthMethod none)')]
+      : []),
+    ...(open && grantTypes.includes('client_credentials')
+      ? [fault('grantTypes', 'a public client cannot use client_credentials (RFC 6749 §4.4)')]
+      : []),
+    ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
+      ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
+      : []),
+    ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
+    ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),
+    ...(jwks === null ? [] : jwksFaults(jwks)),
+    ...addressFaults('redirectUris', client.redirectUris, open),
+    ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),
+    ...client.optionalClientScopes.flatMap((scope, i) =>
+      client.defaultClientScopes.includes(scope)
+        ? [fault(`optionalClientScopes[${i}]`, 'is among the default client scopes already')]
+        : [],
+    ),
+  ];
+}
+
+/** OpenID Connect Core §3.1.2.1: plain http only for confidential clients; loopback is a native app's (RFC 8252 §7.3). */
+const addressFaults = (field: string, addresses: readonly string[], open: boolean): FieldError[] =>
+  addresses.flatMap((address, i) => {
+    const url = new URL(address);
+    return open && url.protocol === 'http:' && !LOOPBACK.has(url.hostname)
+      ? [fault(`${field}[${i}]`, 'must be https, a loopback address or an app’s own scheme for a public client')]
+      : [];
+  });
+
+function jwksFaults(jwks: Record<string, unknown>): FieldError[] {
+  const { keys } = jwks;
+  if (JSON.stringify(jwks).length > MAX_JWKS_BYTES) return [fault('jwks', `has more than ${MAX_JWKS_BYTES} bytes`)];
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 100)
+    return [fault('jwks', 'must be a JWK Set with 1 to 100 keys')];
+  return keys.flatMap((key: unknown, i) => {
+    const path = `jwks.keys[${i}]`;
+    if (typeof key !== 'object' || key === null || !('kty' in key)) return [fault(path, 'is not a JWK')];
+    if (key.kty !== 'RSA' && key.kty !== 'EC' && key.kty !== 'OKP')
+      return [fault(path, 'must be an RSA, EC or OKP key')];
+    return PRIVATE_MEMBERS.some((member) => member in key) ? [fault(path, 'must hold the public key alone')] : [];
+  });
+}
