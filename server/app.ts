@@ -10,7 +10,7 @@ import type { Config } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
-import { sqlOver } from './db/sql.ts';
+import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
@@ -32,9 +32,15 @@ import { createRealms } from './features/realms/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { createTokens } from './features/tokens/service.ts';
+import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
+import { webhookRoutes } from './features/webhooks/routes.ts';
+import { createWebhooks } from './features/webhooks/service.ts';
 import { guardAdmin } from './http/admin.ts';
 import { describeRoutes } from './http/openapi.ts';
+import { createOutbound } from './http/outbound.ts';
 import { sendProblem } from './http/problems.ts';
+import { janitor } from './jobs/janitor.ts';
+import { createQueue } from './jobs/queue.ts';
 
 export const VERSION = '0.1.0';
 
@@ -49,6 +55,8 @@ export interface AppOptions {
   strict: boolean;
   now: () => Date;
   newId: () => string;
+  /** Between the tries of a webhook delivery, where it isn't the usual day. */
+  retryDelaysSeconds?: readonly number[];
 }
 
 export interface App {
@@ -68,11 +76,19 @@ export async function buildApp({
   strict,
   now,
   newId,
+  retryDelaysSeconds,
 }: AppOptions): Promise<App> {
   const sql = sqlOver(pool);
   const seal = createSeal(masterKey);
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
-  const outbox = createOutbox({ now, newId, enqueue: async () => {} });
+  const outbound = createOutbound({
+    allow: config.SVC_OUTBOUND_ALLOW,
+    caFile: config.SVC_OUTBOUND_CA_FILE,
+    cluster: clusterOf(config),
+  });
+  const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
+  const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
+  const outbox = createOutbox({ now, newId, enqueue });
   const transact = createTransact({ pool, outbox, committed: bus.emit, strict });
   const { baseUrl } = config;
 
@@ -124,6 +140,19 @@ export async function buildApp({
   const access = createAccess({ sql, baseUrl, tokens, now });
   caches.push(settings, keys, realms);
 
+  const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
+  const jobs = [
+    deliveryJob({
+      sql,
+      seal,
+      outbound,
+      now,
+      enqueue: queue.enqueue,
+      ...(retryDelaysSeconds && { retryDelaysSeconds }),
+    }),
+    janitor({ sql, now }),
+  ];
+
   const loggerInstance: FastifyBaseLogger = log;
   const http = Fastify({
     loggerInstance,
@@ -155,6 +184,7 @@ export async function buildApp({
     settingsRoutes(admin, settings);
     keyRoutes(admin, keys);
     eventRoutes(admin, { sql });
+    webhookRoutes(admin, { webhooks, sql });
     monitoringAdminRoutes(admin, monitoring);
   });
 
@@ -163,13 +193,23 @@ export async function buildApp({
     http,
     async start() {
       await http.ready();
+      await queue.start(jobs);
       changes = await listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
       return { administrator: { username: config.SVC_BOOTSTRAP_ADMIN_USERNAME, password: undefined } };
     },
     async stop() {
       monitoring.drain();
       await http.close();
+      await queue.stop();
+      await outbound.close();
       await changes?.stop();
     },
   };
 }
+
+/** Its issuer is the operator's; a cluster that is known by its files alone has the name that every cluster has. */
+const clusterOf = ({
+  SVC_OPERATOR_ISSUER: issuer = 'https://kubernetes.default.svc',
+  SVC_CLUSTER_CA_FILE: caFile,
+  SVC_CLUSTER_TOKEN_FILE: tokenFile,
+}: Config) => (caFile === undefined ? undefined : { issuer, caFile, tokenFile });

@@ -94,6 +94,8 @@ export const bySystem: By = { actor: { type: 'system', id: null, name: 'server' 
 
 /** What a service records in its transaction. `data` never holds a secret. */
 export interface DomainEvent {
+  /** Where the caller must know it; else it gets one. */
+  id?: string;
   type: EventType;
   realm: string;
   by: By;
@@ -101,6 +103,8 @@ export interface DomainEvent {
   clientId?: string | null;
   outcome?: 'success' | 'failure' | 'denied';
   data?: Record<string, unknown>;
+  /** Delivered to this subscription alone, whatever it subscribes to (WEBHOOK_TEST). */
+  webhookId?: string;
 }
 
 export const Event = z

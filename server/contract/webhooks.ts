@@ -59,6 +59,15 @@ export const WebhookInput = z.strictObject({
 });
 export type WebhookInput = z.infer<typeof WebhookInput>;
 
+/** PUT takes what GET answered: what can't be written is ignored, and `secret: null` keeps the stored one. */
+export const WebhookUpdate = WebhookInput.extend({
+  id: Id.optional(),
+  realmId: RealmName.optional(),
+  secretSet: z.boolean().optional(),
+  createdAt: EpochMs.nullable().optional(),
+});
+export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
+
 /** In a realm document; the natural key is the name. */
 export const WebhookDocument = z.strictObject({
   name: name(255),
@@ -128,7 +137,7 @@ export const putWebhook = route({
   summary: 'Save the desired state of a subscription',
   permission: 'webhooks:write',
   params: ById,
-  body: WebhookInput,
+  body: WebhookUpdate,
   response: Webhook,
   problems: ['not-found', 'name-taken', 'precondition-failed'],
 });

@@ -7,7 +7,7 @@ export interface OutboxOptions {
   now(): Date;
   newId(): string;
   /** Puts the deliveries into the durable queue, on the same transaction. */
-  enqueue(sql: Parameters<Outbox>[0], deliveries: { realm: string; id: string }[]): Promise<void>;
+  enqueue(sql: Parameters<Outbox>[0], deliveries: { realm: string; webhookId: string; id: string }[]): Promise<void>;
 }
 
 /** The webhook's body: `{id, type, realmId, occurredAt, actor, subject, data}` (decisions "Webhooks"). */
@@ -31,30 +31,31 @@ export const createOutbox =
   async (sql, events) => {
     const occurredAt = now();
     const rows = events.map((event) => {
-      const id = newId();
+      const id = event.id ?? newId();
       return { event, id, body: bodyOf(event, id, occurredAt) };
     });
-    const deliveries = await sql<{ realm_id: string; id: string }>`
+    const deliveries = await sql<{ realm_id: string; webhook_id: string; id: string }>`
       with happened as (
         select * from unnest(
           ${rows.map((r) => r.event.realm)}::text[], ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.event.type)}::text[],
           ${rows.map((r) => json(r.event.by.actor))}::jsonb[], ${rows.map((r) => json(r.event.subject))}::jsonb[],
           ${rows.map((r) => r.event.clientId ?? null)}::text[], ${rows.map((r) => r.event.by.ipAddress)}::text[],
           ${rows.map((r) => r.event.outcome ?? 'success')}::text[], ${rows.map((r) => JSON.stringify(r.event.data ?? {}))}::jsonb[],
-          ${rows.map((r) => r.body)}::text[]
-        ) as e (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, body)
+          ${rows.map((r) => r.body)}::text[], ${rows.map((r) => r.event.webhookId ?? null)}::uuid[]
+        ) as e (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, body, only_webhook)
       ), logged as (
         insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
         select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
       )
       insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
       select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, h.body, ${occurredAt}
-      from happened h join webhook w on w.realm_id = h.realm_id and w.enabled and w.event_types && array['*', h.type]
-      returning realm_id, id`;
+      from happened h join webhook w on w.realm_id = h.realm_id
+        and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type] else w.id = h.only end
+      returning realm_id, webhook_id, id`;
     if (deliveries.length > 0)
       await enqueue(
         sql,
-        deliveries.map((d) => ({ realm: d.realm_id, id: d.id })),
+        deliveries.map((d) => ({ realm: d.realm_id, webhookId: d.webhook_id, id: d.id })),
       );
   };
 

@@ -30,9 +30,12 @@ export interface TestServer {
 export async function startTestServer({
   env = {},
   now = () => new Date(),
+  retryDelaysSeconds,
 }: {
   env?: Record<string, string>;
   now?: () => Date;
+  /** Between the tries of a webhook delivery. */
+  retryDelaysSeconds?: readonly number[];
 } = {}): Promise<TestServer> {
   const database = await createDatabase();
   const port = await freePort();
@@ -57,6 +60,7 @@ export async function startTestServer({
     strict: true,
     now,
     newId,
+    ...(retryDelaysSeconds && { retryDelaysSeconds }),
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });

@@ -48,7 +48,9 @@ create table webhook_delivery (
   primary key (realm_id, id),
   foreign key (realm_id, webhook_id) references webhook on delete cascade
 );
-create index webhook_delivery_webhook on webhook_delivery (realm_id, webhook_id, id desc);
+-- the list's order: event ids sort by time
+create unique index webhook_delivery_event on webhook_delivery (realm_id, webhook_id, event_id);
+create index webhook_delivery_age on webhook_delivery (created_at);
 
 create table workload_identity (
   realm_id text not null references realm on delete cascade,
