@@ -7,7 +7,7 @@ import { MASTER } from '../../contract/realms.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { createAttempts } from './attempts.ts';
+import type { Attempts } from '../../http/attempts.ts';
 import { ADMIN_IDLE_MS, ADMIN_MAX_MS, parseCookie, permissionsOf } from './service.ts';
 import * as store from './store.ts';
 
@@ -32,24 +32,21 @@ export interface Login {
   realm?: string | undefined;
 }
 
-const FAILED_PER_WINDOW = 20;
-const WINDOW_MS = 60_000;
-
 export function createAdminSignIn({
   sql,
   transact,
   realmExists,
   credentials,
+  attempts,
   now,
 }: {
   sql: Sql;
   transact: Transact;
   realmExists(realm: string): Promise<boolean>;
   credentials: AdminCredentials;
+  attempts: Attempts;
   now: () => Date;
 }) {
-  const attempts = createAttempts({ limit: FAILED_PER_WINDOW, windowMs: WINDOW_MS, now });
-
   type Verdict = { ok: true; userId: string; username: string } | { ok: false; reason: string; detail?: string };
 
   async function judge(realm: string, login: Login, by: By): Promise<Verdict> {

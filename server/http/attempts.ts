@@ -17,7 +17,15 @@ export function network(address: string): string {
     .join(':');
 }
 
-export function createAttempts({ limit, windowMs, now }: { limit: number; windowMs: number; now: () => Date }) {
+export function createAttempts({
+  limit = 20,
+  windowMs = 60_000,
+  now,
+}: {
+  limit?: number;
+  windowMs?: number;
+  now: () => Date;
+}) {
   const windows = new Map<string, { used: number; until: number }>();
   const sweep = (at: number) => {
     for (const [key, entry] of windows) if (entry.until <= at) windows.delete(key);
