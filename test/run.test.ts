@@ -19,10 +19,13 @@ async function run(files: Record<string, string>, env: NodeJS.ProcessEnv = {}, a
   for (const [name, text] of Object.entries(files)) {
     await fs.writeFile(path.join(folder, name), `import { expect, test } from 'vitest';\n${text}`);
   }
-  const script = path.resolve('test/run.ts');
+  return npmTest(['--root', folder, ...args], env);
+}
+
+function npmTest(args: string[], env: NodeJS.ProcessEnv) {
   const clean = { ...process.env, CI: '', NODE_OPTIONS: '', VITEST: undefined, ...env };
   return new Promise<{ code: unknown; last: string | undefined; output: string }>((resolve) => {
-    execFile(process.execPath, [script, '--root', folder, ...args], { env: clean }, (error, stdout, stderr) => {
+    execFile(process.execPath, [path.resolve('test/run.ts'), ...args], { env: clean }, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, last: stdout.trimEnd().split('\n').at(-1), output: stdout + stderr });
     });
   });
@@ -74,4 +77,13 @@ test('arguments choose the file and the test', async () => {
   const files = { 'a.test.ts': `${passes}${fails}`, 'b.test.ts': fails };
   const { code, last } = await run(files, { CI: 'true' }, ['a.test.ts', '-t', 'passes']);
   expect([code, last]).toEqual([0, '1 passed, 0 failed']);
+});
+
+test('what needs a part that cannot be had is skipped with the reason', async () => {
+  const env = { KUBEBUILDER_ASSETS: root };
+  const args = ['test/kubernetes/cluster.test.ts', 'test/support/needs.unit.test.ts'];
+  const [local, ci] = await Promise.all([npmTest(args, env), npmTest(args, { ...env, CI: 'true' })]);
+  expect(local.output).toMatch(/^SKIPPED \d+ of operator: KUBEBUILDER_ASSETS is /m);
+  expect([local.code, local.last]).toEqual([0, expect.stringMatching(/^[1-9]\d* passed, 0 failed, [1-9]\d* skipped$/)]);
+  expect(ci).toMatchObject({ code: 1, last: local.last });
 });

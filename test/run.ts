@@ -22,12 +22,6 @@ const preparations: Record<Need, () => Promise<unknown>> = {
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
 const vitest = await createVitest('test', { ...options, watch: false });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    process.exitCode = 130;
-    void vitest.cancelCurrentRun('keyboard-input');
-  });
-}
 try {
   await run(vitest);
 } finally {
@@ -48,7 +42,11 @@ async function run(vitest: Vitest): Promise<void> {
     else runnable.push(specification);
   }
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(runnable, filter.length === 0);
-  const suites = countSuites(testModules, missing, options.testNamePattern !== undefined);
+  // vitest also returns what was only parsed
+  const ran = testModules.filter(({ moduleId }) =>
+    runnable.some((specification) => specification.moduleId === moduleId),
+  );
+  const suites = countSuites(ran, missing, options.testNamePattern !== undefined);
   const counts = total(suites);
   // an error outside of any test is nobody's result, yet the run has failed
   if (unhandledErrors.length > 0 && counts.failed === 0) counts.failed = 1;

@@ -47,8 +47,9 @@ export async function reachable(file: string, user: Owner): Promise<boolean> {
   if (!user.ids) return true;
   let existing = path.dirname(file);
   while (!(await fs.stat(existing).catch(() => undefined))) existing = path.dirname(existing);
-  const child = spawn('test', ['-x', existing], { ...user.ids, env, cwd: '/', stdio: 'ignore' });
   try {
+    // root without CAP_SETUID makes spawn itself throw
+    const child = spawn('test', ['-x', existing], { ...user.ids, env, cwd: '/', stdio: 'ignore' });
     const [code]: (number | string | null)[] = await once(child, 'close');
     return code === 0;
   } catch (cause) {

@@ -15,7 +15,7 @@ import { explain, installPrograms, runProgram } from './embedded-programs.ts';
 export interface EmbeddedOptions {
   /** The cluster's own folder: programs, data, password. Nothing else should live in it. */
   dir: string;
-  /** For tests: no fsync, so a power cut may lose everything. */
+  /** For tests: no fsync, so a power cut may lose everything; data that can't be started is replaced. */
   fast?: boolean;
   /** Where the private copy of the programs lives, to share one among clusters; `dir` by default. */
   programs?: string;
@@ -46,35 +46,50 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
   try {
     const shared = options.programs && (await reachable(path.join(options.programs, 'bin'), user));
     const programs = await installPrograms(shared && options.programs ? options.programs : dir, user);
-    const data = path.join(dir, 'data');
-    await initialise({ dir, data, programs, user, fast });
-    await stopOrphan(data, () => runProgram(programs, 'pg_ctl', ['stop', '-D', data, '-m', 'fast', '-w'], user), log);
-    const password = (await fs.readFile(path.join(dir, 'password'), 'utf8')).trim();
-    const { child, port, tail } = await start(programs, data, user, fast);
-    // the last chance when our process ends without calling `stop`, as on an uncaught exception
-    const abandon = () => child.kill('SIGINT');
-    process.once('exit', abandon);
-    let stopping = false;
-    const exited = once(child, 'exit').then(async ([code, signal]: (string | number | null)[]) => {
-      process.off('exit', abandon);
-      await release();
-      if (stopping) return;
-      const how = signal ? `was killed by ${signal}` : `ended with code ${code}`;
-      onExit(new Error(`The embedded PostgreSQL ${how}: start again, the data recovers by itself.${tail()}`));
+    const cluster = { dir, data: path.join(dir, 'data'), programs, user, fast };
+    const started = await bringUp(cluster, log).catch(async (error) => {
+      if (!fast) throw error;
+      // after a power cut, or from another version: nothing in it was promised to last
+      await fs.rm(cluster.data, { recursive: true, force: true });
+      return bringUp(cluster, log);
     });
-    const stop = async () => {
-      stopping = true;
-      child.ref();
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
-      // a session that can't be ended in time is cut off; the next start then recovers from the log
-      const impatient = setTimeout(() => child.kill('SIGQUIT'), 20_000);
-      await exited.finally(() => clearTimeout(impatient));
-    };
-    return { url: `postgres://svc:${password}@127.0.0.1:${port}/postgres`, pid: child.pid ?? 0, stop };
+    return watch(started, release, onExit);
   } catch (error) {
     await release();
     throw error;
   }
+}
+
+async function bringUp(cluster: Cluster, log: (message: string) => void): Promise<Started> {
+  const { dir, data, programs, user, fast } = cluster;
+  await initialise(cluster);
+  await stopOrphan(data, () => runProgram(programs, 'pg_ctl', ['stop', '-D', data, '-m', 'fast', '-w'], user), log);
+  const password = (await fs.readFile(path.join(dir, 'password'), 'utf8')).trim();
+  const { child, port, tail } = await start(programs, data, user, fast);
+  return { child, tail, url: `postgres://svc:${password}@127.0.0.1:${port}/postgres` };
+}
+
+function watch({ child, url, tail }: Started, release: () => Promise<void>, onExit: (error: Error) => void) {
+  // the last chance when our process ends without calling `stop`, as on an uncaught exception
+  const abandon = () => child.kill('SIGINT');
+  process.once('exit', abandon);
+  let stopping = false;
+  const exited = once(child, 'exit').then(async ([code, signal]: (string | number | null)[]) => {
+    process.off('exit', abandon);
+    await release();
+    if (stopping) return;
+    const how = signal ? `was killed by ${signal}` : `ended with code ${code}`;
+    onExit(new Error(`The embedded PostgreSQL ${how}: start again, the data recovers by itself.${tail()}`));
+  });
+  const stop = async () => {
+    stopping = true;
+    child.ref();
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+    // a session that can't be ended in time is cut off; the next start then recovers from the log
+    const impatient = setTimeout(() => child.kill('SIGQUIT'), 20_000);
+    await exited.finally(() => clearTimeout(impatient));
+  };
+  return { url, pid: child.pid ?? 0, stop };
 }
 
 interface Cluster {
@@ -94,7 +109,7 @@ async function initialise({ dir, data, programs, user, fast }: Cluster): Promise
   const password = path.join(dir, 'password');
   await fs.writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 });
   if (user.ids) await fs.chown(password, user.ids.uid, user.ids.gid);
-  const safety = fast ? ['--no-sync'] : ['--data-checksums'];
+  const safety = fast ? ['--no-sync', '--wal-segsize=1'] : ['--data-checksums'];
   const access = ['-U', 'svc', '-A', 'scram-sha-256', '--pwfile', password];
   // the built-in locale needs none of the system's, and sorts the same everywhere
   const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
@@ -104,14 +119,16 @@ async function initialise({ dir, data, programs, user, fast }: Cluster): Promise
   await folder.sync().finally(() => folder.close());
 }
 
-interface Started {
+interface Attempt {
   child: ChildProcess;
   port: number;
   /** The last words of the server that say why it ended, if any. */
   tail(): string;
 }
 
-async function start(programs: string, data: string, user: Owner, fast: boolean): Promise<Started> {
+type Started = Omit<Attempt, 'port'> & { url: string };
+
+async function start(programs: string, data: string, user: Owner, fast: boolean): Promise<Attempt> {
   const deadline = Date.now() + 15_000;
   for (;;) {
     try {
@@ -125,11 +142,13 @@ async function start(programs: string, data: string, user: Owner, fast: boolean)
   }
 }
 
-const unsafe = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'];
+const unsafe = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+// for a data folder that may lie in memory, and tests that open a pool each
+const small = ['min_wal_size=4MB', 'max_wal_size=64MB', 'max_connections=300'];
 
-async function attempt(programs: string, data: string, user: Owner, fast: boolean): Promise<Started> {
+async function attempt(programs: string, data: string, user: Owner, fast: boolean): Promise<Attempt> {
   const port = await freePort();
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...(fast ? unsafe : [])];
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...(fast ? [...unsafe, ...small] : [])];
   const child = spawn(
     path.join(programs, 'bin', 'postgres'),
     ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],

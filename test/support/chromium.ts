@@ -70,8 +70,13 @@ async function aptPrefix(): Promise<string[] | undefined> {
     );
   if (!(await can(['apt-get', '--version']))) return undefined;
   if (process.getuid?.() === 0) return [];
-  // --preserve-env: apt's proxy settings may live in the caller's environment
-  return (await can(['sudo', '-n', 'true'])) ? ['sudo', '-n', '--preserve-env'] : undefined;
+  // apt's proxy settings may live in the caller's environment, which not every sudo hands on
+  for (const sudo of [
+    ['sudo', '-n', '--preserve-env'],
+    ['sudo', '-n'],
+  ])
+    if (await can([...sudo, 'true'])) return sudo;
+  return undefined;
 }
 
 async function run([command = '', ...args]: string[], log: (message: string) => void = () => {}): Promise<void> {

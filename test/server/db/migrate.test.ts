@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -120,6 +121,36 @@ test('a database that nobody answers for is named as such', async () => {
   await expect(migrate(url, { folder })).rejects.toThrow(
     /^Can't connect to the database \(.*\): check DATABASE_URL\.$/,
   );
+});
+
+test('a server older than PostgreSQL 15 is refused', async () => {
+  await query('create schema old');
+  await query(`create function old.current_setting(name text) returns text language sql
+    return case name when 'server_version_num' then '140011' else '14.11' end`);
+  // found before the real one
+  const { pathname } = new URL(database.url);
+  await query(`alter database ${pathname.slice(1)} set search_path = old, pg_catalog`);
+  await expect(run()).rejects.toThrow('The database is PostgreSQL 14.11: version 15 or newer is needed.');
+});
+
+test('npm run migrate says what it did, and what it lacks', async () => {
+  const main = (env: NodeJS.ProcessEnv) =>
+    new Promise<[unknown, string]>((resolve) => {
+      execFile(
+        process.execPath,
+        ['server/db/main.ts'],
+        { env: { ...process.env, ...env } },
+        (error, stdout, stderr) => {
+          resolve([error?.code ?? 0, (stdout + stderr).trim().split('\n').at(-1) ?? '']);
+        },
+      );
+    });
+  const env = { DATABASE_URL: database.url };
+  expect(await main(env)).toEqual([0, expect.stringMatching(/^\d+ migrations applied\.$/)]);
+  expect(await main(env)).toEqual([0, 'The database is up to date.']);
+  expect(await main({ DATABASE_URL: '' })).toEqual([2, expect.stringContaining('DATABASE_URL is not set')]);
+  const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  expect(await main(nowhere)).toEqual([1, expect.stringContaining("Can't connect to the database")]);
 });
 
 test('the template that test databases are cloned from is migrated', async () => {
