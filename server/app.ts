@@ -8,6 +8,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { eventTypes } from './contract/events.ts';
+import { createPasswords } from './crypto/passwords.ts';
 import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
@@ -16,9 +17,18 @@ import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
-import { seedAdminRoles } from './features/admin-access/seed.ts';
+import { adminLoginPages } from './features/admin-access/pages.ts';
+import { createAdminRoles } from './features/admin-access/roles.ts';
+import { adminAccessRoutes } from './features/admin-access/routes.ts';
+import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
+import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import { createBootstrap } from './features/bootstrap/service.ts';
+import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
+import { createClientScopes } from './features/client-scopes/service.ts';
+import { clientRoutes } from './features/clients/routes.ts';
+import { createClients } from './features/clients/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
@@ -36,9 +46,11 @@ import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks } from './features/webhooks/service.ts';
 import { guardAdmin } from './http/admin.ts';
+import { createAttempts } from './http/attempts.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { sendProblem } from './http/problems.ts';
+import { interimCredentials } from './interim-credentials.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 
@@ -139,6 +151,24 @@ export async function buildApp({
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, now });
   caches.push(settings, keys, realms);
+  const passwords = createPasswords({ threads: config.SVC_PASSWORD_THREADS });
+  const credentials = interimCredentials({ sql, passwords, now, newId });
+  const attempts = createAttempts({ now });
+  const signIn = createAdminSignIn({ sql, transact, realmExists: realms.exists, credentials, attempts, now });
+  const adminRoles = createAdminRoles({ sql, transact });
+  const clientScopes = createClientScopes({ sql, transact, newId });
+  const clients = createClients({ sql, transact, access, passwords, now, newId });
+  const bootstrap = createBootstrap({
+    sql,
+    transact,
+    seedInto: realms.seedInto,
+    refreshAdminRoles,
+    access,
+    passwords,
+    setPassword: credentials.setPassword,
+    now,
+    newId,
+  });
 
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const jobs = [
@@ -172,6 +202,7 @@ export async function buildApp({
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
+  await http.register(async (pages) => adminLoginPages(pages, { authenticate: access.authenticate, signIn, baseUrl }));
   await http.register(async (admin) => {
     guardAdmin(admin, {
       baseUrl,
@@ -180,11 +211,14 @@ export async function buildApp({
       denied,
       countWrite: metrics.adminWrite,
     });
+    adminAccessRoutes(admin, { signIn, roles: adminRoles, baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
     settingsRoutes(admin, settings);
     keyRoutes(admin, keys);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
+    clientRoutes(admin, { clients, sql });
+    clientScopeRoutes(admin, { scopes: clientScopes, sql });
     monitoringAdminRoutes(admin, monitoring);
   });
 
@@ -195,7 +229,9 @@ export async function buildApp({
       await http.ready();
       await queue.start(jobs);
       changes = await listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
-      return { administrator: { username: config.SVC_BOOTSTRAP_ADMIN_USERNAME, password: undefined } };
+      const { administrator, warnings } = await bootstrap.run(bootstrapOptions(config));
+      for (const warning of warnings) log.warn(warning);
+      return { administrator };
     },
     async stop() {
       monitoring.drain();
@@ -203,9 +239,24 @@ export async function buildApp({
       await queue.stop();
       await outbound.close();
       await changes?.stop();
+      await passwords.stop();
     },
   };
 }
+
+const bootstrapOptions = (config: Config) => ({
+  administrator: {
+    username: config.SVC_BOOTSTRAP_ADMIN_USERNAME,
+    password: config.SVC_BOOTSTRAP_ADMIN_PASSWORD,
+  },
+  operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
+});
+
+const operatorIdentity = ({
+  SVC_OPERATOR_ISSUER: issuer,
+  SVC_OPERATOR_SUBJECT: subject,
+  SVC_OPERATOR_AUDIENCE: audience,
+}: Config) => (issuer && subject && audience ? { issuer, subject, audience } : undefined);
 
 /** Its issuer is the operator's; a cluster that is known by its files alone has the name that every cluster has. */
 const clusterOf = ({

@@ -65,6 +65,11 @@ const Environment = z
     SVC_PASSWORD_THREADS: z.coerce.number().int().min(1).max(64).optional(),
   })
   .superRefine((env, ctx) => {
+    const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'] as const;
+    for (const name of identity) {
+      if (env[name] === undefined && identity.some((other) => env[other] !== undefined))
+        ctx.addIssue({ code: 'custom', path: [name], message: `is needed too: ${identity.join(', ')} go together` });
+    }
     if (env.DATABASE_URL && !env.SVC_MASTER_KEY) {
       ctx.addIssue({
         code: 'custom',

@@ -2,7 +2,7 @@
 // Does not own: realms, roles or credentials themselves; it calls their features. Running it again changes nothing.
 // Implements: decisions "Realms", "Admin authentication" (first start, the operator's first sign-in).
 import { randomBytes } from 'node:crypto';
-import { bySystem } from '../../contract/events.ts';
+import { type By, bySystem } from '../../contract/events.ts';
 import { MASTER } from '../../contract/realms.ts';
 import { hashClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -41,12 +41,18 @@ export function createBootstrap({
 }: {
   sql: Sql;
   transact: Transact;
-  seedInto(tx: Tx, by: typeof bySystem, realm: string, displayName: string): Promise<unknown>;
+  seedInto(tx: Tx, by: By, realm: string, displayName: string): Promise<unknown>;
   refreshAdminRoles(sql: Sql, realms: readonly string[]): Promise<void>;
   access: Pick<Access, 'grant'>;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   /** Stores a password's hash for a user who has none yet. */
-  setPassword(tx: Tx, realm: string, userId: string, phc: string): Promise<unknown>;
+  setPassword(
+    tx: Tx,
+    by: By,
+    realm: string,
+    userId: string,
+    password: { phc: string; temporary: boolean },
+  ): Promise<unknown>;
   now: () => Date;
   newId: () => string;
 }) {
@@ -55,7 +61,7 @@ export function createBootstrap({
   async function makeAdministrator(tx: Tx, username: string, phc: string): Promise<boolean> {
     const id = newId();
     if (!(await store.insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
-    await setPassword(tx, MASTER, id, phc);
+    await setPassword(tx, by, MASTER, id, { phc, temporary: false });
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: { type: 'user', id, name: username } });
     await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });
     return true;
