@@ -1,0 +1,78 @@
+// Owns: the parts of the server that deliver webhooks, on a test's database, in this process or in one of their own.
+// Does not own: HTTP; the admin API's tests are over the whole server (server.ts).
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { bySystem } from '../../server/contract/events.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { createSeal } from '../../server/crypto/seal.ts';
+import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
+import { createTransact } from '../../server/db/transact.ts';
+import { createOutbox } from '../../server/events/outbox.ts';
+import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from '../../server/features/webhooks/delivery.ts';
+import { createWebhooks } from '../../server/features/webhooks/service.ts';
+import { createOutbound, type OutboundOptions } from '../../server/http/outbound.ts';
+import { createQueue } from '../../server/jobs/queue.ts';
+
+export interface DeliveriesOptions {
+  url: string;
+  outbound?: OutboundOptions;
+  retryDelaysSeconds?: readonly number[];
+  /** After which a sender that says nothing more counts as dead. */
+  expireSeconds?: number;
+}
+
+export async function startDeliveries({
+  url,
+  outbound: reach = {},
+  retryDelaysSeconds = [0, 0],
+  expireSeconds = 30,
+}: DeliveriesOptions) {
+  const pool = openPool(url);
+  pool.on('error', () => {});
+  const sql = sqlOver(pool);
+  const now = () => new Date();
+  const seal = createSeal([Buffer.alloc(32, 7)]);
+  const outbound = createOutbound(reach);
+  const queue = createQueue({ url, log: () => {}, superviseSeconds: 1, graceMs: 500 });
+  const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
+  const transact = createTransact({
+    pool,
+    outbox: createOutbox({ now, newId, enqueue }),
+    committed: () => {},
+    strict: true,
+  });
+  const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
+  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds });
+  await queue.start([{ ...job, expireSeconds }]);
+  return {
+    sql,
+    webhooks,
+    /** Something happens in the realm `acme`, and is committed. */
+    happen: (n: number) =>
+      transact(async ({ record }) => record({ type: 'USER_LOCKED', realm: 'acme', by: bySystem, data: { n } })),
+    async stop() {
+      await queue.stop();
+      await outbound.close();
+      await pool.end();
+    },
+  };
+}
+export type Deliveries = Awaited<ReturnType<typeof startDeliveries>>;
+
+/** In a process of its own, which dies with `kill -9` right after it committed `count` events, where that is asked for. */
+export function spawnDeliveries(options: DeliveriesOptions, run: { count: number; die: boolean }): ChildProcess {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  child.send({ options, run });
+  return child;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [message] = await once(process, 'message');
+  const { options, run } = Object(message);
+  const deliveries = await startDeliveries(options);
+  await Promise.all(Array.from({ length: run.count }, (_, n) => deliveries.happen(n)));
+  if (run.die) process.kill(process.pid, 'SIGKILL');
+}
