@@ -79,7 +79,8 @@ async function database(
   if (config.DATABASE_URL && config.SVC_MASTER_KEY)
     return { url: config.DATABASE_URL, masterKey: config.SVC_MASTER_KEY };
   const dir = path.resolve(config.SVC_DATA_DIR);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  // PostgreSQL's user has to get through it when root starts it; what is in it is closed, folder by folder
+  await mkdir(dir, { recursive: true, mode: 0o755 });
   let stopping = false;
   const postgres = await startPostgres({
     dir: path.join(dir, 'postgres'),

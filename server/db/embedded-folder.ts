@@ -2,7 +2,7 @@
 // Does not own: what is in it (embedded.ts) and which process may use it (embedded-lock.ts).
 // Implements: "Embedded database": a run as root, PostgreSQL itself never as root.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -32,7 +32,11 @@ const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
  */
 export async function clusterFolder(dir: string, log: (message: string) => void): Promise<Place> {
   if (process.getuid?.() !== 0) return { dir: await ownFolder(dir), user: { env } };
-  const name = `realmkeeper-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
+  const name = `realmkeeper-${createHash('sha256')
+    .update(dir)
+    .update(await identity(dir))
+    .digest('hex')
+    .slice(0, 12)}`;
   for (const place of [dir, path.join('/var/lib', name), path.join(os.tmpdir(), name)]) {
     const user = { ids: await heir(place), env };
     if (!(await reachable(place, user)) || !(await give(place, user.ids))) continue;
@@ -40,6 +44,20 @@ export async function clusterFolder(dir: string, log: (message: string) => void)
     return { dir: await fs.realpath(place), user };
   }
   throw new Error(`No folder that PostgreSQL's user can reach: put ${dir} outside of private homes, or ${instead}.`);
+}
+
+/**
+ * Made once beside the asked-for place, so that who removes the data directory begins anew, also where the cluster
+ * itself had to lie elsewhere.
+ */
+async function identity(dir: string): Promise<string> {
+  const file = `${dir}.id`;
+  await makeFolder(path.dirname(dir));
+  const taken = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  };
+  await fs.writeFile(file, `${randomUUID()}\n`, { flag: 'wx', mode: 0o644 }).catch(taken);
+  return await fs.readFile(file, 'utf8');
 }
 
 /** Whether PostgreSQL's user may go through the nearest existing folder above `file`. */
