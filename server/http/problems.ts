@@ -50,15 +50,15 @@ export const pathOf = (path: readonly PropertyKey[]): string =>
   );
 
 /** The part of a zod issue that a field error needs. */
-const Issue = z.object({
-  code: z.string(),
-  path: z.array(z.union([z.string(), z.number()])),
-  message: z.string(),
-  keys: z.array(z.string()).optional(),
-});
+interface Issue {
+  code: string;
+  path: readonly PropertyKey[];
+  message: string;
+  keys?: readonly string[] | undefined;
+}
 
 /** A field error of one zod issue; an unknown key is named itself. */
-export function fieldErrors(issue: z.infer<typeof Issue>): FieldError[] {
+export function fieldErrors(issue: Issue): FieldError[] {
   const base = pathOf(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
   return (issue.keys ?? []).map((key) => ({
@@ -67,11 +67,19 @@ export function fieldErrors(issue: z.infer<typeof Issue>): FieldError[] {
   }));
 }
 
+const UnknownKeys = z.object({ keys: z.array(z.string()) });
+/** The validator compiler gives an issue's path as `/a/0/b`. */
+const pathIn = (instancePath: string) =>
+  instancePath
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+
 function fieldsOf(error: unknown): FieldError[] {
   if (!hasZodFastifySchemaValidationErrors(error)) return [];
-  return error.validation.flatMap((v) => {
-    const issue = Issue.safeParse(v.params.issue);
-    return issue.success ? fieldErrors(issue.data) : [];
+  return error.validation.flatMap(({ keyword, instancePath, message = '', params }) => {
+    const keys = UnknownKeys.safeParse(params).data?.keys;
+    return fieldErrors({ code: keyword, path: pathIn(instancePath), message, keys });
   });
 }
 
