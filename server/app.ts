@@ -13,6 +13,7 @@ import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
+import { createEventBatch } from './events/batch.ts';
 import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -24,12 +25,20 @@ import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
+import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
+import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
+import { createClientAuthentication } from './features/client-authentication/service.ts';
 import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientScopes } from './features/client-scopes/service.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
+import { createClientViews } from './features/clients/view.ts';
+import { discoveryRoutes } from './features/discovery/routes.ts';
+import { createDiscovery } from './features/discovery/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
+import { introspectRoutes } from './features/introspect/routes.ts';
+import { createIntrospection } from './features/introspect/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
@@ -39,14 +48,27 @@ import { createMonitoring } from './features/monitoring/service.ts';
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
+import { revokeRoutes } from './features/revoke/routes.ts';
+import { createRevocation } from './features/revoke/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
+import { clientCredentialsGrant } from './features/token/client-credentials.ts';
+import { codeGrant } from './features/token/code.ts';
+import { createFamilies } from './features/token/families.ts';
+import { refreshGrant } from './features/token/refresh.ts';
+import { tokenRoutes } from './features/token/routes.ts';
+import { createTokenEndpoint } from './features/token/service.ts';
+import { createMint } from './features/tokens/mint.ts';
 import { createTokens } from './features/tokens/service.ts';
+import { userinfoRoutes } from './features/userinfo/routes.ts';
+import { createUserinfo } from './features/userinfo/service.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks } from './features/webhooks/service.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
+import { createCors } from './http/cors.ts';
+import { guardProtocol } from './http/oauth.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { sendProblem } from './http/problems.ts';
@@ -170,6 +192,42 @@ export async function buildApp({
     newId,
   });
 
+  const batch = createEventBatch({
+    transact,
+    failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
+  });
+  const clientViews = createClientViews({ sql, now });
+  const mint = createMint({ tokens, settings, now, newId });
+  const families = createFamilies({ now });
+  const remoteKeys = createRemoteKeys({ outbound, now });
+  const assertions = createAssertions({ sql, settings, remoteKeys, baseUrl, now });
+  const authentication = createClientAuthentication({ clients: clientViews, assertions, passwords });
+  const tokenEndpoint = createTokenEndpoint({
+    authentication,
+    settings,
+    grants: [
+      codeGrant({ transact, mint, families, now, newId }),
+      refreshGrant({ transact, mint, families, now }),
+      clientCredentialsGrant({ mint, batch }),
+    ],
+    batch,
+    metrics,
+    baseUrl,
+  });
+  const discovery = createDiscovery({
+    sql,
+    keys,
+    settings,
+    grantTypes: tokenEndpoint.grantTypes,
+    assertionAlgorithms,
+    baseUrl,
+    now,
+  });
+  const userinfo = createUserinfo({ sql, tokens, settings, clients: clientViews });
+  const revocation = createRevocation({ transact, tokens, families, settings });
+  const introspection = createIntrospection({ sql, tokens, settings, clients: clientViews, now });
+  caches.push(clientViews, discovery);
+
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const jobs = [
     deliveryJob({
@@ -222,6 +280,16 @@ export async function buildApp({
     monitoringAdminRoutes(admin, monitoring);
   });
 
+  await http.register(async (protocol) => {
+    guardProtocol(protocol, { realmExists: realms.exists });
+    const cors = createCors(clientViews);
+    discoveryRoutes(protocol, discovery);
+    tokenRoutes(protocol, { endpoint: tokenEndpoint, cors });
+    userinfoRoutes(protocol, { userinfo, cors });
+    revokeRoutes(protocol, { authentication, revocation, cors });
+    introspectRoutes(protocol, { authentication, introspection });
+  });
+
   let changes: Changes | undefined;
   return {
     http,
@@ -236,6 +304,7 @@ export async function buildApp({
     async stop() {
       monitoring.drain();
       await http.close();
+      await batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));
       await queue.stop();
       await outbound.close();
       await changes?.stop();

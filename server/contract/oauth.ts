@@ -1,0 +1,192 @@
+// The protocol endpoints as documents: addresses, parameters and answers for OpenAPI. They are parsed by the rules of their
+// RFCs (http/form.ts), not by these schemas. Specification 4.11; decisions "Protocol paths", "Errors".
+import { z } from 'zod';
+import { InRealm } from './names.ts';
+
+const tag = 'openid-connect';
+const at = '/realms/:realm/oauth2' as const;
+
+export const OAuthErrorBody = z
+  .object({ error: z.string(), error_description: z.string().optional() })
+  .meta({ id: 'OAuthError', description: 'RFC 6749 §5.2' });
+
+export const TokenResponse = z
+  .object({
+    access_token: z.string().describe('RFC 9068: a JWT of type at+jwt, signed RS256 by the realm’s active key'),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
+    id_token: z.string().optional(),
+    scope: z.string(),
+  })
+  .meta({ id: 'TokenResponse' });
+
+export const IntrospectionResponse = z
+  .looseObject({ active: z.boolean(), scope: z.string().optional(), client_id: z.string().optional() })
+  .meta({ id: 'IntrospectionResponse', description: 'RFC 7662 §2.2' });
+
+const parameter = z.string().optional();
+const ClientParameters = {
+  client_id: parameter,
+  client_secret: parameter,
+  client_assertion_type: parameter,
+  client_assertion: parameter,
+};
+const TokenForm = z.object({
+  grant_type: z.enum(['authorization_code', 'refresh_token', 'client_credentials']),
+  code: parameter,
+  redirect_uri: parameter,
+  code_verifier: parameter,
+  refresh_token: parameter,
+  scope: parameter,
+  resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
+  ...ClientParameters,
+});
+const AuthorizeParameters = z.object({
+  response_type: z.literal('code'),
+  client_id: z.string(),
+  redirect_uri: z.string().describe('Exactly one of the client’s; a loopback address on any port (RFC 8252)'),
+  response_mode: z.enum(['query', 'form_post']).optional(),
+  scope: parameter,
+  state: parameter,
+  nonce: parameter,
+  code_challenge: parameter,
+  code_challenge_method: z.literal('S256').optional(),
+  prompt: parameter.describe('none, or login, consent, select_account'),
+  max_age: parameter,
+  acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),
+  login_hint: parameter,
+  resource: z.array(z.string()).optional(),
+});
+const LogoutParameters = z.object({
+  id_token_hint: parameter,
+  client_id: parameter,
+  post_logout_redirect_uri: parameter,
+  state: parameter,
+  logout_hint: parameter,
+});
+const TokenParameters = z.object({ token: z.string(), token_type_hint: parameter, ...ClientParameters });
+const consumes = ['application/x-www-form-urlencoded'];
+const json = { default: OAuthErrorBody };
+const page = { 200: z.string().describe('A page'), 303: z.null().describe('On to the application, or to the sign-in') };
+
+const base = { tags: [tag], params: InRealm };
+
+export const authorizeRoute = {
+  method: 'GET',
+  url: `${at}/authorize`,
+  schema: {
+    ...base,
+    summary: 'Authorization endpoint: code flow, PKCE S256',
+    description:
+      'The answer carries `iss` (RFC 9207). A request whose client or redirect_uri is wrong gets a page and is never redirected.',
+    querystring: AuthorizeParameters,
+    response: page,
+  },
+} as const;
+export const authorizePostRoute = {
+  method: 'POST',
+  url: `${at}/authorize`,
+  schema: {
+    ...base,
+    summary: 'Authorization endpoint, parameters in the body',
+    consumes,
+    body: AuthorizeParameters,
+    response: page,
+  },
+} as const;
+export const tokenRoute = {
+  method: 'POST',
+  url: `${at}/token`,
+  schema: {
+    ...base,
+    summary: 'Token endpoint',
+    description:
+      'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, or none with PKCE. ' +
+      'Without a requested resource the audience is the realm’s issuer. A client’s default scopes always apply.',
+    consumes,
+    body: TokenForm,
+    response: { 200: TokenResponse, ...json },
+  },
+} as const;
+export const userinfoRoute = {
+  method: 'GET',
+  url: `${at}/userinfo`,
+  schema: {
+    ...base,
+    summary: 'Claims about the person of an access token with the scope openid',
+    response: { 200: z.looseObject({ sub: z.string() }), ...json },
+  },
+} as const;
+export const userinfoPostRoute = {
+  method: 'POST',
+  url: `${at}/userinfo`,
+  schema: { ...userinfoRoute.schema, consumes, body: z.object({ access_token: parameter }) },
+} as const;
+export const jwksRoute = {
+  method: 'GET',
+  url: `${at}/jwks`,
+  schema: {
+    ...base,
+    summary: 'The realm’s public keys; verifiers read them live',
+    response: { 200: z.looseObject({ keys: z.array(z.looseObject({ kid: z.string() })) }) },
+  },
+} as const;
+export const revokeRoute = {
+  method: 'POST',
+  url: `${at}/revoke`,
+  schema: {
+    ...base,
+    summary: 'Revocation (RFC 7009): a refresh token ends its grant with its access tokens',
+    consumes,
+    body: TokenParameters,
+    response: { 200: z.null(), ...json },
+  },
+} as const;
+export const introspectRoute = {
+  method: 'POST',
+  url: `${at}/introspect`,
+  schema: {
+    ...base,
+    summary: 'Introspection (RFC 7662), for confidential clients; a refresh token only for its own client',
+    consumes,
+    body: TokenParameters,
+    response: { 200: IntrospectionResponse, ...json },
+  },
+} as const;
+export const logoutRoute = {
+  method: 'GET',
+  url: `${at}/logout`,
+  schema: {
+    ...base,
+    summary: 'RP-initiated logout; asks the person unless a valid id_token_hint names the session',
+    querystring: LogoutParameters,
+    response: page,
+  },
+} as const;
+export const logoutPostRoute = {
+  method: 'POST',
+  url: `${at}/logout`,
+  schema: {
+    ...base,
+    summary: 'RP-initiated logout, parameters in the body',
+    consumes,
+    body: LogoutParameters,
+    response: page,
+  },
+} as const;
+export const discoveryRoute = {
+  method: 'GET',
+  url: '/realms/:realm/.well-known/openid-configuration',
+  schema: {
+    ...base,
+    summary: 'Discovery document (OIDC Discovery, RFC 8414)',
+    response: { 200: z.looseObject({ issuer: z.string() }) },
+  },
+} as const;
+/** RFC 8414 §3.1: the well-known part goes between host and the issuer's path. */
+export const serverMetadataRoute = {
+  method: 'GET',
+  url: '/.well-known/oauth-authorization-server/realms/:realm',
+  schema: { ...discoveryRoute.schema, summary: 'Discovery document (RFC 8414)' },
+} as const;

@@ -1,0 +1,20 @@
+// PKCE (RFC 7636), S256 alone: `plain` is refused at the authorization endpoint. Pure.
+import { timingSafeEqual } from 'node:crypto';
+import { sha256 } from './tokens.ts';
+
+const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+
+export const isChallenge = (challenge: string): boolean => CHALLENGE.test(challenge);
+
+/**
+ * Whether the verifier belongs to the challenge of the authorization request. A verifier without a challenge is refused
+ * too: somebody has taken the challenge away (RFC 9700 §4.8.2).
+ */
+export function pkceHolds(challenge: string | null, verifier: string | undefined): boolean {
+  if (challenge === null) return verifier === undefined;
+  if (verifier === undefined || !VERIFIER.test(verifier)) return false;
+  const expected = Buffer.from(challenge, 'base64url');
+  const actual = sha256(verifier);
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}

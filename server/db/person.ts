@@ -1,0 +1,85 @@
+// SQL pieces that read whom a token is about, with groups and with roles (direct, by group, by composite).
+// The writes around them are the grants'. Decisions "Role", "Group".
+import { fragment } from './sql.ts';
+
+/** Roles with composites resolved. */
+export interface Roles {
+  realm: readonly string[];
+  clients: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Whom claims are about. A service account has roles alone. */
+export interface Person {
+  id: string;
+  username: string;
+  email: string | null;
+  emailVerified: boolean;
+  firstName: string | null;
+  lastName: string | null;
+  attributes: Readonly<Record<string, readonly string[]>>;
+  groups: readonly string[];
+  roles: Roles;
+}
+
+/** `[clientId or null, role name]` of each role. */
+export type RolePairs = [string | null, string][];
+
+export interface PersonRow {
+  user_id: string;
+  username: string;
+  email: string | null;
+  email_verified: boolean;
+  first_name: string | null;
+  last_name: string | null;
+  enabled: boolean;
+  attributes: Record<string, string[]>;
+  groups: string[];
+  roles: RolePairs;
+}
+
+/** The columns of {@link PersonRow}, for a query that has the user as `u`. */
+export const personColumns = fragment`
+  u.id as user_id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes,
+  array(
+    select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+    where m.realm_id = u.realm_id and m.user_id = u.id order by g.path
+  ) as groups,
+  (
+    with recursive inside (group_id) as (
+      select group_id from group_member where realm_id = u.realm_id and user_id = u.id
+      union
+      select g.parent_id from inside i join user_group g on g.realm_id = u.realm_id and g.id = i.group_id
+      where g.parent_id is not null
+    ), held (role_id) as (
+      select role_id from user_role where realm_id = u.realm_id and user_id = u.id
+      union
+      select gr.role_id from inside i join group_role gr on gr.realm_id = u.realm_id and gr.group_id = i.group_id
+      union
+      select rc.child_id from held h join role_composite rc on rc.realm_id = u.realm_id and rc.role_id = h.role_id
+    )
+    select coalesce(jsonb_agg(jsonb_build_array(c.client_id, r.name) order by c.client_id, r.name), '[]')
+    from held h join role r on r.realm_id = u.realm_id and r.id = h.role_id
+      left join client c on c.realm_id = r.realm_id and c.id = r.client
+  ) as roles`;
+
+export function rolesOf(pairs: RolePairs): Roles {
+  const realm: string[] = [];
+  const clients = new Map<string, string[]>();
+  for (const [clientId, name] of pairs) {
+    if (clientId === null) realm.push(name);
+    else clients.set(clientId, [...(clients.get(clientId) ?? []), name]);
+  }
+  return { realm, clients: Object.fromEntries(clients) };
+}
+
+export const personOf = (row: PersonRow): Person => ({
+  id: row.user_id,
+  username: row.username,
+  email: row.email,
+  emailVerified: row.email_verified,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  attributes: row.attributes,
+  groups: row.groups,
+  roles: rolesOf(row.roles),
+});

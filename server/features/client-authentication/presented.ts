@@ -1,0 +1,64 @@
+// What a request presents of its client: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
+import { decodeJwt } from 'jose';
+import type { Form } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+export type Presented = { clientId: string } & (
+  | { method: 'secret'; secrets: string[] }
+  | { method: 'assertion'; assertion: string }
+  | { method: 'none' }
+);
+
+const refused = (reason: string) =>
+  new OAuthError('invalid_client', 'The client could not be authenticated', { reason });
+
+/** @throws OAuthError `invalid_request` where a client uses more than one method (RFC 6749 §2.3) */
+export function presentedBy(authorization: string | undefined, form: Form): Presented {
+  const [clientId, secret, assertion] = [
+    form.get('client_id'),
+    form.get('client_secret'),
+    form.get('client_assertion'),
+  ];
+  const ways = [authorization, secret, assertion].filter((way) => way !== undefined).length;
+  if (ways > 1) throw new OAuthError('invalid_request', 'Use one method of client authentication');
+  if (authorization !== undefined) return basic(authorization, clientId);
+  if (assertion !== undefined) return asserted(assertion, form.get('client_assertion_type'), clientId);
+  if (clientId === undefined) throw refused('no client is named');
+  return secret === undefined ? { clientId, method: 'none' } : { clientId, method: 'secret', secrets: [secret] };
+}
+
+function basic(authorization: string, named: string | undefined): Presented {
+  const encoded = /^Basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1];
+  const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
+  const colon = pair.indexOf(':');
+  if (colon < 1 || pair.includes('\0')) throw refused('not a Basic header');
+  const clientId = formDecoded(pair.slice(0, colon)) ?? '';
+  const raw = pair.slice(colon + 1);
+  if (named !== undefined && named !== clientId) throw refused('client_id and the Authorization header differ');
+  // Many clients don't form-encode the secret, though RFC 6749 §2.3.1 says so: as it came, it may hold too.
+  const secrets = [...new Set([formDecoded(raw) ?? raw, raw])];
+  return { clientId, method: 'secret', secrets };
+}
+
+function formDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 7521 §4.2: client_id is optional, the assertion's `sub` says it. */
+function asserted(assertion: string, type: string | undefined, named: string | undefined): Presented {
+  if (type !== ASSERTION_TYPE) throw refused('an unknown client_assertion_type');
+  try {
+    const { sub } = decodeJwt(assertion);
+    if (typeof sub !== 'string' || (named !== undefined && named !== sub))
+      throw refused('client_id is not the subject');
+    return { clientId: sub, method: 'assertion', assertion };
+  } catch (error) {
+    throw error instanceof OAuthError ? error : refused('the assertion is not a JWT');
+  }
+}

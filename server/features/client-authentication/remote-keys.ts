@@ -1,0 +1,50 @@
+// The JWK sets of clients' jwksUri: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
+import type { Outbound } from '../../http/outbound.ts';
+
+const KEPT_MS = 600_000;
+const COOL_DOWN_MS = 30_000;
+const MOST = 1_000;
+const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+
+interface Entry {
+  fetchedAt: number;
+  keys: Promise<unknown>;
+}
+
+export function createRemoteKeys({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now: () => Date }) {
+  const entries = new Map<string, Entry>();
+
+  async function download(uri: string): Promise<unknown> {
+    const { status, body } = await outbound.fetch(uri, { headers: { accept: 'application/json' }, ...LIMITS });
+    if (status !== 200) throw new Error(`${uri} answered ${status}`);
+    return JSON.parse(body.toString());
+  }
+
+  function fetched(uri: string): Promise<unknown> {
+    if (entries.size >= MOST) entries.clear();
+    const entry = { fetchedAt: now().getTime(), keys: download(uri) };
+    entries.set(uri, entry);
+    // A failure stays as long as the cool-down, so that a client can't make us hammer a host.
+    entry.keys.catch(() => {});
+    return entry.keys;
+  }
+
+  const age = (entry: Entry) => now().getTime() - entry.fetchedAt;
+
+  return {
+    async get(uri: string): Promise<unknown> {
+      const entry = entries.get(uri);
+      if (!entry || age(entry) > KEPT_MS) return fetched(uri);
+      return entry.keys.catch((error: unknown) => {
+        if (age(entry) > COOL_DOWN_MS) return fetched(uri);
+        throw error;
+      });
+    },
+    /** Fetched anew, where the last time is long enough ago. */
+    async renewed(uri: string): Promise<unknown> {
+      const entry = entries.get(uri);
+      return entry && age(entry) > COOL_DOWN_MS ? fetched(uri) : undefined;
+    },
+  };
+}
+export type RemoteKeys = ReturnType<typeof createRemoteKeys>;

@@ -1,0 +1,89 @@
+// Owns: who the client of an OAuth request is: client_secret_basic, client_secret_post, private_key_jwt, none.
+// Does not own: what it may then do (features/token), the client's row (features/clients).
+// Implements: RFC 6749 §2.3, RFC 7523 §3; specification 5; every refusal is the same invalid_client.
+import { timingSafeEqual } from 'node:crypto';
+import type { Passwords } from '../../crypto/passwords.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Form } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { ClientView, Overview } from '../clients/view.ts';
+import type { Assertions } from './assertion.ts';
+import { type Presented, presentedBy } from './presented.ts';
+
+/** Compared with where a client has no secret, so that every comparison takes place. */
+const NO_SECRET = Buffer.alloc(32);
+/** Digests of slow secrets that held; bounded. */
+const REMEMBERED = 1_000;
+
+export interface Authenticated {
+  client: ClientView;
+  /** It proved who it is; a public client only names itself. */
+  confidential: boolean;
+}
+
+export function createClientAuthentication({
+  clients,
+  assertions,
+  passwords,
+}: {
+  clients: {
+    view(realm: string, clientId: string): Promise<ClientView | undefined>;
+    overview(realm: string): Promise<Overview>;
+  };
+  assertions: Assertions;
+  passwords: Pick<Passwords, 'verify' | 'phcForNobody'>;
+}) {
+  /** PHC → digest of the secret that it took; the slow check is done once. */
+  const remembered = new Map<string, Buffer>();
+
+  async function slowly(phc: string, secret: string): Promise<boolean> {
+    const digest = sha256(secret);
+    const known = remembered.get(phc);
+    if (known && timingSafeEqual(known, digest)) return true;
+    if (!(await passwords.verify(phc, secret)).ok) return false;
+    if (remembered.size >= REMEMBERED) remembered.clear();
+    remembered.set(phc, digest);
+    return true;
+  }
+
+  /** A refusal takes as long with and without such a client: where any secret is slow, each refusal is. */
+  async function secretHolds(realm: string, client: ClientView | undefined, secrets: string[]): Promise<boolean> {
+    const stored = client?.secretHash ?? NO_SECRET;
+    const fast = secrets.map((secret) => timingSafeEqual(sha256(secret), stored)).includes(true);
+    if (fast && client?.secretHash) return true;
+    const [secret = ''] = secrets;
+    if (client?.secretSlow) return slowly(client.secretSlow, secret);
+    if ((await clients.overview(realm)).slowSecrets) await passwords.verify(passwords.phcForNobody, secret);
+    return false;
+  }
+
+  async function proves(realm: string, client: ClientView | undefined, presented: Presented): Promise<boolean> {
+    if (presented.method === 'secret') {
+      const takesSecrets = client?.authMethod === 'client_secret_basic' || client?.authMethod === 'client_secret_post';
+      return (await secretHolds(realm, client, presented.secrets)) && takesSecrets;
+    }
+    if (client === undefined) return false;
+    if (presented.method === 'none') return client.authMethod === 'none';
+    return client.authMethod === 'private_key_jwt' && (await assertions.holds(realm, client, presented.assertion));
+  }
+
+  return {
+    /**
+     * The client of a request to the token, revocation or introspection endpoint. A client with a secret may send it
+     * either way, whichever of client_secret_basic and client_secret_post it is registered with.
+     * @throws OAuthError `invalid_client`, whatever is wrong; `invalid_request` where two methods are used at once
+     */
+    async authenticate(realm: string, authorization: string | undefined, form: Form): Promise<Authenticated> {
+      const presented = presentedBy(authorization, form);
+      const client = await clients.view(realm, presented.clientId);
+      const holds = await proves(realm, client, presented);
+      if (!holds || !client?.enabled) {
+        throw new OAuthError('invalid_client', 'The client could not be authenticated', {
+          reason: client ? (client.enabled ? 'the proof did not hold' : 'the client is disabled') : 'no such client',
+        });
+      }
+      return { client, confidential: presented.method !== 'none' };
+    },
+  };
+}
+export type ClientAuthentication = ReturnType<typeof createClientAuthentication>;

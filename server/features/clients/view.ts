@@ -1,0 +1,162 @@
+// What the protocol endpoints know of a client, cached in process: a warm client_credentials request asks no query.
+// The admin API of clients is service.ts's. Performance technique 3; decisions "Client".
+import type { Claim } from '../../contract/client-scopes.ts';
+import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
+import { createRealmCache } from '../../db/cache.ts';
+import { type RolePairs, type Roles, rolesOf } from '../../db/person.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { ScopeView } from '../../http/claims.ts';
+
+/** A client as the token path sees it. */
+export interface ClientView {
+  id: string;
+  clientId: string;
+  name: string | null;
+  enabled: boolean;
+  authMethod: TokenEndpointAuthMethod;
+  secretHash: Buffer | null;
+  /** PHC of a secret that a person chose. */
+  secretSlow: string | null;
+  redirectUris: readonly string[];
+  postLogoutRedirectUris: readonly string[];
+  /** `+` resolved to the origins of the redirect URIs. */
+  webOrigins: ReadonlySet<string>;
+  grantTypes: ReadonlySet<string>;
+  consentRequired: boolean;
+  requirePkce: boolean;
+  flowOverride: string | null;
+  accessTokenTtlSeconds: number | null;
+  refreshTokenTtlSeconds: number | null;
+  jwks: Record<string, unknown> | null;
+  jwksUri: string | null;
+  allowedResources: ReadonlySet<string>;
+  defaultScopes: readonly ScopeView[];
+  optionalScopes: readonly ScopeView[];
+  /** Of the service account. */
+  roles: Roles;
+  /** Holds an admin role, so that it may ask for the admin API's audience. */
+  administers: boolean;
+}
+
+/** What a realm's clients have in common. */
+export interface Overview {
+  origins: ReadonlySet<string>;
+  /** Some client has a secret that is checked slowly; then every refusal takes as long. */
+  slowSecrets: boolean;
+}
+
+interface Row {
+  id: string;
+  client_id: string;
+  name: string | null;
+  enabled: boolean;
+  token_endpoint_auth_method: TokenEndpointAuthMethod;
+  secret_hash: Buffer | null;
+  secret_slow: string | null;
+  redirect_uris: string[];
+  post_logout_redirect_uris: string[];
+  web_origins: string[];
+  grant_types: string[];
+  consent_required: boolean;
+  require_pkce: boolean;
+  flow_override: string | null;
+  access_token_ttl_seconds: number | null;
+  refresh_token_ttl_seconds: number | null;
+  jwks: Record<string, unknown> | null;
+  jwks_uri: string | null;
+  allowed_resources: string[];
+  scopes: { name: string; description: string | null; inTokenScope: boolean; claims: Claim[]; optional: boolean }[];
+  roles: RolePairs;
+  administers: boolean;
+}
+
+const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
+  select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow, c.redirect_uris,
+    c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
+    c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
+    (
+      select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
+        'inTokenScope', s.include_in_token_scope, 'claims', s.claims, 'optional', l.optional) order by s.name), '[]')
+      from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
+      where l.realm_id = c.realm_id and l.client = c.id
+    ) as scopes,
+    (
+      with recursive held (role_id) as (
+        select role_id from client_role where realm_id = c.realm_id and client = c.id
+        union
+        select rc.child_id from held h join role_composite rc on rc.realm_id = c.realm_id and rc.role_id = h.role_id
+      )
+      select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name) order by o.client_id, r.name), '[]')
+      from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
+        left join client o on o.realm_id = r.realm_id and o.id = r.client
+    ) as roles,
+    exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers
+  from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
+
+export const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[]): Set<string> =>
+  new Set(webOrigins.flatMap((o) => (o === '+' ? redirectUris.map(originOf).filter((x) => x !== 'null') : [o])));
+
+const originOf = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : 'null');
+
+const toView = (row: Row): ClientView => ({
+  id: row.id,
+  clientId: row.client_id,
+  name: row.name,
+  enabled: row.enabled,
+  authMethod: row.token_endpoint_auth_method,
+  secretHash: row.secret_hash,
+  secretSlow: row.secret_slow,
+  redirectUris: row.redirect_uris,
+  postLogoutRedirectUris: row.post_logout_redirect_uris,
+  webOrigins: originsOf(row.web_origins, row.redirect_uris),
+  grantTypes: new Set(row.grant_types),
+  consentRequired: row.consent_required,
+  requirePkce: row.require_pkce,
+  flowOverride: row.flow_override,
+  accessTokenTtlSeconds: row.access_token_ttl_seconds,
+  refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,
+  jwks: row.jwks,
+  jwksUri: row.jwks_uri,
+  allowedResources: new Set(row.allowed_resources),
+  defaultScopes: row.scopes.filter((s) => !s.optional),
+  optionalScopes: row.scopes.filter((s) => s.optional),
+  roles: rolesOf(row.roles),
+  administers: row.administers,
+});
+
+/** A clientId that may exist at all; anything else needs no query. */
+const CLIENT_ID = /^[\x20-\x7e]{1,255}$/;
+
+export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
+  const views = createRealmCache<ClientView | undefined>({
+    now,
+    async load(realm, clientId) {
+      const [row] = await read(sql, realm, clientId);
+      return row && toView(row);
+    },
+  });
+  const overviews = createRealmCache<Overview>({
+    now,
+    async load(realm) {
+      const rows = await sql<{ web_origins: string[]; redirect_uris: string[]; slow: boolean }>`
+        select web_origins, redirect_uris, secret_slow is not null as slow from client
+        where realm_id = ${realm} and enabled and (web_origins <> '{}' or secret_slow is not null)`;
+      return {
+        origins: new Set(rows.flatMap((row) => [...originsOf(row.web_origins, row.redirect_uris)])),
+        slowSecrets: rows.some((row) => row.slow),
+      };
+    },
+  });
+
+  return {
+    /** The client by its clientId, enabled or not. */
+    view: async (realm: string, clientId: string): Promise<ClientView | undefined> =>
+      CLIENT_ID.test(clientId) ? views.get(realm, clientId) : undefined,
+    overview: (realm: string): Promise<Overview> => overviews.get(realm, ''),
+    drop(realm: string | undefined): void {
+      views.drop(realm);
+      overviews.drop(realm);
+    },
+  };
+}
+export type ClientViews = ReturnType<typeof createClientViews>;

@@ -1,0 +1,122 @@
+// Owns: the discovery document and the JWKS, as strings made once for each realm and dropped when it changes.
+// Does not own: the keys (features/keys), the endpoints named here.
+// Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207. It names only what really works.
+import { createRealmCache } from '../../db/cache.ts';
+import type { Sql } from '../../db/sql.ts';
+import { endpointsOf } from '../../http/realm-endpoints.ts';
+
+const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
+const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
+
+export function discoveryDocument({
+  baseUrl,
+  realm,
+  issuer,
+  scopes,
+  claims,
+  grantTypes,
+  locales,
+  assertionAlgorithms,
+}: {
+  baseUrl: string;
+  realm: string;
+  issuer: string;
+  scopes: readonly string[];
+  claims: readonly string[];
+  grantTypes: readonly string[];
+  locales: readonly string[];
+  assertionAlgorithms: readonly string[];
+}) {
+  const at = endpointsOf(baseUrl, realm);
+  const confidential = [...SECRET_METHODS, 'private_key_jwt'];
+  return {
+    issuer,
+    authorization_endpoint: at.authorization,
+    token_endpoint: at.token,
+    userinfo_endpoint: at.userinfo,
+    jwks_uri: at.jwks,
+    revocation_endpoint: at.revocation,
+    introspection_endpoint: at.introspection,
+    end_session_endpoint: at.endSession,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'form_post'],
+    grant_types_supported: grantTypes,
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: [...confidential, 'none'],
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_methods_supported: confidential,
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    id_token_signing_alg_values_supported: ['RS256'],
+    subject_types_supported: ['public'],
+    scopes_supported: scopes,
+    claims_supported: [...new Set([...CLAIMS, ...claims])],
+    claim_types_supported: ['normal'],
+    acr_values_supported: ['1', '2', '3'],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    ui_locales_supported: locales,
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+  };
+}
+
+export function createDiscovery({
+  sql,
+  keys,
+  settings,
+  grantTypes,
+  assertionAlgorithms,
+  baseUrl,
+  now,
+}: {
+  sql: Sql;
+  keys: { published(realm: string): Promise<readonly { jwk: object }[]> };
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<{ supportedLocales: readonly string[] } | undefined>;
+  };
+  grantTypes: readonly string[];
+  assertionAlgorithms: readonly string[];
+  baseUrl: string;
+  now: () => Date;
+}) {
+  const documents = createRealmCache<string>({
+    now,
+    async load(realm) {
+      const known = await sql<{ name: string; claims: { name: string }[] }>`
+        select name, claims from client_scope where realm_id = ${realm} order by name`;
+      return JSON.stringify(
+        discoveryDocument({
+          baseUrl,
+          realm,
+          issuer: await settings.issuer(realm),
+          scopes: [...new Set(['openid', ...known.map((s) => s.name)])],
+          claims: known.flatMap((s) => s.claims.map((c) => c.name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
+          grantTypes,
+          assertionAlgorithms,
+          locales: (await settings.of(realm))?.supportedLocales ?? [],
+        }),
+      );
+    },
+  });
+  /** By the very list that `keys` gives, which lives until the keys change. */
+  const jwks = new WeakMap<object, string>();
+
+  return {
+    document: (realm: string): Promise<string> => documents.get(realm, ''),
+    async jwks(realm: string): Promise<string> {
+      const published = await keys.published(realm);
+      let json = jwks.get(published);
+      if (json === undefined) {
+        json = JSON.stringify({ keys: published.map(({ jwk }) => jwk) });
+        jwks.set(published, json);
+      }
+      return json;
+    },
+    drop: documents.drop,
+  };
+}
+export type Discovery = ReturnType<typeof createDiscovery>;

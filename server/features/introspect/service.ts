@@ -1,0 +1,71 @@
+// Owns: introspection: whether a token holds right now, and what it says.
+// Does not own: verification (features/tokens), refresh families (features/token).
+// Implements: RFC 7662. Whatever is not active is the same `{"active":false}`.
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { parseRefreshToken } from '../../crypto/refresh-token.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Tokens } from '../tokens/service.ts';
+import { liveFamily, liveUser } from './store.ts';
+
+const INACTIVE = { active: false };
+
+export function createIntrospection({
+  sql,
+  tokens,
+  settings,
+  clients,
+  now,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'verify'>;
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<RealmSettingsDto | undefined>;
+  };
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  now: () => Date;
+}) {
+  async function accessToken(realm: string, token: string): Promise<object> {
+    const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
+    if (!claims) return INACTIVE;
+    const client = await clients.view(realm, claims.client_id ?? '');
+    if (!client?.enabled) return INACTIVE;
+    const person = claims.sub === claims.client_id ? undefined : await liveUser(sql, realm, claims.sub);
+    if (claims.sub !== claims.client_id && !person) return INACTIVE;
+    const { gid: _, ...shown } = claims;
+    return { active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
+  }
+
+  /** Only its own client may ask about a refresh token. */
+  async function refreshToken(realm: string, client: ClientView, token: string): Promise<object> {
+    const presented = parseRefreshToken(token);
+    const ofRealm = await settings.of(realm);
+    if (!presented || !ofRealm) return INACTIVE;
+    const family = await liveFamily(sql, realm, {
+      ...presented,
+      client: client.id,
+      now: now(),
+      idleSince: new Date(now().getTime() - ofRealm.ssoSessionIdleTimeoutSeconds * 1000),
+    });
+    if (!family) return INACTIVE;
+    const { scopes, openid } = family.grant_data;
+    return {
+      active: true,
+      token_type: 'refresh_token',
+      iss: await settings.issuer(realm),
+      sub: family.user_id,
+      username: family.username,
+      client_id: client.clientId,
+      scope: (openid ? ['openid', ...scopes] : scopes).join(' '),
+      exp: Math.floor(family.expires_at.getTime() / 1000),
+      iat: Math.floor(family.created_at.getTime() / 1000),
+    };
+  }
+
+  return {
+    of: (realm: string, client: ClientView, token: string): Promise<object> =>
+      token.startsWith('svc_rt_') ? refreshToken(realm, client, token) : accessToken(realm, token),
+  };
+}
+export type Introspection = ReturnType<typeof createIntrospection>;

@@ -1,0 +1,39 @@
+// SQL of introspection: reads alone.
+import type { Sql } from '../../db/sql.ts';
+import type { GrantData } from '../token/store.ts';
+
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+export async function liveUser(sql: Sql, realm: string, id: string): Promise<{ username: string } | undefined> {
+  if (!UUID.test(id)) return undefined;
+  const [row] = await sql<{ username: string }>`
+    select username from realm_user where realm_id = ${realm} and id = ${id} and enabled`;
+  return row;
+}
+
+export async function liveFamily(
+  sql: Sql,
+  realm: string,
+  {
+    familyId,
+    hash,
+    client,
+    now,
+    idleSince,
+  }: { familyId: string; hash: Buffer; client: string; now: Date; idleSince: Date },
+) {
+  const [row] = await sql<{
+    user_id: string;
+    username: string;
+    grant_data: GrantData;
+    created_at: Date;
+    expires_at: Date;
+  }>`
+    select f.user_id, u.username, f.grant_data, f.created_at, f.expires_at
+    from refresh_family f join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
+      left join session s on s.realm_id = f.realm_id and s.id = f.session_id
+    where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client} and f.token_hash = ${hash}
+      and f.revoked_at is null and f.expires_at > ${now} and u.enabled
+      and (f.session_id is null or (s.expires_at > ${now} and (s.remember_me or s.last_seen_at > ${idleSince})))`;
+  return row;
+}

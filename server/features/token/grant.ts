@@ -1,0 +1,56 @@
+// A grant of the token endpoint: the extension idiom of design "Extension is an array of small records".
+// The endpoint (service.ts) owns the phases: client → grant allowed → resources → scopes → grant → answer.
+import type { By, DomainEvent } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Form } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Minted } from '../tokens/mint.ts';
+
+/** What a grant gets: everything that needs no grant to be decided is decided. */
+export interface GrantCall {
+  realm: string;
+  settings: RealmSettingsDto;
+  client: ClientView;
+  form: Form;
+  /** Requested and allowed; empty where none was requested. */
+  resources: readonly string[];
+  /** Requested names; undefined where none were. */
+  scopes: readonly string[] | undefined;
+  by: By;
+}
+
+export interface Granted extends Minted {
+  refreshToken?: string;
+}
+
+export interface Grant {
+  grantType: string;
+  /** Whether a client that proves nothing may use it. */
+  publicClients: boolean;
+  authorize(call: GrantCall): Promise<Granted>;
+}
+
+/** What a transaction of a grant gives: a refusal is a value, since an exception would roll back its audit row. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: OAuthError };
+
+/** A refusal that the grant's transaction records. */
+export const refuse = (description: string, reason: string): { ok: false; refusal: OAuthError } => ({
+  ok: false,
+  refusal: new OAuthError('invalid_grant', description, { reason, audited: true }),
+});
+
+/** The audit row of a refused token request. */
+export const refusedEvent = (
+  { realm, by }: { realm: string; by: By },
+  clientId: string | null,
+  grant: string | null,
+  error: OAuthError,
+): DomainEvent => ({
+  type: 'TOKEN_REFUSED',
+  realm,
+  by,
+  clientId,
+  outcome: 'failure',
+  data: { grant, error: error.error, reason: error.reason ?? error.description ?? null },
+});

@@ -1,0 +1,141 @@
+// The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
+// one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from '../../crypto/refresh-token.ts';
+import { personOf } from '../../db/person.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { OPENID, presentScopes } from '../../http/scopes.ts';
+import type { Mint } from '../tokens/mint.ts';
+import { type Families, lifeOf, subsetOf } from './families.ts';
+import { type Grant, type GrantCall, type Granted, type Outcome, refuse, refusedEvent } from './grant.ts';
+import * as store from './store.ts';
+
+const REFUSED = 'The refresh token is not valid';
+/** How stale a session's `last_seen_at` may get, so that not each refresh writes it. */
+const TOUCH_MS = 10_000;
+
+interface Rotated {
+  row: store.FamilyRow;
+  resources: readonly string[];
+  scopes: readonly string[];
+}
+
+export function refreshGrant({
+  transact,
+  mint,
+  families,
+  now,
+}: {
+  transact: Transact;
+  mint: Pick<Mint, 'forPerson'>;
+  families: Families;
+  now: () => Date;
+}): Grant {
+  /** Says why, and ends the grant where its token was used before. */
+  async function notTaken(tx: Tx, call: GrantCall, { familyId, hash }: RefreshToken): Promise<Outcome<never>> {
+    const { realm, client, by } = call;
+    const family = await families.read(tx, realm, client, familyId);
+    if (!family) return refuse(REFUSED, 'no such grant of this client');
+    if (family.revoked_at) return refuse(REFUSED, 'the grant was revoked');
+    if (family.token_hash.equals(hash)) return refuse(REFUSED, 'the token or its session has expired');
+    await families.end(tx, call, familyId);
+    tx.record({
+      type: 'TOKEN_REUSE_DETECTED',
+      realm,
+      by,
+      clientId: client.clientId,
+      subject: { type: 'user', id: family.user_id, name: null },
+      outcome: 'denied',
+      data: { what: 'refresh_token' },
+    });
+    return refuse(REFUSED, 'the token was used before');
+  }
+
+  async function rotate(
+    tx: Tx,
+    call: GrantCall,
+    presented: RefreshToken,
+    next: Buffer | undefined,
+  ): Promise<Outcome<Rotated>> {
+    const { realm, client, settings, by } = call;
+    const at = now();
+    const row = await store.rotate(tx.sql, realm, {
+      familyId: presented.familyId,
+      client: client.id,
+      presented: presented.hash,
+      next: next ?? presented.hash,
+      now: at,
+      expiresAt: next ? lifeOf(settings, client, at) : null,
+      cutoffs: cutoffsOf(settings, at),
+      touchBefore: new Date(at.getTime() - TOUCH_MS),
+    });
+    if (!row) return notTaken(tx, call, presented);
+    if (!row.enabled) {
+      await families.end(tx, call, presented.familyId);
+      return refuse(REFUSED, 'the user is disabled');
+    }
+    // Thrown, so that the rotation is undone: the client may ask again for less.
+    const { grant_data: granted } = row;
+    const resources = subsetOf(granted.resources, call.resources);
+    const scopes = narrowed(granted, call.scopes);
+    tx.record({
+      type: 'TOKEN_REFRESHED',
+      realm,
+      by,
+      clientId: client.clientId,
+      subject: { type: 'user', id: row.user_id, name: row.username },
+      data: { scopes, resources, generation: row.generation, sessionId: row.session_id },
+    });
+    return { ok: true, value: { row, resources, scopes } };
+  }
+
+  return {
+    grantType: 'refresh_token',
+    publicClients: true,
+    async authorize(call): Promise<Granted> {
+      const { realm, client, settings, form, by } = call;
+      const token = form.get('refresh_token');
+      if (token === undefined) throw new OAuthError('invalid_request', 'refresh_token is missing');
+      const presented = parseRefreshToken(token);
+      if (!presented) throw new OAuthError('invalid_grant', REFUSED, { reason: 'not a refresh token' });
+      const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
+      const outcome = await transact(async (tx) => {
+        const result = await rotate(tx, call, presented, next?.hash);
+        if (!result.ok) tx.record(refusedEvent({ realm, by }, client.clientId, 'refresh_token', result.refusal));
+        return result;
+      });
+      if (!outcome.ok) throw outcome.refusal;
+      const { row, resources, scopes } = outcome.value;
+      const { authTime, acr, amr } = row.grant_data;
+      const minted = await mint.forPerson(realm, client, {
+        person: personOf(row),
+        scopes: presentScopes(client, scopes),
+        openid: scopes.includes(OPENID),
+        resources,
+        signedIn: { sid: row.session_id ?? undefined, authTime, acr, amr },
+        gid: grantIdOf(presented.familyId),
+      });
+      return { ...minted, refreshToken: next?.token ?? token };
+    },
+  };
+}
+
+function cutoffsOf(settings: RealmSettingsDto, at: Date): store.Cutoffs {
+  const ago = (seconds: number) => new Date(at.getTime() - seconds * 1000);
+  return {
+    idleSince: ago(settings.ssoSessionIdleTimeoutSeconds),
+    startedSince: ago(settings.ssoSessionMaxLifetimeSeconds),
+    rememberedSince: ago(settings.rememberMeLifetimeSeconds),
+  };
+}
+
+/** RFC 6749 §6: a narrower scope for this one token; the refresh token keeps its own. */
+function narrowed(granted: store.GrantData, requested: readonly string[] | undefined): string[] {
+  const all = granted.openid ? [OPENID, ...granted.scopes] : granted.scopes;
+  if (requested === undefined) return all;
+  if (!requested.every((name) => all.includes(name))) {
+    throw new OAuthError('invalid_scope', 'A requested scope was not granted');
+  }
+  return all.filter((name) => requested.includes(name));
+}

@@ -1,0 +1,147 @@
+// Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. Who may have one, and for what, was decided before.
+// Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
+import { hash } from 'node:crypto';
+import type { Person } from '../../db/person.ts';
+import { claimsOf, type ScopeView } from '../../http/claims.ts';
+import type { ClientView } from '../clients/view.ts';
+
+import type { Tokens } from './service.ts';
+
+/** How the person signed in, as it stands in tokens. */
+export interface SignedIn {
+  /** Absent where the grant outlives the session (`offline_access`). */
+  sid?: string | undefined;
+  /** Seconds. */
+  authTime: number;
+  acr: string;
+  amr: readonly string[];
+}
+export interface Minted {
+  accessToken: string;
+  idToken?: string;
+  expiresIn: number;
+  scope: string;
+  jti: string;
+}
+
+/** What `scope` says: `openid`, and the scopes that want to be seen there. */
+export const scopeText = (scopes: readonly ScopeView[], openid: boolean): string =>
+  [...(openid ? ['openid'] : []), ...scopes.filter((s) => s.inTokenScope).map((s) => s.name)].join(' ');
+
+const one = (audience: readonly string[]): string | readonly string[] =>
+  audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
+
+/** OIDC Core §3.1.3.6: the left half of the digest. */
+const halfHash = (token: string): string => hash('sha256', token, 'buffer').subarray(0, 16).toString('base64url');
+
+export function createMint({
+  tokens,
+  settings,
+  now,
+  newId,
+}: {
+  tokens: Pick<Tokens, 'sign'>;
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
+  };
+  now: () => Date;
+  newId: () => string;
+}) {
+  async function frame(realm: string, client: ClientView, ttlSeconds?: number) {
+    const iat = Math.floor(now().getTime() / 1000);
+    const ofRealm = (await settings.of(realm))?.accessTokenTtlSeconds ?? 300;
+    const expiresIn = ttlSeconds ?? client.accessTokenTtlSeconds ?? ofRealm;
+    return { iss: await settings.issuer(realm), iat, exp: iat + expiresIn, expiresIn, jti: newId() };
+  }
+
+  return {
+    /** A service account's token, `sub` being the clientId (RFC 9068 §2.2). `claims` adds context (workload identity). */
+    async forClient(
+      realm: string,
+      client: ClientView,
+      {
+        scopes,
+        resources = [],
+        ttlSeconds,
+        claims = {},
+      }: {
+        scopes: readonly ScopeView[];
+        resources?: readonly string[];
+        ttlSeconds?: number;
+        claims?: Readonly<Record<string, unknown>>;
+      },
+    ): Promise<Minted> {
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
+      const scope = scopeText(scopes, false);
+      const accessToken = await tokens.sign(realm, 'at+jwt', {
+        ...claimsOf(scopes, { roles: client.roles }, 'accessToken'),
+        ...claims,
+        iss,
+        sub: client.clientId,
+        aud: resources.length > 0 ? one(resources) : iss,
+        exp,
+        iat,
+        jti,
+        client_id: client.clientId,
+        scope,
+      });
+      return { accessToken, expiresIn, scope, jti };
+    },
+
+    /** A person's access token, and with `openid` an ID token; both are signed at the same time but for `at_hash`. */
+    async forPerson(
+      realm: string,
+      client: ClientView,
+      {
+        person,
+        scopes,
+        openid,
+        resources,
+        signedIn: { sid, authTime, acr, amr },
+        gid,
+        nonce,
+      }: {
+        person: Person;
+        scopes: readonly ScopeView[];
+        openid: boolean;
+        resources: readonly string[];
+        signedIn: SignedIn;
+        gid: string;
+        nonce?: string | undefined;
+      },
+    ): Promise<Minted> {
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
+      const scope = scopeText(scopes, openid);
+      const audience = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
+      const about = { auth_time: authTime, acr, amr, sid };
+      const accessToken = await tokens.sign(realm, 'at+jwt', {
+        ...claimsOf(scopes, person, 'accessToken'),
+        iss,
+        sub: person.id,
+        aud: one(audience),
+        exp,
+        iat,
+        jti,
+        client_id: client.clientId,
+        scope,
+        gid,
+        ...about,
+      });
+      if (!openid) return { accessToken, expiresIn, scope, jti };
+      const idToken = await tokens.sign(realm, 'JWT', {
+        ...claimsOf(scopes, person, 'idToken'),
+        iss,
+        sub: person.id,
+        aud: client.clientId,
+        exp,
+        iat,
+        nonce,
+        at_hash: halfHash(accessToken),
+        ...about,
+      });
+      return { accessToken, idToken, expiresIn, scope, jti };
+    },
+  };
+}
+export type Mint = ReturnType<typeof createMint>;

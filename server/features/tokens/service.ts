@@ -1,0 +1,91 @@
+// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, revocation.
+// Does not own: which claims a token has (mint.ts), keys (features/keys), who may ask for one (features/token).
+// Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
+import type { KeyObject } from 'node:crypto';
+import { compactVerify } from 'jose';
+import { z } from 'zod';
+import { signJwt } from '../../crypto/jwt.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import * as store from './store.ts';
+
+const Claims = z.looseObject({
+  iss: z.string(),
+  sub: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  exp: z.number(),
+  iat: z.number().optional(),
+  jti: z.string().optional(),
+  client_id: z.string().optional(),
+  scope: z.string().optional(),
+  sid: z.string().optional(),
+  /** The grant (refresh family or code) that the token comes from, so that ending the grant ends the token. */
+  gid: z.string().optional(),
+});
+/** The claims of a token that was verified. */
+export type Claims = z.infer<typeof Claims>;
+
+export interface VerifyOptions {
+  typ: 'at+jwt' | 'JWT';
+  /** Must be among the token's audiences; no condition where absent. */
+  audience?: string;
+  /** An id_token_hint may have expired (OIDC RP-Initiated Logout §2). */
+  expired?: 'accepted';
+}
+
+export const audiences = ({ aud }: Claims): string[] => (typeof aud === 'string' ? [aud] : aud);
+
+export function createTokens({
+  keys,
+  settings,
+  sql,
+  now,
+}: {
+  keys: {
+    active(realm: string): Promise<{ keyId: string; privateKey: KeyObject }>;
+    published(realm: string): Promise<readonly { keyId: string; publicKey: KeyObject }[]>;
+  };
+  settings: { issuer(realm: string): Promise<string> };
+  sql: Sql;
+  now: () => Date;
+}) {
+  async function read(realm: string, jwt: string, typ: string): Promise<Claims | undefined> {
+    const published = await keys.published(realm);
+    try {
+      const { payload } = await compactVerify(
+        jwt,
+        (header) => {
+          const key = published.find(({ keyId }) => keyId === header.kid);
+          if (!key || header.typ !== typ) throw new Error('not a token of this realm');
+          return key.publicKey;
+        },
+        { algorithms: ['RS256'] },
+      );
+      return Claims.parse(JSON.parse(Buffer.from(payload).toString()));
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    /** Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens. */
+    sign: async (realm: string, typ: 'at+jwt' | 'JWT', claims: object): Promise<string> =>
+      signJwt(await keys.active(realm), typ, claims),
+
+    /** Refuses an access token until it would end anyway; false: it was refused before. */
+    revoke: (tx: Tx, realm: string, jti: string, until: Date): Promise<boolean> =>
+      store.revoke(tx.sql, realm, jti, until),
+
+    /** The claims of a token that this realm issued and that still holds; undefined where it does not, whatever the cause. */
+    async verify(realm: string, jwt: string, { typ, audience, expired }: VerifyOptions): Promise<Claims | undefined> {
+      const claims = await read(realm, jwt, typ);
+      if (!claims || claims.iss !== (await settings.issuer(realm))) return undefined;
+      if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
+      if (expired === 'accepted') return claims;
+      if (claims.exp * 1000 <= now().getTime()) return undefined;
+      const { jti, gid, sid } = claims;
+      return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
+    },
+  };
+}
+export type Tokens = ReturnType<typeof createTokens>;

@@ -1,0 +1,37 @@
+// GET and POST /realms/{realm}/oauth2/userinfo.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { userinfoPostRoute, userinfoRoute } from '../../contract/oauth.ts';
+import type { Cors } from '../../http/cors.ts';
+import { parseForm } from '../../http/form.ts';
+import { bearerOf, realmOf, sendJson } from '../../http/oauth.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { Userinfo } from './service.ts';
+
+/** RFC 6750 §2: by header or in the body, not by both. */
+function tokenOf(request: FastifyRequest, reply: FastifyReply): string {
+  const byHeader = bearerOf(request);
+  const inBody = typeof request.body === 'string' ? parseForm(request.body).get('access_token') : undefined;
+  if (byHeader !== undefined && inBody !== undefined) {
+    throw new OAuthError('invalid_request', 'Send the token by header or in the body, not both');
+  }
+  const token = byHeader ?? inBody;
+  if (token !== undefined) return token;
+  // RFC 6750 §3.1: who sends no token is told no error code.
+  void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}"`);
+  throw new OAuthError('invalid_token', 'An access token is needed');
+}
+
+export function userinfoRoutes(app: FastifyInstance, { userinfo, cors }: { userinfo: Userinfo; cors: Cors }): void {
+  cors.preflight(app, userinfoRoute.url);
+  for (const route of [userinfoRoute, userinfoPostRoute]) {
+    app.route({
+      ...route,
+      handler: async (request, reply) => {
+        await cors.allow(request, reply);
+        const { claims, client } = await userinfo.of(realmOf(request), tokenOf(request, reply));
+        cors.restrict(request, reply, client);
+        return sendJson(reply, JSON.stringify(claims));
+      },
+    });
+  }
+}

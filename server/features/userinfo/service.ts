@@ -1,0 +1,51 @@
+// Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
+// Does not own: verifying the token (features/tokens), which claims a scope has (tokens/claims.ts).
+// Implements: OIDC Core §5.3, RFC 6750 §3.1.
+
+import { type PersonRow, personColumns, personOf } from '../../db/person.ts';
+import type { Sql } from '../../db/sql.ts';
+import { claimsOf } from '../../http/claims.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { OPENID, presentScopes } from '../../http/scopes.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Tokens } from '../tokens/service.ts';
+
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+export function createUserinfo({
+  sql,
+  tokens,
+  settings,
+  clients,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'verify'>;
+  settings: { issuer(realm: string): Promise<string> };
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+}) {
+  return {
+    async of(realm: string, accessToken: string): Promise<{ claims: object; client: ClientView }> {
+      const claims = await tokens.verify(realm, accessToken, {
+        typ: 'at+jwt',
+        audience: await settings.issuer(realm),
+      });
+      const invalid = (reason: string) =>
+        new OAuthError('invalid_token', 'The access token is not valid here', { reason });
+      if (!claims) throw invalid('it does not verify');
+      const scopes = (claims.scope ?? '').split(' ');
+      if (!scopes.includes(OPENID)) throw new OAuthError('insufficient_scope', 'This needs the scope openid');
+      const client = await clients.view(realm, claims.client_id ?? '');
+      if (!client?.enabled) throw invalid('its client is gone or disabled');
+      const [row] = UUID.test(claims.sub)
+        ? await sql<PersonRow>`
+            select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${claims.sub} and u.enabled`
+        : [];
+      if (!row) throw invalid('its user is gone or disabled');
+      // Scopes that don't show in the token's `scope` are the client's defaults.
+      const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
+      const granted = presentScopes(client, [...scopes, ...hidden]);
+      return { claims: { ...claimsOf(granted, personOf(row), 'userinfo'), sub: claims.sub }, client };
+    },
+  };
+}
+export type Userinfo = ReturnType<typeof createUserinfo>;

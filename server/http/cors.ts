@@ -1,0 +1,44 @@
+// CORS of the protocol endpoints, by the web origins of the realm's clients. Never with cookies; a preflight names no client,
+// so any client's origin passes it, and the answer is then shown to that one client's origins alone. Decisions "Client".
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { realmOf } from './oauth.ts';
+
+export interface CorsOptions {
+  /** The web origins of the realm's enabled clients. */
+  overview(realm: string): Promise<{ origins: ReadonlySet<string> }>;
+}
+
+export function createCors({ overview }: CorsOptions) {
+  async function allow(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const { origin } = request.headers;
+    if (origin === undefined) return false;
+    void reply.header('vary', 'Origin');
+    if (!(await overview(realmOf(request))).origins.has(origin)) return false;
+    void reply.header('access-control-allow-origin', origin);
+    void reply.header('access-control-expose-headers', 'WWW-Authenticate');
+    return true;
+  }
+  return {
+    allow,
+
+    /** Takes the permission back where the client that is known by now doesn't have this origin. */
+    restrict(request: FastifyRequest, reply: FastifyReply, client: { webOrigins: ReadonlySet<string> }): void {
+      const { origin } = request.headers;
+      if (origin !== undefined && !client.webOrigins.has(origin)) reply.removeHeader('access-control-allow-origin');
+    },
+
+    /** Answers the preflight of one address. */
+    preflight(app: FastifyInstance, url: string): void {
+      app.options(url, { schema: { hide: true } }, async (request, reply) => {
+        if (await allow(request, reply)) {
+          void reply
+            .header('access-control-allow-methods', 'GET, POST')
+            .header('access-control-allow-headers', 'Authorization, Content-Type')
+            .header('access-control-max-age', '600');
+        }
+        return reply.code(204).send();
+      });
+    },
+  };
+}
+export type Cors = ReturnType<typeof createCors>;

@@ -1,0 +1,37 @@
+// Parameters of OAuth requests, from a query or a form body. RFC 6749 §3.1 and §3.2: none twice, an empty one is absent.
+import { OAuthError } from './oauth-error.ts';
+
+/** Only these may come several times (RFC 8707 §2). */
+const REPEATABLE = new Set(['resource']);
+
+/** Reads one parameter; `all` gives a repeatable one's values. */
+export interface Form {
+  get(name: string): string | undefined;
+  all(name: string): string[];
+  /** As it came, for keeping a request over a sign-in. */
+  text: string;
+}
+
+/**
+ * @throws OAuthError `invalid_request` on a parameter that comes twice, or text that can't be stored (NUL)
+ */
+export function parseForm(text: string): Form {
+  const params = new URLSearchParams(text);
+  const seen = new Set<string>();
+  for (const [name, value] of params) {
+    if (seen.has(name) && !REPEATABLE.has(name)) throw new OAuthError('invalid_request', 'A parameter comes twice');
+    if (value.includes('\0')) throw new OAuthError('invalid_request', 'A parameter holds a NUL character');
+    seen.add(name);
+  }
+  return {
+    get: (name) => params.get(name) || undefined,
+    all: (name) => params.getAll(name).filter((value) => value !== ''),
+    text,
+  };
+}
+
+/** The query of a request's URL, unparsed. */
+export function queryOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}

@@ -1,0 +1,53 @@
+// What OAuth endpoints refuse with: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
+// Rendering is http/oauth.ts's (JSON) and http/pages.ts's (a page). Decisions "Errors".
+
+export const oauthErrors = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  invalid_scope: 400,
+  invalid_target: 400,
+  access_denied: 403,
+  login_required: 400,
+  consent_required: 400,
+  interaction_required: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  registration_not_supported: 400,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  not_found: 404,
+  slow_down: 429,
+  server_error: 500,
+  temporarily_unavailable: 503,
+} as const;
+
+export type OAuthErrorCode = keyof typeof oauthErrors;
+
+/** `description` is public; `reason` and `cause` go to the log and the audit trail alone. */
+export class OAuthError extends Error {
+  readonly error: OAuthErrorCode;
+  readonly description: string | undefined;
+  readonly reason: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  /** Its audit row was written with the state that it left. */
+  readonly audited: boolean;
+  constructor(
+    error: OAuthErrorCode,
+    description?: string,
+    more: { reason?: string; cause?: unknown; retryAfterSeconds?: number; audited?: boolean } = {},
+  ) {
+    super(description ?? error, { cause: more.cause });
+    this.error = error;
+    this.description = description;
+    this.reason = more.reason;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+    this.audited = more.audited ?? false;
+  }
+  get status(): number {
+    return oauthErrors[this.error];
+  }
+}

@@ -1,0 +1,107 @@
+// The protocol surface under /realms/{realm}: form bodies, no-store, the realm must exist, CORS, OAuth's error form.
+// Browser errors as pages are features/authorize's and features/logout's. Decisions "Errors", "Protocol paths".
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+import { codeOf } from '../db/transact.ts';
+import { type Form, parseForm, queryOf } from './form.ts';
+import { OAuthError } from './oauth-error.ts';
+import { databaseAway } from './problems.ts';
+
+const REALM = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const BODY_LIMIT = 64 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The realm of the path. */
+export const realmOf = (request: FastifyRequest): string => {
+  const { params } = request;
+  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
+    ? params.realm
+    : '';
+};
+
+/** The parameters of a form body; other bodies are refused (RFC 6749 §3.2). */
+export function formOf(request: FastifyRequest): Form {
+  if (typeof request.body !== 'string') {
+    throw new OAuthError('invalid_request', 'Send the parameters as application/x-www-form-urlencoded');
+  }
+  return parseForm(request.body);
+}
+
+/** The parameters of a request that may come by GET or POST. */
+export const paramsOf = (request: FastifyRequest): Form =>
+  request.method === 'POST' ? formOf(request) : parseForm(queryOf(request.url));
+
+/** The token of an Authorization header (RFC 6750 §2.1). */
+export const bearerOf = (request: FastifyRequest): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+
+/** Answers a string of JSON that is ready to be sent. */
+export const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
+  reply.header('content-type', JSON_TYPE).send(json);
+
+/** Hooks and parsers of the protocol endpoints of `app` (an encapsulated plugin). */
+export function guardProtocol(
+  app: FastifyInstance,
+  { realmExists }: { realmExists(realm: string): Promise<boolean> },
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: BODY_LIMIT },
+    (_request, body, done) => done(null, body),
+  );
+  // Schemas of these routes document; the endpoints parse by the rules of their RFCs.
+  app.setValidatorCompiler(() => (value) => ({ value }));
+  app.setErrorHandler(sendOAuthError);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    const realm = realmOf(request);
+    if (!REALM.test(realm) || !(await realmExists(realm))) throw new OAuthError('not_found', 'There is no such realm');
+  });
+}
+
+const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
+
+/** The OAuth error that stands for any error. */
+export function oauthErrorOf(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (databaseAway(error)) {
+    return new OAuthError('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 2 });
+  }
+  if (error instanceof Problem && error.code === 'too-many-requests') {
+    return new OAuthError('slow_down', error.detail, {
+      cause: error,
+      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+    });
+  }
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (TEXT_NOT_STORABLE.has(codeOf(error)) || (status >= 400 && status < 500)) {
+    return new OAuthError('invalid_request', 'The request is malformed', { cause: error });
+  }
+  return new OAuthError('server_error', undefined, { cause: error });
+}
+
+/** RFC 6749 §5.2 and RFC 6750 §3. */
+export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = oauthErrorOf(thrown);
+  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.error);
+  else if (error.reason) request.log.info({ reason: error.reason }, error.error);
+  if (error.retryAfterSeconds !== undefined) void reply.header('retry-after', String(error.retryAfterSeconds));
+  const challenge = challengeOf(error, realmOf(request));
+  if (challenge !== undefined && !reply.hasHeader('www-authenticate')) {
+    void reply.header('www-authenticate', challenge);
+  }
+  const { error: code, description } = error;
+  const body = description === undefined ? { error: code } : { error: code, error_description: description };
+  return sendJson(reply.code(error.status), JSON.stringify(body));
+}
+
+/** RFC 6749 appendix A.8: no quote and no backslash in a description. */
+const quoted = (text: string): string => text.replace(/["\\]/g, "'");
+
+function challengeOf({ error, description }: OAuthError, realm: string): string | undefined {
+  if (error === 'invalid_client') return `Basic realm="${quoted(realm)}"`;
+  if (error !== 'invalid_token' && error !== 'insufficient_scope') return undefined;
+  const more = description === undefined ? '' : `, error_description="${quoted(description)}"`;
+  return `Bearer realm="${quoted(realm)}", error="${error}"${more}`;
+}

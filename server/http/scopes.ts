@@ -1,0 +1,47 @@
+// Which scopes a client gets: pure. A client's default scopes always apply; optional ones where they are asked for.
+// RFC 6749 §3.3; OIDC Core §3.1.2.1 and §11.
+
+import type { ScopeView } from './claims.ts';
+import { OAuthError } from './oauth-error.ts';
+
+export const OPENID = 'openid';
+export const OFFLINE = 'offline_access';
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
+
+/** The scopes that a client has. */
+export interface ScopesOfClient {
+  defaultScopes: readonly ScopeView[];
+  optionalScopes: readonly ScopeView[];
+}
+
+/** The names in a `scope` parameter; undefined where there is none. */
+export function scopeNames(scope: string | undefined): string[] | undefined {
+  if (scope === undefined) return undefined;
+  if (!SCOPE.test(scope)) throw new OAuthError('invalid_scope', 'The scope is malformed');
+  return [...new Set(scope.split(/ +/))];
+}
+
+/**
+ * The scopes for a request: defaults and the requested ones of the client; `openid` is no scope with claims, so it's apart.
+ * @throws OAuthError `invalid_scope` on a name that is not the client's
+ */
+export function grantScopes(
+  { defaultScopes, optionalScopes }: ScopesOfClient,
+  requested: readonly string[] | undefined,
+  builtIn: ReadonlySet<string> = new Set(),
+): ScopeView[] {
+  const known = new Set([...defaultScopes, ...optionalScopes].map((s) => s.name));
+  const stranger = requested?.find((name) => !known.has(name) && !builtIn.has(name));
+  if (stranger !== undefined) throw new OAuthError('invalid_scope', 'A scope is not one of this client');
+  return [...defaultScopes, ...optionalScopes.filter((s) => requested?.includes(s.name))].filter(
+    (s) => s.name !== OPENID,
+  );
+}
+
+/** What is left of the scopes that were granted once: those that the client still has, in its present form. */
+export function presentScopes(
+  { defaultScopes, optionalScopes }: ScopesOfClient,
+  granted: readonly string[],
+): ScopeView[] {
+  return [...defaultScopes, ...optionalScopes].filter((s) => s.name !== OPENID && granted.includes(s.name));
+}
