@@ -37,6 +37,8 @@ import { createClientViews } from './features/clients/view.ts';
 import { discoveryRoutes } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
+import { groupRoutes } from './features/groups/routes.ts';
+import { createGroups } from './features/groups/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
 import { createIntrospection } from './features/introspect/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
@@ -50,6 +52,8 @@ import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
+import { roleRoutes } from './features/roles/routes.ts';
+import { createRoles } from './features/roles/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { clientCredentialsGrant } from './features/token/client-credentials.ts';
@@ -62,6 +66,8 @@ import { createMint } from './features/tokens/mint.ts';
 import { createTokens } from './features/tokens/service.ts';
 import { userinfoRoutes } from './features/userinfo/routes.ts';
 import { createUserinfo } from './features/userinfo/service.ts';
+import { userRoutes } from './features/users/routes.ts';
+import { createUsers } from './features/users/service.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks } from './features/webhooks/service.ts';
@@ -180,6 +186,18 @@ export async function buildApp({
   const adminRoles = createAdminRoles({ sql, transact });
   const clientScopes = createClientScopes({ sql, transact, newId });
   const clients = createClients({ sql, transact, access, passwords, now, newId });
+  const roles = createRoles({ sql, transact, newId });
+  const groups = createGroups({ sql, transact, newId });
+  const users = createUsers({
+    sql,
+    transact,
+    access,
+    passwords,
+    passwordMinLength: async (realm) => (await settings.of(realm))?.passwordMinLength ?? 12,
+    setPassword: credentials.setPassword,
+    now,
+    newId,
+  });
   const bootstrap = createBootstrap({
     sql,
     transact,
@@ -275,6 +293,9 @@ export async function buildApp({
     keyRoutes(admin, keys);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
+    userRoutes(admin, { users, sql });
+    roleRoutes(admin, { roles, sql });
+    groupRoutes(admin, { groups });
     clientRoutes(admin, { clients, sql });
     clientScopeRoutes(admin, { scopes: clientScopes, sql });
     monitoringAdminRoutes(admin, monitoring);

@@ -149,7 +149,7 @@ export const setPassword = route({
   problems: ['not-found', 'privilege-escalation'],
 });
 
-const Credential = z
+export const Credential = z
   .object({
     id: Id,
     type: z.string(),
@@ -158,6 +158,7 @@ const Credential = z
     lastUsedAt: EpochMs.nullable(),
   })
   .meta({ id: 'Credential' });
+export type Credential = z.infer<typeof Credential>;
 export const listCredentials = route({
   method: 'GET',
   path: `${at}/:userId/credentials`,

@@ -29,3 +29,17 @@ export async function managerOf(
           select manager from managed_object where realm_id = ${realm} and kind = ${kind} and key = ${key}`;
   return row?.manager ?? undefined;
 }
+
+/** An owned thing was renamed: its manager owns it under its new name, and so will see the drift. */
+export async function renameOwned(
+  sql: Sql,
+  realm: string,
+  kinds: readonly OwnedKind[],
+  from: string,
+  to: string,
+): Promise<void> {
+  await sql`delete from managed_object where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${to}`;
+  await sql`
+    update managed_object set key = ${to}
+    where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${from}`;
+}

@@ -6,14 +6,16 @@ import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import { hashClientSecret, newClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
+import { renameOwned } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { changedFields } from '../../http/changed-fields.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import { clientFaults, usesSecret } from './rules.ts';
 import * as store from './store.ts';
-import { changedFields, fresh, merged, toRow, toWire } from './wire.ts';
+import { fresh, merged, toRow, toWire } from './wire.ts';
 
 const missing = () => new Problem('not-found', 'There is no such client');
 const subjectOf = ({ id, clientId }: Client) => ({ type: 'client', id, name: clientId }) as const;
@@ -128,12 +130,14 @@ export function createClients({
         if (unlocked.fields.length === 0) return unlocked.before;
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
-        const { after, stored, newSecret, fields } = await read(on);
+        const { before, after, stored, newSecret, fields } = await read(on);
         await refuseFaults(on, realm, after, input.secret !== undefined);
         const kept = usesSecret(after.tokenEndpointAuthMethod) ? stored : { hash: null, slow: null };
         if (!(await store.update(on, realm, toRow(after, newSecret ?? kept))))
           throw new Problem('name-taken', `The clientId ${after.clientId} is taken`);
         await link(on, realm, after);
+        if (fields.includes('clientId'))
+          await renameOwned(on, realm, ['client', 'serviceAccountRoles'], before.clientId, after.clientId);
         record({
           type: 'CLIENT_UPDATED',
           realm,

@@ -99,11 +99,3 @@ export const fresh = (id: string, clientId: string, at: Date): Client =>
     },
     {},
   );
-
-/** Names of the fields that differ. */
-export const changedFields = (before: Client, after: Client): string[] => {
-  const was = new Map<string, unknown>(Object.entries(before));
-  return Object.entries(after)
-    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(was.get(name)))
-    .map(([name]) => name);
-};

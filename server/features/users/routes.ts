@@ -1,0 +1,40 @@
+// Mounts the users' admin routes.
+import type { FastifyInstance } from 'fastify';
+import * as api from '../../contract/users.ts';
+import { managerOf } from '../../db/ownership.ts';
+import type { Sql } from '../../db/sql.ts';
+import { bind, principalOf } from '../../http/bind.ts';
+import { markManaged } from '../../http/managed.ts';
+import { containing, decodeCursor, page } from '../../http/paging.ts';
+import type { Users } from './service.ts';
+
+export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users; sql: Sql }): void {
+  bind(app, api.listUsers, async ({ params, query, request, reply }) => {
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await users.list(params.realm, { after, limit: query.limit + 1, search: containing(query.q) });
+    return page({ request, reply }, rows, query.limit, (user) => [user.username]);
+  });
+  bind(app, api.createUser, ({ params, body, by }) => users.create(by, params.realm, body));
+  bind(app, api.getUser, async ({ params, reply }) => {
+    const user = await users.get(params.realm, params.userId);
+    markManaged(reply, await managerOf(sql, params.realm, 'user', user.username));
+    return user;
+  });
+  bind(app, api.putUser, ({ params, body, by, expect, request }) => {
+    const { id: _, createdAt: __, ...input } = body;
+    return users.update({ principal: principalOf(request), by, expect }, params.realm, params.userId, input);
+  });
+  bind(app, api.deleteUser, async ({ params, by, expect, request }) => {
+    await users.remove({ principal: principalOf(request), by, expect }, params.realm, params.userId);
+    return undefined;
+  });
+  bind(app, api.setPassword, async ({ params, body, by, request }) => {
+    await users.setPassword({ principal: principalOf(request), by }, params.realm, params.userId, body);
+    return undefined;
+  });
+  bind(app, api.listCredentials, ({ params }) => users.credentials(params.realm, params.userId));
+  bind(app, api.deleteCredential, async ({ params, by, request }) => {
+    await users.removeCredential({ principal: principalOf(request), by }, params.realm, params);
+    return undefined;
+  });
+}

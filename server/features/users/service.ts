@@ -1,0 +1,213 @@
+// Owns: users as administrators see them: profile, roles, groups, their passwords and credentials set from outside.
+// Does not own: checking passwords and one-time codes (credentials), sessions, moving users in bulk (transfer).
+// Implements: decisions "User", "Rights"; specification 4.10.
+import type { By } from '../../contract/events.ts';
+import { passwordFaults } from '../../contract/password-rules.ts';
+import { type FieldError, Problem } from '../../contract/problem.ts';
+import type { Credential, User, UserInput } from '../../contract/users.ts';
+import type { Passwords } from '../../crypto/passwords.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { changedFields } from '../../http/changed-fields.ts';
+import type { Expect } from '../../http/etag.ts';
+import type { Principal } from '../../http/principal.ts';
+import type { Access } from '../admin-access/service.ts';
+import * as store from './store.ts';
+import { fresh, merged, toRow, toWire } from './wire.ts';
+
+/** Who changes a user, and under which condition. */
+export interface Change {
+  principal: Principal;
+  by: By;
+  expect: Expect;
+}
+
+const missing = () => new Problem('not-found', 'There is no such user');
+const subjectOf = ({ id, username }: User) => ({ type: 'user', id, name: username }) as const;
+const invalid = (errors: FieldError[]) =>
+  new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
+
+export function createUsers({
+  sql,
+  transact,
+  access,
+  passwords,
+  passwordMinLength,
+  setPassword,
+  now,
+  newId,
+}: {
+  sql: Sql;
+  transact: Transact;
+  access: Pick<Access, 'covers'>;
+  passwords: Pick<Passwords, 'hash'>;
+  passwordMinLength(realm: string): Promise<number>;
+  /** Stores a hash in place of the one before; records PASSWORD_CHANGED. */
+  setPassword(
+    tx: Tx,
+    by: By,
+    realm: string,
+    userId: string,
+    password: { phc: string; temporary: boolean },
+  ): Promise<unknown>;
+  now: () => Date;
+  newId: () => string;
+}) {
+  /** Whoever sets a person's password can become them, so they must hold what the person holds. */
+  async function mustCover(principal: Principal, realm: string, userId: string, on: Sql): Promise<void> {
+    if (!(await access.covers(principal, realm, { userId }, on)))
+      throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
+  }
+
+  async function load(on: Sql, realm: string, id: string): Promise<User> {
+    const row = await store.find(on, realm, id);
+    if (!row) throw missing();
+    return toWire(row);
+  }
+
+  /** Checks a new password against the realm's rules and hashes it, before any transaction. */
+  async function hashed(realm: string, password: string, user: Pick<User, 'username' | 'email'>): Promise<string> {
+    const minLength = await passwordMinLength(realm);
+    const faults = passwordFaults(password, { minLength, ...user });
+    if (faults.length > 0) throw invalid(faults.map((message) => ({ path: 'password', message })));
+    return passwords.hash(password);
+  }
+
+  async function link(on: Sql, realm: string, user: User): Promise<void> {
+    const roles = await store.setRoles(on, realm, user.id, user.roles);
+    const groups = await store.setGroups(on, realm, user.id, user.groups);
+    const unknown = (field: string, names: readonly string[], there: Set<string>): FieldError[] =>
+      names.flatMap((name, i) =>
+        there.has(name) ? [] : [{ path: `${field}[${i}]`, message: `there is no ${name} in this realm` }],
+      );
+    const errors = [...unknown('roles', user.roles, roles), ...unknown('groups', user.groups, groups)];
+    if (errors.length > 0) throw invalid(errors);
+  }
+
+  const nameTaken = async (on: Sql, realm: string, user: User): Promise<Problem | undefined> => {
+    const which = await store.taken(on, realm, user);
+    return (
+      which && new Problem('name-taken', `The ${which} is taken`, { errors: [{ path: which, message: 'is taken' }] })
+    );
+  };
+
+  const temporaryAlone = (input: Partial<UserInput>) => {
+    if (input.passwordTemporary !== undefined && input.password === undefined)
+      throw invalid([{ path: 'passwordTemporary', message: 'says something about password, which is missing' }]);
+  };
+
+  return {
+    list: async (
+      realm: string,
+      search: { after: string; limit: number; search: string | undefined },
+    ): Promise<User[]> => (await store.list(sql, realm, search)).map(toWire),
+
+    get: (realm: string, id: string): Promise<User> => load(sql, realm, id),
+
+    async create(by: By, realm: string, input: UserInput): Promise<User> {
+      temporaryAlone(input);
+      const user = merged(fresh(newId(), input.username, now()), input);
+      const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
+      return transact(async (tx) => {
+        const defaults = await store.defaultRoles(tx.sql, realm);
+        const problem = await nameTaken(tx.sql, realm, user);
+        if (problem) throw problem;
+        if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
+        await link(tx.sql, realm, { ...user, roles: [...user.roles, ...defaults] });
+        tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
+        if (phc !== undefined)
+          await setPassword(tx, by, realm, user.id, { phc, temporary: input.passwordTemporary ?? false });
+        return load(tx.sql, realm, user.id);
+      });
+    },
+
+    async update(
+      { principal, by, expect }: Change,
+      realm: string,
+      id: string,
+      input: Partial<UserInput>,
+    ): Promise<User> {
+      temporaryAlone(input);
+      const { password } = input;
+      const phc =
+        password === undefined ? undefined : await hashed(realm, password, merged(await load(sql, realm, id), input));
+      const read = async (on: Sql) => {
+        const before = await load(on, realm, id);
+        expect(before);
+        const after = merged(before, input);
+        return { before, after, fields: changedFields(merged(before, {}), after) };
+      };
+      return transact(async (tx) => {
+        const { sql: on, record } = tx;
+        const unlocked = await read(on);
+        if (unlocked.fields.length === 0 && phc === undefined) return unlocked.before;
+        await mustCover(principal, realm, id, on);
+        await store.lock(on, realm, id);
+        const { before, after, fields } = await read(on);
+        const problem = await nameTaken(on, realm, after);
+        if (problem) throw problem;
+        await store.update(on, realm, toRow(after));
+        await link(on, realm, after);
+        if (fields.length > 0 || phc === undefined)
+          record({ type: 'USER_UPDATED', realm, by, subject: subjectOf(after), data: { fields } });
+        if (phc !== undefined)
+          await setPassword(tx, by, realm, id, { phc, temporary: input.passwordTemporary ?? false });
+        if (phc !== undefined || (before.enabled && !after.enabled)) await store.endSessions(on, realm, id);
+        return load(on, realm, id);
+      });
+    },
+
+    remove: ({ principal, by, expect }: Change, realm: string, id: string): Promise<void> =>
+      transact(async ({ sql: on, record }) => {
+        const user = await load(on, realm, id);
+        expect(user);
+        await mustCover(principal, realm, id, on);
+        if (!(await store.remove(on, realm, id))) throw missing();
+        record({ type: 'USER_DELETED', realm, by, subject: subjectOf(user) });
+      }),
+
+    async setPassword(
+      { principal, by }: Pick<Change, 'principal' | 'by'>,
+      realm: string,
+      id: string,
+      { password, temporary = false }: { password: string; temporary?: boolean | undefined },
+    ): Promise<void> {
+      const user = await load(sql, realm, id);
+      // before the slow hash; again inside, where it counts
+      await mustCover(principal, realm, id, sql);
+      const phc = await hashed(realm, password, user);
+      await transact(async (tx) => {
+        await load(tx.sql, realm, id);
+        await mustCover(principal, realm, id, tx.sql);
+        await setPassword(tx, by, realm, id, { phc, temporary });
+        await store.endSessions(tx.sql, realm, id);
+      });
+    },
+
+    async credentials(realm: string, id: string): Promise<Credential[]> {
+      await load(sql, realm, id);
+      const rows = await store.credentials(sql, realm, id);
+      return rows.map((row) => ({
+        id: row.id,
+        type: row.type,
+        label: row.label,
+        createdAt: row.created_at.getTime(),
+        lastUsedAt: row.last_used_at?.getTime() ?? null,
+      }));
+    },
+
+    removeCredential: (
+      { principal, by }: Pick<Change, 'principal' | 'by'>,
+      realm: string,
+      { userId, type, id }: { userId: string; type: string; id: string },
+    ): Promise<void> =>
+      transact(async ({ sql: on, record }) => {
+        const user = await load(on, realm, userId);
+        await mustCover(principal, realm, userId, on);
+        if (!(await store.removeCredential(on, realm, { userId, type, id })))
+          throw new Problem('not-found', 'There is no such credential');
+        record({ type: 'CREDENTIAL_DELETED', realm, by, subject: subjectOf(user), data: { type, id } });
+      }),
+  };
+}
+export type Users = ReturnType<typeof createUsers>;

@@ -1,0 +1,160 @@
+// SQL of users, with the names of the roles and groups that they hold directly.
+import { fragment, type Sql } from '../../db/sql.ts';
+
+export interface UserRow {
+  id: string;
+  username: string;
+  email: string | null;
+  email_verified: boolean;
+  first_name: string | null;
+  last_name: string | null;
+  enabled: boolean;
+  attributes: Record<string, string[]>;
+  required_actions: ('UPDATE_PASSWORD' | 'CONFIGURE_OTP')[];
+  created_at: Date;
+}
+export interface UserWithLinks extends UserRow {
+  roles: string[];
+  groups: string[];
+}
+
+const columns = fragment`
+  u.id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes, u.required_actions,
+  u.created_at, array(
+    select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+    where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null order by r.name collate "C"
+  ) as roles, array(
+    select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+    where m.realm_id = u.realm_id and m.user_id = u.id order by g.path collate "C"
+  ) as groups`;
+
+const searched = (search: string | undefined) =>
+  search === undefined
+    ? fragment``
+    : fragment`and (u.username ilike ${search} or u.email ilike ${search} or u.first_name ilike ${search}
+        or u.last_name ilike ${search} or u.first_name || ' ' || u.last_name ilike ${search})`;
+
+/** In the order of the case-folded username, which is unique. */
+export const list = (
+  sql: Sql,
+  realm: string,
+  { after, limit, search }: { after: string; limit: number; search: string | undefined },
+): Promise<UserWithLinks[]> => sql<UserWithLinks>`
+  select ${columns} from realm_user u
+  where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${searched(search)}
+  order by lower(u.username) limit ${limit}`;
+
+export async function find(sql: Sql, realm: string, id: string): Promise<UserWithLinks | undefined> {
+  const [row] = await sql<UserWithLinks>`
+    select ${columns} from realm_user u where u.realm_id = ${realm} and u.id = ${id}`;
+  return row;
+}
+
+/** Makes other writers of this user wait. */
+export async function lock(sql: Sql, realm: string, id: string): Promise<void> {
+  await sql`select id from realm_user where realm_id = ${realm} and id = ${id} for update`;
+}
+
+/** Which of the two unique names another user has. */
+export async function taken(
+  sql: Sql,
+  realm: string,
+  { id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>,
+): Promise<'username' | 'email' | undefined> {
+  const [row] = await sql<{ username: boolean }>`
+    select lower(username) = lower(${username}) as username from realm_user
+    where realm_id = ${realm} and id <> ${id} and (lower(username) = lower(${username}) or lower(email) = lower(${email}))
+    order by 1 desc limit 1`;
+  return row && (row.username ? 'username' : 'email');
+}
+
+/** False where the username or the e-mail address is taken. */
+export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boolean> {
+  const [row] = await sql`
+    insert into realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes,
+      required_actions, created_at)
+    values (${realm}, ${u.id}, ${u.username}, ${u.email}, ${u.email_verified}, ${u.first_name}, ${u.last_name},
+      ${u.enabled}, ${JSON.stringify(u.attributes)}, ${u.required_actions}, ${u.created_at})
+    on conflict do nothing returning id`;
+  return row !== undefined;
+}
+
+export async function update(sql: Sql, realm: string, u: UserRow): Promise<void> {
+  await sql`
+    update realm_user set username = ${u.username}, email = ${u.email}, email_verified = ${u.email_verified},
+      first_name = ${u.first_name}, last_name = ${u.last_name}, enabled = ${u.enabled},
+      attributes = ${JSON.stringify(u.attributes)}, required_actions = ${u.required_actions}
+    where realm_id = ${realm} and id = ${u.id}`;
+}
+
+export async function remove(sql: Sql, realm: string, id: string): Promise<boolean> {
+  const [row] = await sql`delete from realm_user where realm_id = ${realm} and id = ${id} returning id`;
+  return row !== undefined;
+}
+
+export async function defaultRoles(sql: Sql, realm: string): Promise<string[]> {
+  const rows = await sql<{ name: string }>`
+    select name from role where realm_id = ${realm} and client is null and is_default`;
+  return rows.map((row) => row.name);
+}
+
+/** The user's realm roles are these and no other; answers those names that there are. */
+export async function setRoles(sql: Sql, realm: string, id: string, roles: readonly string[]): Promise<Set<string>> {
+  await sql`
+    delete from user_role ur using role r
+    where ur.realm_id = ${realm} and ur.user_id = ${id} and r.realm_id = ur.realm_id and r.id = ur.role_id
+      and r.client is null and r.name <> all(${roles}::text[])`;
+  const rows = await sql<{ name: string }>`
+    with named as (
+      select id, name from role where realm_id = ${realm} and client is null and name = any(${roles}::text[])
+    ), added as (
+      insert into user_role (realm_id, user_id, role_id) select ${realm}, ${id}, id from named on conflict do nothing
+    ) select name from named`;
+  return new Set(rows.map((row) => row.name));
+}
+
+/** The user's groups are these and no other; answers those paths that there are. */
+export async function setGroups(sql: Sql, realm: string, id: string, paths: readonly string[]): Promise<Set<string>> {
+  await sql`
+    delete from group_member m using user_group g
+    where m.realm_id = ${realm} and m.user_id = ${id} and g.realm_id = m.realm_id and g.id = m.group_id
+      and g.path <> all(${paths}::text[])`;
+  const rows = await sql<{ path: string }>`
+    with named as (
+      select id, path from user_group where realm_id = ${realm} and path = any(${paths}::text[])
+    ), added as (
+      insert into group_member (realm_id, group_id, user_id) select ${realm}, id, ${id} from named on conflict do nothing
+    ) select path from named`;
+  return new Set(rows.map((row) => row.path));
+}
+
+export interface CredentialRow {
+  id: string;
+  type: string;
+  label: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+}
+
+export const credentials = (sql: Sql, realm: string, userId: string): Promise<CredentialRow[]> => sql<CredentialRow>`
+  select id, type, label, created_at, last_used_at from credential
+  where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
+
+export async function removeCredential(
+  sql: Sql,
+  realm: string,
+  { userId, type, id }: { userId: string; type: string; id: string },
+): Promise<boolean> {
+  const [row] = await sql`
+    delete from credential where realm_id = ${realm} and user_id = ${userId} and type = ${type} and id = ${id}
+    returning id`;
+  return row !== undefined;
+}
+
+/** After an administrator set another password or disabled the person, no sign-in from before goes on. */
+export async function endSessions(sql: Sql, realm: string, userId: string): Promise<void> {
+  await sql`delete from session where realm_id = ${realm} and user_id = ${userId}`;
+  await sql`delete from admin_session where realm_id = ${realm} and user_id = ${userId}`;
+  await sql`
+    update refresh_family set revoked_at = now() where realm_id = ${realm} and user_id = ${userId} and revoked_at is null`;
+}
