@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerProblem } from '../../../server/contract/client.ts';
+import { EventTypeName, listEvents, listEventTypes } from '../../../server/contract/events.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+const params = { realm: 'events' };
+const user = newId();
+let server: TestServer;
+
+/** Ten sign-ins of the past: every third one failed, every second one was the user's. */
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.admin.call(createRealm, { body: params });
+  const sql = sqlOver(server.pool);
+  for (let i = 0; i < 10; i += 1) {
+    const actor = { type: 'user', id: i % 2 === 0 ? user : newId(), name: 'someone' };
+    await sql`
+      insert into event (realm_id, id, type, occurred_at, actor, client_id, outcome, data)
+      values (${params.realm}, ${newId()}, ${i % 3 === 0 ? 'LOGIN_FAILURE' : 'LOGIN_SUCCESS'}, ${new Date(1_000_000 + i * 1000)},
+        ${JSON.stringify(actor)}::jsonb, ${i < 5 ? 'shop' : 'desk'}, ${i % 3 === 0 ? 'failure' : 'success'}, '{}')`;
+  }
+});
+afterAll(() => server.stop());
+
+const list = (query: Record<string, unknown>) => server.admin.call(listEvents, { params, query });
+const count = async (query: Record<string, unknown>) => (await list(query)).body?.length;
+const signIns = 'LOGIN_SUCCESS,LOGIN_FAILURE';
+
+test('what happened is there at once, newest first, with who did it from where', async () => {
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  const [newest] = (await list({})).body ?? [];
+  expect(newest).toMatchObject({
+    type: 'SETTINGS_UPDATED',
+    realmId: params.realm,
+    actor: { type: 'user', name: 'admin' },
+    ipAddress: '127.0.0.1',
+    outcome: 'success',
+  });
+  const ids = (await list({})).body?.map((event) => event.id) ?? [];
+  expect(ids).toEqual([...ids].sort().reverse());
+});
+
+test('every filter narrows, and together they narrow further', async () => {
+  expect(await count({ type: signIns })).toBe(10);
+  expect(await count({ type: 'LOGIN_FAILURE' })).toBe(4);
+  expect(await count({ outcome: 'failure' })).toBe(4);
+  expect(await count({ clientId: 'shop' })).toBe(5);
+  expect(await count({ userId: user })).toBe(5);
+  expect(await count({ userId: user, clientId: 'shop', outcome: 'failure' })).toBe(1);
+  expect(await count({ userId: newId() })).toBe(0);
+});
+
+test('a span of time includes its beginning and not its end', async () => {
+  expect(await count({ from: 1_002_000, to: 1_005_000 })).toBe(3);
+  expect(await count({ to: 1_000_000 })).toBe(0);
+  expect(await count({ type: signIns, from: 1_009_000 })).toBe(1);
+});
+
+test('pages follow each other without gap or repetition, while new events come in', async () => {
+  const all = (await list({ type: signIns })).body?.map((event) => event.id);
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const answer = await list({ type: signIns, limit: 3, ...(cursor ? { cursor } : {}) });
+    seen.push(...(answer.body ?? []).map((event) => event.id));
+    await server.admin.call(putSettings, { params, body: { accessTokenTtlSeconds: 60 + seen.length } });
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toEqual(all);
+});
+
+test.each([
+  [{ type: 'LOGIN_SUCCESS,NO_SUCH' }, 'type'],
+  [{ cursor: 'nonsense' }, 'cursor'],
+  [{ cursor: Buffer.from('["x"]').toString('base64url') }, 'cursor'],
+  [{ limit: 1001 }, 'limit'],
+  [{ from: 1e17 }, 'from'],
+  [{ from: -1e15 }, 'from'],
+  [{ userId: 'me' }, 'userId'],
+  [{ since: 5 }, 'since'],
+])('%j is a 400 that names it', async (query, field) => {
+  const problem = await list(query).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(problem instanceof ServerProblem)) throw new Error('not refused');
+  expect(problem.status).toBe(400);
+  expect(problem.problem?.errors?.map((error) => error.path)).toEqual([field]);
+});
+
+test("another realm's events are not shown", async () => {
+  const other = { realm: 'events-other' };
+  await server.admin.call(createRealm, { body: other });
+  const { body } = await server.admin.call(listEvents, { params: other });
+  expect(body?.map((event) => event.type)).toEqual(['REALM_CREATED']);
+});
+
+test('the types are those of the registry', async () => {
+  expect((await server.admin.call(listEventTypes, { params })).body).toEqual(EventTypeName.options);
+});

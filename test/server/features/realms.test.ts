@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Client, ServerProblem } from '../../../server/contract/client.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { listKeys } from '../../../server/contract/keys.ts';
+import {
+  createRealm,
+  deleteRealm,
+  getEndpoints,
+  getRealm,
+  getRealmHealth,
+  listRealms,
+} from '../../../server/contract/realms.ts';
+import { getSettings, putSettings } from '../../../server/contract/settings.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
+import { administrator } from '../../support/administrators.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let made = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const fresh = () => {
+  made += 1;
+  return `realms-${made}`;
+};
+async function realm(): Promise<{ realm: string }> {
+  const params = { realm: fresh() };
+  await server.admin.call(createRealm, { body: params });
+  return params;
+}
+async function status(answer: Promise<unknown>): Promise<number> {
+  try {
+    await answer;
+    return 200;
+  } catch (error) {
+    if (error instanceof ServerProblem) return error.status;
+    throw error;
+  }
+}
+const events = async (name: string, type: string) =>
+  (await server.admin.call(listEvents, { params: { realm: name }, query: { type } })).body ?? [];
+
+test('a created realm has its name, a revision, an issuer, a key and fresh settings', async () => {
+  const name = fresh();
+  const answer = await server.admin.call(createRealm, { body: { realm: name, displayName: 'Acme & Söhne' } });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toMatchObject({
+    realm: name,
+    displayName: 'Acme & Söhne',
+    issuer: `${server.baseUrl}/realms/${name}`,
+  });
+  expect((await server.admin.call(getRealm, { params: { realm: name } })).body).toEqual(answer.body);
+  expect((await server.admin.call(listKeys, { params: { realm: name } })).body).toHaveLength(1);
+  const settings = await server.admin.call(getSettings, { params: { realm: name } });
+  expect(settings.body).toMatchObject({ realmId: name, displayName: 'Acme & Söhne' });
+  expect(await events(name, 'REALM_CREATED')).toHaveLength(1);
+});
+
+test('a name that is taken is a 409, one that is no label a 400, and nothing is left behind', async () => {
+  const { realm: name } = await realm();
+  expect(await status(server.admin.call(createRealm, { body: { realm: name } }))).toBe(409);
+  expect(await status(server.admin.call(createRealm, { body: { realm: 'master' } }))).toBe(409);
+  for (const bad of ['', 'Upper', '-a', 'a-', 'a_b', 'a'.repeat(64), 'a\0', 'ä'])
+    expect(await status(server.admin.call(createRealm, { body: { realm: bad } }))).toBe(400);
+  expect(await events(name, 'REALM_CREATED')).toHaveLength(1);
+});
+
+test('the same name at once is created once', async () => {
+  const name = fresh();
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() => status(server.admin.call(createRealm, { body: { realm: name } }))),
+  );
+  expect(answers.sort()).toEqual([200, 409, 409, 409]);
+});
+
+test('creating needs realm:create over every realm; a refusal is audited', async () => {
+  const { realm: name } = await realm();
+  const here = await administrator(server, { target: name, permissions: ['realm:create', 'realm:read'] });
+  const wanted = fresh();
+  expect(await status(here.call(createRealm, { body: { realm: wanted } }))).toBe(403);
+  expect(await status(server.admin.call(getRealm, { params: { realm: wanted } }))).toBe(404);
+  const [denied] = await events('master', 'ACCESS_DENIED');
+  expect(denied).toMatchObject({ outcome: 'denied', data: { permission: 'realm:create', method: 'POST' } });
+  const everywhere = await administrator(server, { target: '*', permissions: ['realm:create'] });
+  expect(await status(everywhere.call(createRealm, { body: { realm: wanted } }))).toBe(200);
+});
+
+test('the list shows the realms that one may read, and no other', async () => {
+  const [one, two] = [await realm(), await realm()];
+  const names = async (client: Client) =>
+    (await client.call(listRealms, { query: { limit: 10_000 } })).body?.map((row) => row.realm) ?? [];
+  expect(await names(server.admin)).toEqual(expect.arrayContaining(['master', one.realm, two.realm]));
+  const viewer = await administrator(server, { target: one.realm, permissions: ['realm:read'] });
+  expect(await names(viewer)).toEqual([one.realm]);
+  const editor = await administrator(server, { target: two.realm, permissions: ['users:write'] });
+  expect(await names(editor)).toEqual([]);
+});
+
+test('one conditional request tells whether any realm has changed', async () => {
+  const params = await realm();
+  const all = await server.admin.call(listRealms);
+  const ask = (etag = '') => server.admin.call(listRealms, { headers: { 'if-none-match': etag } });
+  expect((await ask(all.etag)).status).toBe(304);
+  const before = all.body?.find((row) => row.realm === params.realm)?.revision ?? 0;
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  const changed = await ask(all.etag);
+  expect(changed.status).toBe(200);
+  expect(changed.body?.find((row) => row.realm === params.realm)?.revision).toBe(before + 1);
+  await realm();
+  expect((await ask(changed.etag)).status).toBe(200);
+});
+
+test('a change in a realm that one may not read does not show in the ETag', async () => {
+  const [mine, other] = [await realm(), await realm()];
+  const viewer = await administrator(server, { target: mine.realm, permissions: ['realm:read'] });
+  const { etag = '' } = await viewer.call(listRealms);
+  await server.admin.call(putSettings, { params: other, body: { rememberMe: true } });
+  expect((await viewer.call(listRealms, { headers: { 'if-none-match': etag } })).status).toBe(304);
+});
+
+test('the list is paged by a cursor, and its ETag is that of all realms', async () => {
+  await realm();
+  await realm();
+  const all = (await server.admin.call(listRealms)).body ?? [];
+  const seen: string[] = [];
+  const tags = new Set<string | undefined>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await server.admin.call(listRealms, { query: { limit: 2, ...(cursor ? { cursor } : {}) } });
+    seen.push(...(page.body ?? []).map((row) => row.realm));
+    tags.add(page.etag);
+    cursor = page.nextCursor;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toEqual(all.map((row) => row.realm));
+  expect(tags.size).toBe(1);
+  expect(await status(server.admin.call(listRealms, { query: { cursor: 'nonsense' } }))).toBe(400);
+});
+
+test('a deleted realm is gone with all it held, and only master remembers', async () => {
+  const { realm: name } = await realm();
+  const params = { realm: name };
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  expect((await server.admin.call(deleteRealm, { params })).status).toBe(204);
+  expect(await status(server.admin.call(getRealm, { params }))).toBe(404);
+  expect(await status(server.admin.call(getSettings, { params }))).toBe(404);
+  expect(await status(server.admin.call(listKeys, { params }))).toBe(404);
+  expect(await status(server.admin.call(listEvents, { params }))).toBe(404);
+  expect(await status(server.admin.call(deleteRealm, { params }))).toBe(404);
+  const [event] = await events('master', 'REALM_DELETED');
+  expect(event).toMatchObject({ subject: { type: 'realm', id: name }, actor: { name: 'admin' } });
+  const sql = sqlOver(server.pool);
+  const tables = await sql<{ name: string }>`
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relkind = 'r' and a.attname = 'realm_id' and c.relnamespace = 'public'::regnamespace`;
+  expect(tables.length).toBeGreaterThan(20);
+  for (const table of tables) {
+    const { rows } = await server.pool.query(`select count(*)::int as n from ${table.name} where realm_id = $1`, [
+      name,
+    ]);
+    expect([table.name, rows[0].n]).toEqual([table.name, 0]);
+  }
+});
+
+test('a realm made again under the name of a deleted one begins anew', async () => {
+  const { realm: name } = await realm();
+  const params = { realm: name };
+  const [key] = (await server.admin.call(listKeys, { params })).body ?? [];
+  const former = await administrator(server, { target: name, permissions: ['realm:read'] });
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  await server.admin.call(deleteRealm, { params });
+  await server.admin.call(createRealm, { body: params });
+  expect((await server.admin.call(getSettings, { params })).body).toMatchObject({ rememberMe: false });
+  const [again] = (await server.admin.call(listKeys, { params })).body ?? [];
+  expect(again?.keyId).not.toBe(key?.keyId);
+  expect(await events(name, 'SETTINGS_UPDATED')).toEqual([]);
+  // what was granted over the one that is gone is not held over this one: no grant is left, so nobody is signed in
+  expect(await status(former.call(getRealm, { params }))).toBe(401);
+});
+
+test('master cannot be deleted, and deleting needs its own permission', async () => {
+  expect(await status(server.admin.call(deleteRealm, { params: { realm: 'master' } }))).toBe(409);
+  const params = await realm();
+  const editor = await administrator(server, { target: params.realm, permissions: ['realm:read', 'realm:write'] });
+  expect(await status(editor.call(deleteRealm, { params }))).toBe(403);
+  const { etag = '' } = await server.admin.call(getRealm, { params });
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  expect(await status(server.admin.call(deleteRealm, { params, headers: { 'if-match': etag } }))).toBe(412);
+  expect(await status(server.admin.call(getRealm, { params }))).toBe(200);
+});
+
+test('the endpoints are those of this server, with the issuer that the realm has set', async () => {
+  const params = await realm();
+  const { body } = await server.admin.call(getEndpoints, { params });
+  const base = `${server.baseUrl}/realms/${params.realm}`;
+  expect(body).toMatchObject({
+    issuer: base,
+    discovery: `${base}/.well-known/openid-configuration`,
+    token: `${base}/oauth2/token`,
+    workloadIdentityToken: `${base}/workload-identity/token`,
+  });
+  await server.admin.call(putSettings, { params, body: { issuer: 'https://id.example' } });
+  const after = await server.admin.call(getEndpoints, { params });
+  expect(after.body).toEqual({ ...body, issuer: 'https://id.example' });
+});
+
+test("a realm's health names what keeps people from signing in", async () => {
+  const params = await realm();
+  const health = async () => (await server.admin.call(getRealmHealth, { params })).body;
+  expect(await health()).toMatchObject({
+    status: 'UP',
+    components: { signingKey: { status: 'UP' }, browserFlow: { status: 'UP' }, webhooks: { status: 'UP' } },
+  });
+  await sqlOver(server.pool)`
+    update flow_execution set requirement = 'DISABLED' where realm_id = ${params.realm} and flow_alias = 'browser'`;
+  expect(await health()).toMatchObject({ status: 'DOWN', components: { browserFlow: { status: 'DOWN' } } });
+});
