@@ -60,7 +60,11 @@ export function actuatorRoutes(
   app.get(
     '/actuator/metrics-text',
     { schema: { tags, summary: 'Metrics in the text exposition format', response: { 200: z.string() } } },
-    async (_, reply) => reply.header('content-type', metricsType).send(await monitoring.metricsText()),
+    async (_, reply) =>
+      reply
+        .header('content-type', metricsType)
+        .header('cache-control', 'no-store')
+        .send(await monitoring.metricsText()),
   );
 }
 
