@@ -1,0 +1,53 @@
+// Time-based one-time passwords (RFC 6238): making secrets, sealing them, checking codes. Whether a code was used before
+// is the credential row's business (last_counter).
+import { Secret, TOTP } from 'otpauth';
+import type { Seal } from './seal.ts';
+
+export interface OtpSecret {
+  /** Base64 of the sealed base32 secret. */
+  sealed: string;
+  algorithm?: string | undefined;
+  digits?: number | undefined;
+  period?: number | undefined;
+}
+
+const SECRET_BYTES = 20;
+/** One step before and after: clocks differ, and people type slowly. */
+const WINDOW = 1;
+/** What every authenticator application understands. */
+export const OTP_DEFAULTS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
+
+const contextOf = (realm: string, credentialId: string): string => `credential:${realm}:${credentialId}`;
+
+export const newOtpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32;
+
+export const sealOtp = (seal: Seal, realm: string, credentialId: string, base32: string): string =>
+  seal.seal(base32, contextOf(realm, credentialId)).toString('base64');
+
+const totp = (base32: string, { algorithm, digits, period }: Omit<OtpSecret, 'sealed'> = {}) =>
+  new TOTP({
+    secret: Secret.fromBase32(base32),
+    algorithm: algorithm ?? OTP_DEFAULTS.algorithm,
+    digits: digits ?? OTP_DEFAULTS.digits,
+    period: period ?? OTP_DEFAULTS.period,
+  });
+
+/** The time step whose code it is; undefined: not a code of this secret now. */
+export function otpCounter(
+  base32: string,
+  code: string,
+  at: Date,
+  parameters: Omit<OtpSecret, 'sealed'> = {},
+): number | undefined {
+  const otp = totp(base32, parameters);
+  const delta = otp.validate({ token: code.replace(/\s/g, ''), timestamp: at.getTime(), window: WINDOW });
+  return delta === null ? undefined : otp.counter({ timestamp: at.getTime() }) + delta;
+}
+
+export const openOtp = (seal: Seal, realm: string, credentialId: string, secret: OtpSecret): string =>
+  seal.open(Buffer.from(secret.sealed, 'base64'), contextOf(realm, credentialId)).toString();
+
+/** The otpauth: address that an authenticator application scans. */
+export function otpAddress(base32: string, { issuer, account }: { issuer: string; account: string }): string {
+  return new TOTP({ secret: Secret.fromBase32(base32), issuer, label: account, ...OTP_DEFAULTS }).toString();
+}

@@ -1,0 +1,74 @@
+// Owns: what an authenticator is: a record that begins and verifies its own step, or a condition that holds or doesn't.
+// Does not own: the order of steps (features/sign-in/engine.ts), pages' frame and routes (features/sign-in).
+// Implements: specification 2.2; design "Extension is an array of small records".
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Html } from '../../http/html.ts';
+import type { KnownUser } from '../credentials/service.ts';
+import type { AuthenticatorEntry } from '../flows/tree.ts';
+
+/** Where a step stands: all that an authenticator may look at. */
+export interface Step {
+  realm: string;
+  settings: RealmSettingsDto;
+  by: By;
+  /** Who it is, once somebody found out. */
+  user: KnownUser | undefined;
+  config: Record<string, unknown>;
+  /** The step is to set the authenticator up, not to use it. */
+  enrol: boolean;
+  /** What the application thinks the person's name is. */
+  loginHint: string;
+  /** What {@link Method.begin} kept for this step, between two requests. */
+  kept: Record<string, string>;
+}
+
+export type Form = Readonly<Record<string, string>>;
+
+/** The inside of a step's form; the frame adds the token against forgery. */
+export interface StepPage {
+  title: string;
+  body: Html;
+  submit: string;
+  keep?: Record<string, string>;
+}
+
+/** What went wrong with the last try, in words for the person. */
+export interface Complaint {
+  field: string;
+  message: string;
+  /** Text fields as they were filled in; never a password or code. */
+  values?: Record<string, string>;
+}
+
+export type StepVerdict =
+  | { do: 'passed'; user?: KnownUser; rememberMe?: boolean }
+  /** `reason` is for the audit log alone. */
+  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined };
+
+export interface Method extends AuthenticatorEntry {
+  category: 'METHOD';
+  /** RFC 8176, as sessions and tokens name it */
+  amr: string;
+  /** The kind of credential that somebody who has set it up holds. */
+  credentialType: string;
+  begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
+  verify(step: Step, form: Form): Promise<StepVerdict>;
+}
+
+/** What a condition looks at. */
+export interface ConditionFacts {
+  /** Types of credentials that the person has. */
+  types: readonly string[];
+  riskAction: 'allow' | 'step_up' | 'deny' | undefined;
+  riskBand: 'low' | 'medium' | 'high' | undefined;
+}
+export interface Condition extends AuthenticatorEntry {
+  category: 'CONDITION';
+  forbidsEnrolment?: boolean;
+  holds(facts: ConditionFacts, config: Record<string, unknown>): boolean;
+}
+export type AuthenticatorRecord = Method | Condition;
+
+/** The error that a field's input points at, and the attributes that say so. */
+export const errorId = (field: string): string => `${field}-error`;

@@ -1,0 +1,109 @@
+// The authenticator otp: a code of an authenticator application (RFC 6238), and setting one up within the sign-in.
+import { renderSVG } from 'uqr';
+import { z } from 'zod';
+import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import type { Transact } from '../../db/transact.ts';
+import { Html, html } from '../../http/html.ts';
+import type { Credentials, KnownUser } from '../credentials/service.ts';
+import { type Complaint, errorId, type Method, type Step, type StepPage, type StepVerdict } from './authenticator.ts';
+
+const WRONG = 'That code is not right. Enter the code that your app shows now.';
+const USED = 'That code was used already. Wait for your app to show the next one.';
+
+export interface OtpDeps {
+  credentials: Pick<Credentials, 'tryOtp' | 'enrolOtp'>;
+  transact: Transact;
+  seal: Seal;
+}
+
+export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
+  const context = ({ realm }: Step, user: KnownUser) => `enrol-otp:${realm}:${user.id}`;
+
+  function secretOf(step: Step, user: KnownUser): string | undefined {
+    const { secret } = step.kept;
+    return secret === undefined ? undefined : seal.open(Buffer.from(secret, 'base64'), context(step, user)).toString();
+  }
+
+  async function enrol(step: Step, user: KnownUser, code: string, label: string): Promise<StepVerdict> {
+    const secret = secretOf(step, user);
+    const wrong = { do: 'again', complaint: { field: 'code', message: WRONG, values: { label } }, reason: '' } as const;
+    if (secret === undefined) return wrong;
+    const by = { ...step.by, actor: { type: 'user' as const, id: user.id, name: user.username } };
+    const enrolled = await transact((tx) =>
+      credentials.enrolOtp(tx, by, step.realm, user, { secret, code, label: label === '' ? null : label }),
+    );
+    return enrolled ? { do: 'passed' } : wrong;
+  }
+
+  return {
+    id: 'otp',
+    displayName: 'One-time code (TOTP)',
+    factorClass: 'POSSESSION',
+    levelOfAssurance: 2,
+    category: 'METHOD',
+    identifies: false,
+    amr: 'otp',
+    credentialType: 'otp',
+    configSchema: z.strictObject({}),
+    async begin(step, complaint) {
+      if (!step.user) throw new Error('otp checks somebody who is known');
+      if (!step.enrol) return codePage(step.user, complaint);
+      const secret = secretOf(step, step.user) ?? newOtpSecret();
+      const keep = { secret: seal.seal(secret, context(step, step.user)).toString('base64') };
+      return { ...enrolmentPage(step, step.user, secret, complaint), keep };
+    },
+    async verify(step, form) {
+      if (!step.user) throw new Error('otp checks somebody who is known');
+      const code = (form.code ?? '').replace(/[\s-]/g, '');
+      const label = (form.label ?? '').trim().slice(0, 100);
+      if (!/^\d{6,8}$/.test(code))
+        return {
+          do: 'again',
+          complaint: { field: 'code', message: 'Enter the digits of the code.', values: { label } },
+          reason: '',
+        };
+      if (step.enrol) return enrol(step, step.user, code, label);
+      const verdict = await credentials.tryOtp(step.realm, step.user, code, step.by);
+      if (verdict.ok) return { do: 'passed' };
+      const message = verdict.reason === 'used' ? USED : WRONG;
+      return { do: 'again', complaint: { field: 'code', message }, reason: `otp-${verdict.reason}` };
+    },
+  };
+}
+
+const codeInput = (complaint: Complaint | undefined): Html => html`<div class="field">
+<label for="code">Code</label>
+<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
+ required autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
+</div>`;
+
+const codePage = (user: KnownUser, complaint: Complaint | undefined): StepPage => ({
+  title: 'Enter your code',
+  submit: 'Continue',
+  body: html`<p class="lead">Open your authenticator app and enter the code it shows for ${user.username}.</p>
+${codeInput(complaint)}`,
+});
+
+function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
+  const address = otpAddress(secret, { issuer: step.settings.displayName, account: user.username });
+  // The library draws from numbers alone; nothing of the address is in the markup.
+  const drawing = new Html(renderSVG(address, { border: 0 }));
+  return {
+    title: 'Set up a second factor',
+    submit: 'Confirm and continue',
+    body: html`<p class="lead">This sign-in needs a code from an authenticator app on your phone.</p>
+<ol class="steps">
+<li>Scan this picture with your authenticator app.
+<div class="qr" role="img" aria-label="QR code for your authenticator app; the same key is below as text">${drawing}</div>
+<p class="hint" id="secret-hint">You can’t scan it? Enter this key instead:</p>
+<code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
+<li>Enter the code that the app shows.</li>
+</ol>
+${codeInput(complaint)}
+<div class="field">
+<label for="label">Name of the device <span class="soft">(optional)</span></label>
+<input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="100" autocomplete="off">
+</div>`,
+  };
+}

@@ -1,0 +1,71 @@
+// The authenticator username-password: finds out who it is, and checks what they know.
+import { z } from 'zod';
+import { html } from '../../http/html.ts';
+import type { Credentials } from '../credentials/service.ts';
+import { type Complaint, errorId, type Form, type Method, type Step, type StepPage } from './authenticator.ts';
+
+const REFUSED = 'The username or password is wrong, or this account cannot sign in at the moment.';
+const NAME_MAX = 255;
+const PASSWORD_MAX = 512;
+
+export const createUsernamePassword = ({
+  credentials,
+}: {
+  credentials: Pick<Credentials, 'checkPassword'>;
+}): Method => ({
+  id: 'username-password',
+  displayName: 'Username and password',
+  factorClass: 'KNOWLEDGE',
+  levelOfAssurance: 1,
+  category: 'METHOD',
+  identifies: true,
+  amr: 'pwd',
+  credentialType: 'password',
+  configSchema: z.strictObject({}),
+  begin: async (step, complaint) => page(step, complaint),
+  async verify(step, form) {
+    const username = (form.username ?? '').trim().slice(0, NAME_MAX);
+    const password = form.password ?? '';
+    const again = (message: string, reason: string, field = 'password') => ({
+      do: 'again' as const,
+      complaint: { field, message, values: { username, ...(form.remember ? { remember: 'on' } : {}) } },
+      reason,
+    });
+    if (username === '') return again('Enter your username or e-mail address.', '', 'username');
+    if (password === '') return again('Enter your password.', '');
+    if (password.length > PASSWORD_MAX) return again(REFUSED, 'wrong');
+    const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
+    if (!checked.ok) return { ...again(REFUSED, checked.reason), user: checked.user };
+    return { do: 'passed', user: checked.user, rememberMe: form.remember === 'on' };
+  },
+});
+
+function page({ settings, loginHint }: Step, complaint: Complaint | undefined): StepPage {
+  const values: Form = complaint?.values ?? {};
+  const username = values.username ?? loginHint;
+  const bad = (field: string) =>
+    complaint?.field === field ? html` aria-invalid="true" aria-describedby="${errorId(field)}"` : undefined;
+  const focus = (field: string) =>
+    (complaint ? complaint.field === field : field === (username === '' ? 'username' : 'password')) && html` autofocus`;
+  return {
+    title: 'Sign in',
+    submit: 'Sign in',
+    body: html`<div class="field">
+<label for="username">Username or e-mail</label>
+<input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${bad('username')}${focus('username')}>
+</div>
+<div class="field">
+<label for="password">Password</label>
+<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
+ required${bad('password')}${focus('password')}>
+</div>
+${
+  settings.rememberMe &&
+  html`<div class="check">
+<input type="checkbox" id="remember" name="remember" value="on"${values.remember === 'on' && html` checked`}>
+<label for="remember">Keep me signed in on this device</label>
+</div>`
+}`,
+  };
+}

@@ -1,0 +1,208 @@
+// Owns: checking and setting what people sign in with: passwords, one-time codes; counting failures and locking.
+// Does not own: which of them a sign-in asks for (features/sign-in), hashing (crypto/passwords.ts), what a page says.
+// Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
+import type { Passwords } from '../../crypto/passwords.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import * as store from './store.ts';
+
+export interface CredentialDeps {
+  sql: Sql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  passwords: Passwords;
+  seal: Seal;
+  now: () => Date;
+  newId: () => string;
+}
+
+export interface KnownUser {
+  id: string;
+  username: string;
+}
+/** Why a password was not accepted: for the audit log, never for whoever typed it. */
+export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled';
+export type PasswordVerdict =
+  | { ok: true; user: KnownUser }
+  | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
+export type OtpVerdict = { ok: true } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
+
+/** A realm that locks nobody still doesn't let six digits be guessed. */
+const OTP_LIMIT = { most: 10, seconds: 900 };
+
+export function createCredentials({ sql, transact, settings, passwords, seal, now, newId }: CredentialDeps) {
+  interface Limit {
+    most: number;
+    seconds: number;
+  }
+  const lockoutOf = (policy: RealmSettingsDto | undefined): Limit | undefined =>
+    policy?.lockoutEnabled ? { most: policy.maxLoginFailures, seconds: policy.lockoutDurationSeconds } : undefined;
+
+  const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
+    store.countAttempt(sql, realm, userId, {
+      most,
+      now: now(),
+      until: new Date(now().getTime() + seconds * 1000),
+    });
+
+  const tellLocked = (realm: string, by: By, user: KnownUser, limit: Limit): Promise<void> =>
+    transact(async ({ record }) =>
+      record({
+        type: 'USER_LOCKED',
+        realm,
+        by,
+        subject: { type: 'user', id: user.id, name: user.username },
+        data: { failures: limit.most, seconds: limit.seconds },
+      }),
+    );
+
+  async function rehash(realm: string, row: store.PasswordRow, plain: string): Promise<void> {
+    if (row.credential_id === null || row.phc === null) return;
+    await store.rehash(sql, realm, row.credential_id, row.phc, await passwords.hash(plain));
+  }
+
+  /** Whoever it is, one hash is computed; counting goes on beside it, so that no answer is quicker than another. */
+  async function check(realm: string, row: store.PasswordRow | undefined, plain: string, by: By) {
+    const limit = lockoutOf(await settings.of(realm));
+    const [{ ok: matches, rehash: old }, attempts] = await Promise.all([
+      passwords.verify(row?.phc ?? passwords.phcForNobody, plain),
+      row && limit ? count(realm, row.id, limit) : 0,
+    ]);
+    const user = row && { id: row.id, username: row.username };
+    const refuse = (reason: PasswordRefusal): PasswordVerdict => ({ ok: false, reason, user });
+    if (!row || !user) return refuse('unknown');
+    if (limit && attempts > limit.most) return refuse('locked');
+    if (!matches || row.phc === null) {
+      if (limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
+      return refuse('wrong');
+    }
+    if (!row.enabled) return refuse('disabled');
+    if (old) await rehash(realm, row, plain);
+    if (limit) {
+      // A second factor must not become guessable by entering the password again and again.
+      if (await hasOtp(realm, row.id)) await store.giveBackAttempt(sql, realm, row.id, limit.most);
+      else await store.forgetFailures(sql, realm, row.id);
+    }
+    return { ok: true, user } satisfies PasswordVerdict;
+  }
+
+  const hasOtp = async (realm: string, userId: string): Promise<boolean> =>
+    (await store.otps(sql, realm, userId)).length > 0;
+
+  /** Whether the code is one of this person's, and had not been used. */
+  async function matchOtp(realm: string, userId: string, code: string): Promise<OtpVerdict> {
+    let used = false;
+    for (const { id, secret } of await store.otps(sql, realm, userId)) {
+      const counter = otpCounter(openOtp(seal, realm, id, secret), code, now(), secret);
+      if (counter === undefined) continue;
+      if (await store.acceptCounter(sql, realm, id, counter, now())) return { ok: true };
+      used = true;
+    }
+    return { ok: false, reason: used ? 'used' : 'wrong' };
+  }
+
+  async function tryOtp(realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> {
+    const limit = lockoutOf(await settings.of(realm)) ?? OTP_LIMIT;
+    const attempts = await count(realm, user.id, limit);
+    if (attempts > limit.most) return { ok: false, reason: 'locked' };
+    const verdict = await matchOtp(realm, user.id, code);
+    if (verdict.ok) await store.forgetFailures(sql, realm, user.id);
+    else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
+    return verdict;
+  }
+
+  return {
+    /** Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. */
+    async checkPassword(attempt: {
+      realm: string;
+      username: string;
+      password: string;
+      by: By;
+    }): Promise<PasswordVerdict> {
+      const { realm, username, password, by } = attempt;
+      return check(realm, await store.findForPassword(sql, realm, username), password, by);
+    },
+    /** The same for somebody who is signed in already (changing the password). */
+    async checkPasswordOf(realm: string, userId: string, password: string, by: By): Promise<PasswordVerdict> {
+      return check(realm, await store.findById(sql, realm, userId), password, by);
+    },
+
+    hasOtp,
+    tryOtp,
+    checkOtp: async (attempt: { realm: string; userId: string; code: string; by: By }): Promise<boolean> => {
+      const { realm, userId, code, by } = attempt;
+      const [user] = await store.named(sql, realm, { id: userId });
+      return user !== undefined && (await tryOtp(realm, user, code, by)).ok;
+    },
+
+    /** What the person has set up, and what they must do before they are signed in; undefined: no such person. */
+    async standing(realm: string, userId: string, on: Sql = sql) {
+      const row = await store.standing(on, realm, userId);
+      return row && { types: row.types, enabled: row.enabled, actions: actionsOf(row) };
+    },
+    /** In words, for an administrator who signs in where no page can be shown. */
+    async mustActFirst(realm: string, userId: string): Promise<string | undefined> {
+      const row = await store.standing(sql, realm, userId);
+      const [action] = row ? actionsOf(row) : [];
+      if (action === undefined) return undefined;
+      const what = action === 'UPDATE_PASSWORD' ? 'change your password' : 'set up a one-time code';
+      return `First sign in at /realms/${realm}/login and ${what}`;
+    },
+
+    hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
+    /** Stores a hash made beforehand, so that no transaction waits for hashing. */
+    async setPassword(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser | string,
+      { phc, temporary }: { phc: string; temporary: boolean },
+    ): Promise<void> {
+      const id = typeof user === 'string' ? user : user.id;
+      const name = typeof user === 'string' ? null : user.username;
+      await store.setPassword(tx.sql, realm, id, { id: newId(), phc, temporary, now: now() });
+      await store.forgetFailures(tx.sql, realm, id);
+      if (!temporary) await store.dropRequiredAction(tx.sql, realm, id, 'UPDATE_PASSWORD');
+      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: { type: 'user', id, name }, data: { temporary } });
+    },
+
+    newOtpSecret,
+    /** Keeps a secret whose first code the person has just shown; that code is used up by it. */
+    async enrolOtp(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser,
+      { secret, code, label }: { secret: string; code: string; label: string | null },
+    ): Promise<boolean> {
+      const counter = otpCounter(secret, code, now());
+      if (counter === undefined) return false;
+      const id = newId();
+      const sealed = { sealed: sealOtp(seal, realm, id, secret), ...OTP_DEFAULTS };
+      await store.insertOtp(tx.sql, realm, user.id, { id, label, secret: sealed, counter, now: now() });
+      await store.dropRequiredAction(tx.sql, realm, user.id, 'CONFIGURE_OTP');
+      tx.record({
+        type: 'CREDENTIAL_CREATED',
+        realm,
+        by,
+        subject: { type: 'user', id: user.id, name: user.username },
+        data: { credentialId: id, type: 'otp' },
+      });
+      return true;
+    },
+  };
+}
+export type Credentials = ReturnType<typeof createCredentials>;
+
+export type RequiredAction = 'UPDATE_PASSWORD' | 'CONFIGURE_OTP';
+
+function actionsOf(row: { temporary: boolean; required_actions: string[]; types: string[] }): RequiredAction[] {
+  const actions: RequiredAction[] = [];
+  if (row.temporary || row.required_actions.includes('UPDATE_PASSWORD')) actions.push('UPDATE_PASSWORD');
+  if (row.required_actions.includes('CONFIGURE_OTP')) actions.push('CONFIGURE_OTP');
+  return actions;
+}

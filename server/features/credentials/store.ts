@@ -1,0 +1,121 @@
+// SQL of credentials and of the count of failures.
+import { fragment, type Sql } from '../../db/sql.ts';
+
+export interface PasswordRow {
+  id: string;
+  username: string;
+  enabled: boolean;
+  credential_id: string | null;
+  phc: string | null;
+}
+
+/** By username, whatever its case; else by e-mail address. */
+export const findForPassword = async (sql: Sql, realm: string, name: string) =>
+  (
+    await sql<PasswordRow>`
+      select u.id, u.username, u.enabled, c.id as credential_id, c.secret ->> 'phc' as phc
+      from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      where u.realm_id = ${realm} and (lower(u.username) = lower(${name}) or lower(u.email) = lower(${name}))
+      order by lower(u.username) = lower(${name}) desc limit 1`
+  )[0];
+
+export const findById = async (sql: Sql, realm: string, userId: string) =>
+  (
+    await sql<PasswordRow>`
+      select u.id, u.username, u.enabled, c.id as credential_id, c.secret ->> 'phc' as phc
+      from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      where u.realm_id = ${realm} and u.id = ${userId}`
+  )[0];
+
+/**
+ * Counts an attempt before its outcome is known, so that a hundred at once get no more guesses than one after another.
+ * The attempt that reaches `most` locks at once. @returns how many attempts there are now; above `most`: it was locked
+ */
+export async function countAttempt(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { most, now, until }: { most: number; now: Date; until: Date },
+): Promise<number> {
+  const [row] = await sql<{ failures: number }>`
+    insert into lockout as l (realm_id, user_id, failures, last_failure_at, locked_until)
+    values (${realm}, ${userId}, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end)
+    on conflict (realm_id, user_id) do update set
+      failures = case when l.locked_until <= ${now} then 1 else l.failures + 1 end,
+      last_failure_at = ${now},
+      locked_until = case
+        when l.locked_until > ${now} then l.locked_until
+        when case when l.locked_until <= ${now} then 1 else l.failures + 1 end >= ${most}::int then ${until}
+      end
+    returning failures`;
+  return row?.failures ?? 0;
+}
+
+/** The attempt was good after all, but more has to be proven before the failures are forgotten. */
+export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: number) => sql`
+  update lockout set failures = greatest(failures - 1, 0), locked_until = null
+  where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
+
+export const forgetFailures = (sql: Sql, realm: string, userId: string) =>
+  sql`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
+
+export const setPassword = (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  to: { id: string; phc: string; temporary: boolean; now: Date },
+) => sql`
+  insert into credential (realm_id, id, user_id, type, secret, created_at)
+  values (${realm}, ${to.id}, ${userId}, 'password',
+    ${JSON.stringify({ phc: to.phc, temporary: to.temporary })}::jsonb, ${to.now})
+  on conflict (realm_id, user_id) where type = 'password'
+  do update set secret = excluded.secret, created_at = excluded.created_at, last_used_at = null`;
+
+/** The same password under another hash; not where it was changed meanwhile. */
+export const rehash = (sql: Sql, realm: string, credentialId: string, from: string, to: string) => sql`
+  update credential set secret = jsonb_set(secret, '{phc}', to_jsonb(${to}::text))
+  where realm_id = ${realm} and id = ${credentialId} and secret ->> 'phc' = ${from}`;
+
+export interface OtpRow {
+  id: string;
+  secret: { sealed: string; algorithm?: string; digits?: number; period?: number };
+}
+export const otps = (sql: Sql, realm: string, userId: string) => sql<OtpRow>`
+  select id, secret from credential
+  where realm_id = ${realm} and user_id = ${userId} and type = 'otp' order by created_at, id`;
+
+/** @returns whether the code's time step is later than the last accepted one: a code works once */
+export const acceptCounter = async (sql: Sql, realm: string, id: string, counter: number, now: Date) =>
+  (
+    await sql`update credential set last_counter = ${counter}, last_used_at = ${now}
+      where realm_id = ${realm} and id = ${id} and (last_counter is null or last_counter < ${counter}) returning id`
+  ).length > 0;
+
+export const insertOtp = (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  c: { id: string; label: string | null; secret: OtpRow['secret']; counter: number; now: Date },
+) => sql`
+  insert into credential (realm_id, id, user_id, type, label, secret, created_at, last_used_at, last_counter)
+  values (${realm}, ${c.id}, ${userId}, 'otp', ${c.label}, ${JSON.stringify(c.secret)}::jsonb, ${c.now}, ${c.now},
+    ${c.counter})`;
+
+/** What the person has set up, and what they must do first. */
+export const standing = async (sql: Sql, realm: string, userId: string) =>
+  (
+    await sql<{ types: string[]; temporary: boolean; required_actions: string[]; enabled: boolean }>`
+      select array(select distinct type from credential c where c.realm_id = u.realm_id and c.user_id = u.id) as types,
+        coalesce((select (secret ->> 'temporary')::boolean from credential c
+          where c.realm_id = u.realm_id and c.user_id = u.id and type = 'password'), false) as temporary,
+        u.required_actions, u.enabled
+      from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
+  )[0];
+
+export const dropRequiredAction = (sql: Sql, realm: string, userId: string, action: string) => sql`
+  update realm_user set required_actions = array_remove(required_actions, ${action})
+  where realm_id = ${realm} and id = ${userId} and required_actions && array[${action}]::text[]`;
+
+export const named = (sql: Sql, realm: string, where: { id: string } | { ids: string[] }) =>
+  sql<{ id: string; username: string }>`select id, username from realm_user where realm_id = ${realm}
+    and ${'id' in where ? fragment`id = ${where.id}` : fragment`id = any(${where.ids}::uuid[])`}`;

@@ -1,0 +1,110 @@
+// Owns: what is remembered of a person's sign-ins for scoring them: devices by a cookie, networks, failures; and the score.
+// Does not own: the points (score.ts), what an action leads to (features/sign-in).
+// Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
+import { randomBytes } from 'node:crypto';
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
+import * as store from './store.ts';
+
+export const DEVICE_COOKIE = 'SVC_DEVICE';
+
+export interface RiskDeps {
+  sql: Sql;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+  /** Where an address is; none ships, and without one speed says nothing. */
+  locate?: (ipAddress: string) => Place | undefined;
+}
+
+const HISTORY = 50;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const HISTORY_DAYS = 90;
+const DEVICE_DAYS = 365;
+
+export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
+  const placeOf = (address: string | null) => (address === null ? undefined : locate?.(address));
+  const deviceOf = (request: FastifyRequest): Buffer | null => {
+    const cookie = request.cookies[DEVICE_COOKIE];
+    return cookie ? sha256(cookie) : null;
+  };
+  const row = (address: string | null, success: boolean) => {
+    const place = placeOf(address);
+    return {
+      id: newId(),
+      at: now(),
+      success,
+      ipAddress: address,
+      network: networkOf(address) ?? null,
+      latitude: place?.latitude ?? null,
+      longitude: place?.longitude ?? null,
+    };
+  };
+
+  return {
+    /** Scores a sign-in of somebody who is known; undefined while the realm's master switch is off. */
+    async score(
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string,
+    ): Promise<Risk | undefined> {
+      if (!policy.riskPolicyEnabled) return undefined;
+      const rows = await store.history(sql, realm, userId, HISTORY);
+      const past = rows.map(
+        ({ at, success, network, latitude, longitude }): PastSignIn => ({
+          at,
+          success,
+          network,
+          place: latitude === null || longitude === null ? undefined : { latitude, longitude },
+        }),
+      );
+      const devices = await store.devices(sql, realm, userId, deviceOf(request));
+      const attempt = {
+        at: now(),
+        network: networkOf(request.ip),
+        place: placeOf(request.ip),
+        deviceKnown: devices?.some ? devices.known : undefined,
+      };
+      return judge(findings(attempt, past), policy);
+    },
+
+    /** A failure counts while the policy is on; nothing is kept about people for nothing. */
+    async failed(on: Sql, realm: string, policy: RealmSettingsDto, userId: string, ipAddress: string | null) {
+      if (policy.riskPolicyEnabled) await store.remember(on, realm, userId, row(ipAddress, false));
+    },
+
+    /** A success makes the device and the network known. @returns the device's cookie, to be set after commit */
+    async succeeded(
+      on: Sql,
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string,
+    ): Promise<string | undefined> {
+      if (!policy.riskPolicyEnabled) return undefined;
+      const at = now();
+      const device = request.cookies[DEVICE_COOKIE] || randomBytes(32).toString('base64url');
+      const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
+      await store.forget(on, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
+      await store.remember(on, realm, userId, row(request.ip, true));
+      await store.rememberDevice(on, realm, userId, sha256(device), at);
+      return device;
+    },
+
+    setCookie(reply: FastifyReply, realm: string, device: string): void {
+      void reply.setCookie(DEVICE_COOKIE, device, {
+        path: `/realms/${realm}`,
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: baseUrl.startsWith('https:'),
+        maxAge: (DEVICE_DAYS * DAY_MS) / 1000,
+      });
+    },
+  };
+}
+export type RiskService = ReturnType<typeof createRisk>;

@@ -1,0 +1,50 @@
+// SQL of what the risk scorer knows: devices and past sign-ins.
+import type { Sql } from '../../db/sql.ts';
+
+export interface HistoryRow {
+  at: Date;
+  success: boolean;
+  network: string | null;
+  latitude: number | null;
+  longitude: number | null;
+}
+
+export const history = (sql: Sql, realm: string, userId: string, limit: number) => sql<HistoryRow>`
+  select at, success, network, latitude, longitude from sign_in_history
+  where realm_id = ${realm} and user_id = ${userId} order by at desc limit ${limit}`;
+
+/** Whether the person has devices at all, and whether this is one. */
+export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null) =>
+  (
+    await sql<{ some: boolean; known: boolean }>`
+      select count(*) > 0 as some, coalesce(bool_or(device_hash = ${deviceHash}), false) as known
+      from known_device where realm_id = ${realm} and user_id = ${userId}`
+  )[0];
+
+export const remember = (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  e: {
+    id: string;
+    at: Date;
+    success: boolean;
+    ipAddress: string | null;
+    network: string | null;
+    latitude: number | null;
+    longitude: number | null;
+  },
+) => sql`
+  insert into sign_in_history (realm_id, id, user_id, at, success, ip_address, network, latitude, longitude)
+  values (${realm}, ${e.id}, ${userId}, ${e.at}, ${e.success}, ${e.ipAddress}, ${e.network}, ${e.latitude}, ${e.longitude})`;
+
+export const rememberDevice = (sql: Sql, realm: string, userId: string, deviceHash: Buffer, at: Date) => sql`
+  insert into known_device (realm_id, user_id, device_hash, first_seen_at, last_seen_at)
+  values (${realm}, ${userId}, ${deviceHash}, ${at}, ${at})
+  on conflict (realm_id, user_id, device_hash) do update set last_seen_at = excluded.last_seen_at`;
+
+/** What is too old to say anything. */
+export async function forget(sql: Sql, realm: string, userId: string, before: { history: Date; devices: Date }) {
+  await sql`delete from sign_in_history where realm_id = ${realm} and user_id = ${userId} and at < ${before.history}`;
+  await sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and last_seen_at < ${before.devices}`;
+}

@@ -1,0 +1,66 @@
+// What a person must do between proving who they are and being signed in: a new password. Setting up one-time codes is
+// the authenticator's own enrolment, asked for here too where an administrator requires it.
+import type { By } from '../../contract/events.ts';
+import { passwordFaults } from '../../contract/password-rules.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Transact } from '../../db/transact.ts';
+import { html } from '../../http/html.ts';
+import { type Complaint, errorId, type Form, type StepPage } from '../authenticators/authenticator.ts';
+import type { Credentials } from '../credentials/service.ts';
+import type { SignInState } from './state.ts';
+
+const PASSWORD_MAX = 512;
+
+export function createActions({
+  credentials,
+  transact,
+  settings,
+}: {
+  credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext'>;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+}) {
+  return {
+    page: (policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage => passwordPage(policy, complaint),
+
+    /** @returns the sign-in after it, with a complaint where the password was not taken */
+    async changePassword(realm: string, by: By, state: SignInState, form: Form): Promise<SignInState> {
+      const { user } = state;
+      const policy = await settings.of(realm);
+      if (!user || !policy) return state;
+      const plain = form.password ?? '';
+      const complain = (field: string, message: string) => ({ ...state, complaint: { field, message } });
+      if (plain.length > PASSWORD_MAX) return complain('password', `Use at most ${PASSWORD_MAX} characters.`);
+      const { email, same } = await credentials.passwordContext(realm, user.id, plain);
+      const faults = passwordFaults(plain, { minLength: policy.passwordMinLength, username: user.username, email });
+      if (same) faults.push('must not be the old one');
+      if (faults.length > 0) return complain('password', `The new password ${faults.join(', and ')}.`);
+      if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
+      const phc = await credentials.hashPassword(plain);
+      const actor = { type: 'user' as const, id: user.id, name: user.username };
+      await transact((tx) => credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false }));
+      return { ...state, complaint: undefined };
+    },
+  };
+}
+
+function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage {
+  const bad = (field: string) =>
+    complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
+  return {
+    title: 'Choose a new password',
+    submit: 'Save and continue',
+    body: html`<p class="lead">Your password has to be changed before you go on.</p>
+<div class="field">
+<label for="password">New password</label>
+<input type="password" id="password" name="password" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
+ required${complaint?.field === 'repeated' ? false : html` autofocus`}${bad('password') || html` aria-describedby="password-hint"`}>
+<p class="hint" id="password-hint">At least ${policy.passwordMinLength} characters. A few unrelated words work well.</p>
+</div>
+<div class="field">
+<label for="repeated">New password again</label>
+<input type="password" id="repeated" name="repeated" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
+ required${complaint?.field === 'repeated' && html` autofocus`}${bad('repeated')}>
+</div>`,
+  };
+}

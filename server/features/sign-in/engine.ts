@@ -1,0 +1,177 @@
+// The flow engine, pure: which step a sign-in needs next, given a tree and what was proven so far. It renders, verifies and
+// stores nothing. Specification 1 (flows, step-up), 2.1 (requirements); design "The flow engine".
+//
+// REQUIRED: must be done. ALTERNATIVE: one of the siblings must be done; none is asked beside a REQUIRED sibling.
+// CONDITIONAL container: must be done while all its conditions hold (without a condition it never runs).
+// CONDITIONAL method: must be done by who has it set up. DISABLED: not there.
+import type { TreeNode } from '../flows/tree.ts';
+
+/** What the engine knows of an authenticator. */
+export interface Facts {
+  id: string;
+  category: 'METHOD' | 'CONDITION';
+  levelOfAssurance: number;
+  identifies: boolean;
+  /** A condition behind which nobody may set up a new factor: whoever it suspects must prove an old one. */
+  forbidsEnrolment?: boolean;
+}
+
+export interface Progress {
+  userKnown: boolean;
+  /** Authenticators that this person passed, here or in the session that is being stepped up. */
+  proven: ReadonlySet<string>;
+  /** Authenticators that this person has set up. */
+  enrolled: ReadonlySet<string>;
+  /** Conditions that were looked at, by execution. */
+  conditions: ReadonlyMap<string, boolean>;
+  /** Executions that can't be passed any more in this sign-in. */
+  failed: ReadonlySet<string>;
+  /** The alternative that the person chose, by execution. */
+  chosen?: string | undefined;
+  /** The level of assurance that somebody asks for; 0: what the tree itself asks for. */
+  requiredLevel: number;
+  /** Setting up a new factor proves nothing here (a risky sign-in). */
+  noEnrolment?: boolean;
+}
+
+/** A step to be taken; `others` are alternatives to it, which the person may choose. */
+export interface Ask {
+  do: 'ask';
+  executionId: string;
+  authenticatorId: string;
+  /** The person has not set it up and does so now. */
+  enrol: boolean;
+  others: { executionId: string; authenticatorId: string }[];
+}
+export type Verdict =
+  | Ask
+  /** The condition has to be looked at; then `next` again. */
+  | { do: 'check'; executionId: string; authenticatorId: string }
+  | { do: 'passed'; level: number }
+  | { do: 'failed'; because: 'nothing-to-do' | 'no-second-factor' | 'exhausted' };
+
+/** The step of a level that the tree itself doesn't ask for is not an execution of it. */
+export const STEP_UP = 'step-up';
+
+type Inner = Exclude<Verdict, { do: 'passed' }> | { do: 'done' };
+const DONE: Inner = { do: 'done' };
+
+export function levelOf(proven: ReadonlySet<string>, registry: ReadonlyMap<string, Facts>): number {
+  return Math.max(0, ...[...proven].map((id) => registry.get(id)?.levelOfAssurance ?? 0));
+}
+
+export function next(tree: readonly TreeNode[], progress: Progress, registry: ReadonlyMap<string, Facts>): Verdict {
+  const walk: Walk = { progress, registry };
+  const inner = siblings(walk, tree, progress.noEnrolment ?? false);
+  if (inner.do !== 'done') return inner;
+  const level = levelOf(progress.proven, registry);
+  // A tree of nothing but conditions that don't hold proves nothing about anybody.
+  if (!progress.userKnown || level === 0) return { do: 'failed', because: 'nothing-to-do' };
+  if (level >= progress.requiredLevel) return { do: 'passed', level };
+  return stepUp(walk, tree, level);
+}
+
+interface Walk {
+  progress: Progress;
+  registry: ReadonlyMap<string, Facts>;
+}
+
+const isLive = (node: TreeNode) => node.requirement !== 'DISABLED';
+
+/** The children of one container, or the top level. */
+function siblings(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): Inner {
+  const live = nodes.filter((node) => isLive(node) && !node.condition);
+  const required = live.some((node) => node.requirement === 'REQUIRED');
+  const alternatives = required ? [] : live.filter((node) => node.requirement === 'ALTERNATIVE');
+  let alternativesDone = false;
+  for (const node of live) {
+    let verdict = DONE;
+    if (node.requirement === 'ALTERNATIVE') {
+      // The group stands where its first member does.
+      if (!required && !alternativesDone) verdict = oneOf(walk, alternatives, noEnrolment);
+      alternativesDone = true;
+    } else verdict = one(walk, node, noEnrolment);
+    if (verdict.do !== 'done') return verdict;
+  }
+  return DONE;
+}
+
+function one(walk: Walk, node: TreeNode, noEnrolment: boolean): Inner {
+  if (node.authenticatorId !== null) return method(walk, node, node.authenticatorId, noEnrolment);
+  if (node.requirement !== 'CONDITIONAL') return siblings(walk, node.children, noEnrolment);
+  const conditions = node.children.filter((child) => child.condition && isLive(child));
+  for (const { executionId, authenticatorId } of conditions) {
+    const holds = walk.progress.conditions.get(executionId);
+    if (holds === undefined) return { do: 'check', executionId, authenticatorId: authenticatorId ?? '' };
+    if (!holds) return DONE;
+  }
+  if (conditions.length === 0) return DONE;
+  const suspects = conditions.some((c) => walk.registry.get(c.authenticatorId ?? '')?.forbidsEnrolment);
+  return siblings(walk, node.children, noEnrolment || suspects);
+}
+
+function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment: boolean): Inner {
+  const { progress } = walk;
+  if (progress.proven.has(authenticatorId)) return DONE;
+  if (progress.failed.has(node.executionId)) return { do: 'failed', because: 'exhausted' };
+  const first = identifies(walk, { authenticatorId });
+  if (!progress.userKnown && !first) return { do: 'failed', because: 'nothing-to-do' };
+  const enrol = !first && !progress.enrolled.has(authenticatorId);
+  if (enrol && node.requirement === 'CONDITIONAL') return DONE;
+  if (enrol && noEnrolment) return { do: 'failed', because: 'no-second-factor' };
+  return { do: 'ask', executionId: node.executionId, authenticatorId, enrol, others: [] };
+}
+
+/** ALTERNATIVE siblings: done when one is; the person's choice first, then what they have set up, in order. */
+function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): Inner {
+  const verdicts = nodes.map((node) => one(walk, node, noEnrolment));
+  // A container whose methods are all done is done; one in which nothing ever happens proves nothing.
+  if (nodes.some((node, i) => verdicts[i]?.do === 'done' && proves(walk, node))) return DONE;
+  const asks = verdicts.filter((v) => v.do === 'ask');
+  const ready = asks.filter((v) => !v.enrol);
+  // Setting something up is offered only where nothing else can be done.
+  const offered = ready.length > 0 ? ready : asks.slice(0, 1);
+  const check = verdicts.find((v) => v.do === 'check');
+  if (check && walk.progress.userKnown) return check;
+  const picked = offered.find((v) => v.executionId === walk.progress.chosen) ?? offered[0];
+  if (!picked) return verdicts.find((v) => v.do === 'failed') ?? { do: 'failed', because: 'nothing-to-do' };
+  const others = offered.filter((v) => v !== picked);
+  return { ...picked, others: others.map(({ executionId, authenticatorId }) => ({ executionId, authenticatorId })) };
+}
+
+const identifies = ({ registry }: Walk, { authenticatorId }: { authenticatorId: string }) =>
+  registry.get(authenticatorId)?.identifies ?? false;
+
+function proves(walk: Walk, node: TreeNode): boolean {
+  if (!isLive(node) || node.condition) return false;
+  if (node.authenticatorId !== null) return walk.progress.proven.has(node.authenticatorId);
+  return node.children.some((child) => proves(walk, child));
+}
+
+/** A higher level was asked for: by a method of the tree if it has one, else by any there is. */
+function stepUp(walk: Walk, tree: readonly TreeNode[], level: number): Verdict {
+  const { progress, registry } = walk;
+  const strong = (id: string | null): id is string => {
+    const facts = id === null ? undefined : registry.get(id);
+    return facts?.category === 'METHOD' && facts.levelOfAssurance >= progress.requiredLevel;
+  };
+  const inTree = liveMethods(tree).filter((c) => strong(c.authenticatorId));
+  const anywhere = [...registry.keys()].filter(strong).map((id) => ({ executionId: STEP_UP, authenticatorId: id }));
+  const candidates = (inTree.length > 0 ? inTree : anywhere).filter((c) => !progress.failed.has(c.executionId));
+  const enrolled = candidates.filter((c) => progress.enrolled.has(c.authenticatorId));
+  const [picked] = enrolled.length > 0 ? enrolled : candidates;
+  if (!picked) {
+    if (inTree.length > 0 || anywhere.length > 0) return { do: 'failed', because: 'exhausted' };
+    // Nothing here reaches that level: whoever asked decides what the lower one is worth.
+    return progress.noEnrolment ? { do: 'failed', because: 'no-second-factor' } : { do: 'passed', level };
+  }
+  if (enrolled.length === 0 && progress.noEnrolment) return { do: 'failed', because: 'no-second-factor' };
+  return { do: 'ask', ...picked, enrol: enrolled.length === 0, others: [] };
+}
+
+function liveMethods(nodes: readonly TreeNode[]): { executionId: string; authenticatorId: string }[] {
+  return nodes.filter(isLive).flatMap((node) => {
+    if (node.authenticatorId === null) return liveMethods(node.children);
+    return node.condition ? [] : [{ executionId: node.executionId, authenticatorId: node.authenticatorId }];
+  });
+}

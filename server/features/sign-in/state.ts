@@ -1,0 +1,65 @@
+// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read.
+import { z } from 'zod';
+import { RiskAction } from '../../contract/settings.ts';
+
+const User = z.object({ id: z.string(), username: z.string() });
+const Strings = z.record(z.string(), z.string());
+
+export const SignInState = z.object({
+  /** Raised by each save: two posts at once can't both go on from the same place. */
+  version: z.int(),
+  clientId: z.string().optional(),
+  clientName: z.string().optional(),
+  /** The client's flow instead of the realm's. */
+  flow: z.string().optional(),
+  requiredLevel: z.int(),
+  loginHint: z.string(),
+  /** The session that is stepped up or proven anew. */
+  session: z.object({ id: z.string(), user: User, methods: z.array(z.string()) }).optional(),
+  /** Opaque: the authorization request. */
+  request: z.unknown(),
+  continueAt: z.string(),
+  redirectTo: z.string().optional(),
+  /** How far it has come. */
+  user: User.optional(),
+  proven: z.array(z.string()),
+  /** What of `proven` happened here and not in the session before. */
+  fresh: z.array(z.string()),
+  chosen: z.string().optional(),
+  kept: z.record(z.string(), Strings),
+  complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
+  rememberMe: z.boolean(),
+  challenged: z.boolean(),
+  risk: z
+    .object({
+      score: z.number(),
+      band: z.enum(['low', 'medium', 'high']),
+      action: RiskAction,
+      findings: z.array(
+        z.object({
+          reason: z.enum(['new-device', 'new-network', 'failed-attempts', 'impossible-speed', 'unusual-hour']),
+          points: z.number(),
+        }),
+      ),
+    })
+    .optional(),
+  refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled']).optional(),
+  done: z.object({ sessionId: z.string(), authenticatedAt: z.int(), level: z.int() }).optional(),
+});
+export type SignInState = z.infer<typeof SignInState>;
+
+/** Back to the beginning, for another person or another try. */
+export const restarted = (state: SignInState): SignInState => ({
+  ...state,
+  user: undefined,
+  session: undefined,
+  proven: [],
+  fresh: [],
+  chosen: undefined,
+  kept: {},
+  complaint: undefined,
+  rememberMe: false,
+  challenged: false,
+  risk: undefined,
+  refused: undefined,
+});
