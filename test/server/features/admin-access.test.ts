@@ -1,15 +1,281 @@
+// Owns: admin sign-in, sessions, CSRF and bearer as a person, a script and a machine meet them.
+// Does not own: who may change whom (escalation.test.ts).
+// Implements: specification 5; decisions "Admin authentication".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/admin-access.ts';
+import { ServerProblem } from '../../../server/contract/client.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { createRealm, getRealm, listRealms } from '../../../server/contract/realms.ts';
+import { createUser } from '../../../server/contract/users.ts';
+import { administrator } from '../../support/administrators.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
+let clock = Date.now();
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ now: () => new Date(clock) });
+  await server.admin.call(createRealm, { body: { realm: 'acme' } });
 });
 afterAll(() => server?.stop());
 
-test('the bootstrap administrator signs in and holds everything over every realm', async () => {
-  const { body } = await server.admin.call(api.getAdminSession);
-  expect(body).toMatchObject({ type: 'user', name: 'admin', realm: 'master' });
-  expect(body?.permissions['*']).toContain('realm:delete');
+const login = (body: object, headers: Record<string, string> = {}) =>
+  fetch(`${server.baseUrl}/admin/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+/** The clock moves on in these tests, and with it the first session ends. */
+const again = () => server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
+const cookiesOf = (response: Response) =>
+  new Map(response.headers.getSetCookie().map((cookie) => [cookie.split('=')[0] ?? '', cookie]));
+const session = async () => {
+  const response = await login({ username: 'admin', password: ADMIN_PASSWORD });
+  const value = (name: string) => /^[^=]+=([^;]*)/.exec(cookiesOf(response).get(name) ?? '')?.[1] ?? '';
+  return { session: `SVC_ADMIN_SESSION=${value('SVC_ADMIN_SESSION')}`, csrf: value('XSRF-TOKEN') };
+};
+const whoAmI = (cookie: string) => fetch(`${server.baseUrl}/admin/session`, { headers: { cookie } });
+
+describe('signing in', () => {
+  test('gives a session that scripts cannot read and a CSRF token that they can', async () => {
+    const response = await login({ username: 'admin', password: ADMIN_PASSWORD });
+    expect(response.status).toBe(204);
+    const cookies = cookiesOf(response);
+    expect(cookies.get('SVC_ADMIN_SESSION')).toMatch(/HttpOnly/);
+    expect(cookies.get('SVC_ADMIN_SESSION')).toMatch(/SameSite=Lax/);
+    expect(cookies.get('XSRF-TOKEN')).not.toMatch(/HttpOnly/);
+  });
+
+  test('says who I am and what I may do', async () => {
+    const { body } = await server.admin.call(api.getAdminSession);
+    expect(body).toMatchObject({ type: 'user', name: 'admin', realm: 'master' });
+    expect(body?.permissions['*']).toContain('realm:delete');
+  });
+
+  test('fails with the same words for an unknown user, a wrong password, an unknown realm and no admin role', async () => {
+    const password = 'a perfectly good password';
+    await server.admin.call(createUser, { params: { realm: 'acme' }, body: { username: 'plain', password } });
+    const attempts = [
+      { username: 'nobody', password },
+      { username: 'admin', password: 'wrong' },
+      { username: 'admin', password, realm: 'nowhere' },
+      { username: 'plain', password, realm: 'acme' },
+      { username: 'ad\u0001min', password },
+    ];
+    const answers = await Promise.all(attempts.map((attempt) => login(attempt)));
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 401));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).toBe(1);
+    expect(answers.flatMap((answer) => answer.headers.getSetCookie())).toEqual([]);
+  });
+
+  test('is audited and counted, whether it succeeds or fails', async () => {
+    const { body } = await server.admin.call(listEvents, {
+      params: { realm: 'master' },
+      query: { type: 'ADMIN_LOGIN_SUCCESS,ADMIN_LOGIN_FAILURE' },
+    });
+    expect(body?.find((event) => event.type === 'ADMIN_LOGIN_FAILURE')).toMatchObject({ outcome: 'failure' });
+    expect(body?.find((event) => event.type === 'ADMIN_LOGIN_SUCCESS')?.subject?.name).toBe('admin');
+    const metrics = await (await fetch(`${server.baseUrl}/actuator/metrics-text`)).text();
+    expect(metrics).toMatch(/svc_login_total\{[^}]*realm="master"[^}]*outcome="success"[^}]*\} [1-9]/);
+    expect(metrics).not.toContain('nowhere');
+  });
+
+  test('takes JSON alone, so that no form of another site can sign anyone in', async () => {
+    const response = await fetch(`${server.baseUrl}/admin/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'admin', password: ADMIN_PASSWORD }),
+    });
+    expect(response.status).toBe(415);
+    expect(response.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('ends the session that came along', async () => {
+    const before = await session();
+    await login({ username: 'admin', password: ADMIN_PASSWORD }, { cookie: before.session });
+    expect((await whoAmI(before.session)).status).toBe(401);
+  });
+
+  test('is refused for a while after too many failures from one address, with Retry-After', async () => {
+    let last = await login({ username: 'admin', password: 'wrong' });
+    for (let i = 0; i < 25 && last.status !== 429; i += 1) last = await login({ username: 'admin', password: 'wrong' });
+    expect(last.status).toBe(429);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    clock += 61_000;
+    expect((await login({ username: 'admin', password: ADMIN_PASSWORD })).status).toBe(204);
+  });
+});
+
+describe('a session', () => {
+  test('ends at sign-out', async () => {
+    const { session: cookie, csrf } = await session();
+    const response = await fetch(`${server.baseUrl}/admin/logout`, {
+      method: 'POST',
+      headers: { cookie: `${cookie}; XSRF-TOKEN=${csrf}`, 'x-xsrf-token': csrf },
+    });
+    expect(response.status).toBe(204);
+    expect((await whoAmI(cookie)).status).toBe(401);
+  });
+
+  test('ends after half an hour without use, and after ten hours of use', async () => {
+    const idle = await session();
+    clock += 31 * 60_000;
+    expect((await whoAmI(idle.session)).status).toBe(401);
+    const used = await session();
+    const until = clock + 10 * 3_600_000;
+    while (clock + 25 * 60_000 < until) {
+      clock += 25 * 60_000;
+      expect((await whoAmI(used.session)).status).toBe(200);
+    }
+    clock = until;
+    expect((await whoAmI(used.session)).status).toBe(401);
+  });
+
+  test('cannot be made up', async () => {
+    const { session: cookie } = await session();
+    for (const bad of [`${cookie}x`, cookie.replace('=master.', '=acme.'), 'SVC_ADMIN_SESSION=x', 'SVC_ADMIN_SESSION='])
+      expect((await whoAmI(bad)).status).toBe(401);
+  });
+
+  test('writes only with the CSRF header that equals the cookie', async () => {
+    const { session: cookie, csrf } = await session();
+    const write = (headers: Record<string, string>) =>
+      fetch(`${server.baseUrl}/admin/realms`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ realm: 'forged' }),
+      });
+    const both = `${cookie}; XSRF-TOKEN=${csrf}`;
+    for (const headers of [
+      { cookie: both },
+      { cookie: both, 'x-xsrf-token': 'other' },
+      { cookie, 'x-xsrf-token': csrf },
+    ])
+      expect((await write({ ...headers })).status).toBe(403);
+    expect((await write({ cookie: both, 'x-xsrf-token': csrf })).status).toBe(201);
+  });
+});
+
+describe('what an administrator may do', () => {
+  test('ends at the realm that the grant names', async () => {
+    const client = await administrator(server, { home: 'acme', target: 'acme', permissions: ['realm:read'] });
+    expect((await client.call(getRealm, { params: { realm: 'acme' } })).body?.realm).toBe('acme');
+    await expect(client.call(getRealm, { params: { realm: 'master' } })).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('is nothing at all where a grant of a realm other than master reaches beyond it', async () => {
+    const beyond = administrator(server, { home: 'acme', target: '*', permissions: ['realm:read'] });
+    await expect(beyond).rejects.toThrow(/401/);
+  });
+
+  test('is listed as permissions, and built-in roles cannot be changed', async () => {
+    const params = { realm: 'acme' };
+    const admin = await again();
+    const { body: permissions } = await admin.call(api.listPermissions, { params });
+    expect(permissions).toContain('users:write');
+    const { body: roles = [] } = await admin.call(api.listAdminRoles, { params });
+    expect(roles.map((role) => role.name)).toEqual(
+      expect.arrayContaining(['realm-admin', 'realm-viewer', 'user-manager', 'client-manager', 'security-auditor']),
+    );
+    const [first] = roles;
+    const change = admin.call(api.putAdminRole, {
+      params: { realm: 'acme', id: first?.id ?? '' },
+      body: { permissions: [] },
+    });
+    await expect(change).rejects.toMatchObject({ status: 409 });
+  });
+
+  test('can be put into a new role, but never more than the caller holds', async () => {
+    const id = '0192f0a0-0000-7000-8000-000000000001';
+    const params = { realm: 'acme', id };
+    const clerk = await administrator(server, {
+      home: 'acme',
+      target: 'acme',
+      permissions: ['admin-roles:read', 'admin-roles:write', 'users:read'],
+    });
+    const make = (permissions: ('users:read' | 'users:write')[]) =>
+      clerk.call(api.putAdminRole, { params, body: { name: 'clerks', permissions } });
+    await expect(make(['users:write'])).rejects.toMatchObject({ status: 403 });
+    expect((await make(['users:read'])).body).toEqual({
+      id,
+      name: 'clerks',
+      builtIn: false,
+      permissions: ['users:read'],
+    });
+    const elsewhere = (await again()).call(api.putAdminRole, {
+      params: { realm: 'master', id },
+      body: { permissions: [] },
+    });
+    await expect(elsewhere).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('a denied request is 403, audited and counted', async () => {
+    const viewer = await administrator(server, { home: 'acme', target: 'acme', permissions: ['events:read'] });
+    const denied = viewer.call(createUser, { params: { realm: 'acme' }, body: { username: 'x' } });
+    await expect(denied).rejects.toBeInstanceOf(ServerProblem);
+    const { body } = await viewer.call(listEvents, { params: { realm: 'acme' }, query: { type: 'ACCESS_DENIED' } });
+    expect(body?.[0]).toMatchObject({ outcome: 'denied', data: { permission: 'users:write' } });
+    const metrics = await (await fetch(`${server.baseUrl}/actuator/metrics-text`)).text();
+    expect(metrics).toMatch(/svc_admin_write_total\{[^}]*outcome="denied"[^}]*\} [1-9]/);
+  });
+});
+
+describe('the browser’s sign-in page', () => {
+  const open = async (cookie = '') => {
+    const response = await fetch(`${server.baseUrl}/admin/login`, { headers: { cookie } });
+    const text = await response.text();
+    const [csrf = ''] =
+      cookiesOf(response)
+        .get('XSRF-TOKEN')
+        ?.match(/XSRF-TOKEN=[^;]+/) ?? [];
+    return { response, text, csrf, field: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
+  };
+  const submit = (cookie: string, form: Record<string, string>, path = 'login') =>
+    fetch(`${server.baseUrl}/admin/${path}/form`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams(form),
+    });
+
+  test('works without a script, under a policy that allows none', async () => {
+    const { response, text, csrf, field } = await open();
+    expect(response.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
+    expect(text).not.toContain('<script');
+    const form = { realm: 'master', username: 'admin', password: ADMIN_PASSWORD, otp: '', csrf: field };
+    const done = await submit(csrf, form);
+    expect(done.status).toBe(303);
+    const [cookie = ''] =
+      cookiesOf(done)
+        .get('SVC_ADMIN_SESSION')
+        ?.match(/SVC_ADMIN_SESSION=[^;]+/) ?? [];
+    const signedIn = await open(cookie);
+    expect(signedIn.text).toContain('<strong>admin</strong>');
+    const out = await submit(`${cookie}; ${signedIn.csrf}`, { csrf: signedIn.field }, 'logout');
+    expect(out.status).toBe(303);
+    expect((await whoAmI(cookie)).status).toBe(401);
+  });
+
+  test('shows the failure and what was typed, escaped, but never the password', async () => {
+    const { csrf, field } = await open();
+    const form = { realm: 'master', username: '<b>admin</b>', password: 'a-wrong-one', otp: '', csrf: field };
+    const failed = await submit(csrf, form);
+    expect(failed.status).toBe(401);
+    const text = await failed.text();
+    expect(text).toContain('role="alert"');
+    expect(text).toContain('&lt;b&gt;admin');
+    expect(text).not.toContain('a-wrong-one');
+  });
+
+  test('accepts no form without its own token', async () => {
+    const { csrf } = await open();
+    const form = { realm: 'master', username: 'admin', password: ADMIN_PASSWORD, csrf: 'guess' };
+    expect((await submit(csrf, form)).status).toBe(403);
+    expect((await submit('', form)).status).toBe(403);
+  });
+});
+
+test('nobody reads the admin API without signing in', async () => {
+  const response = await fetch(`${server.baseUrl}${listRealms.path}`);
+  expect(response.status).toBe(401);
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
 });
