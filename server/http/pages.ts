@@ -22,6 +22,8 @@ export interface Page {
   realm?: string | undefined;
   brand?: Brand | undefined;
   title: string;
+  /** What the tab says, where it is more than the heading. */
+  documentTitle?: string | undefined;
   body: Html;
   /** The account page is wider than a form. */
   wide?: boolean;
@@ -56,7 +58,7 @@ export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): s
 
 const themePath = (realm: string, brand: Brand): string => `/realms/${realm}/theme.css?v=${digest(themeCss(brand))}`;
 
-export function layout({ realm, brand, title, body, wide }: Page): Html {
+export function layout({ realm, brand, title, documentTitle, body, wide }: Page): Html {
   const name = brand?.displayName ?? 'Realmkeeper';
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand)}">` : undefined;
   const mark = brand?.logoUrl
@@ -69,7 +71,7 @@ export function layout({ realm, brand, title, body, wide }: Page): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title} – ${name}</title>
+<title>${documentTitle ?? title} – ${name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLE_PATH}">
 ${theme}
@@ -85,8 +87,9 @@ ${body}
 `;
 }
 
-/** A CSP source of an address: its origin, or its scheme where it has none (a native app's redirect). */
+/** A CSP source of an address: its origin, or its scheme where it has none (a native app's redirect). A scheme is itself. */
 export function cspSource(address: string): string {
+  if (/^[a-z][a-z0-9+.-]*:$/i.test(address)) return address;
   const url = new URL(address);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.origin : url.protocol;
 }

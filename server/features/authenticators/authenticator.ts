@@ -38,7 +38,7 @@ export interface Complaint {
   field: string;
   message: string;
   /** Text fields as they were filled in; never a password or code. */
-  values?: Record<string, string>;
+  values?: Record<string, string> | undefined;
 }
 
 export type StepVerdict =

@@ -153,6 +153,16 @@ export function createCredentials({ sql, transact, settings, passwords, seal, no
       return `First sign in at /realms/${realm}/login and ${what}`;
     },
 
+    /** What a new password is compared with. */
+    async passwordContext(
+      realm: string,
+      userId: string,
+      plain: string,
+    ): Promise<{ email: string | null; same: boolean }> {
+      const row = await store.findById(sql, realm, userId);
+      const same = row?.phc ? (await passwords.verify(row.phc, plain)).ok : false;
+      return { email: row?.email ?? null, same };
+    },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
     /** Stores a hash made beforehand, so that no transaction waits for hashing. */
     async setPassword(

@@ -5,6 +5,7 @@ export interface PasswordRow {
   id: string;
   username: string;
   enabled: boolean;
+  email: string | null;
   credential_id: string | null;
   phc: string | null;
 }
@@ -13,7 +14,7 @@ export interface PasswordRow {
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
   (
     await sql<PasswordRow>`
-      select u.id, u.username, u.enabled, c.id as credential_id, c.secret ->> 'phc' as phc
+      select u.id, u.username, u.enabled, u.email, c.id as credential_id, c.secret ->> 'phc' as phc
       from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
       where u.realm_id = ${realm} and (lower(u.username) = lower(${name}) or lower(u.email) = lower(${name}))
       order by lower(u.username) = lower(${name}) desc limit 1`
@@ -22,7 +23,7 @@ export const findForPassword = async (sql: Sql, realm: string, name: string) =>
 export const findById = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<PasswordRow>`
-      select u.id, u.username, u.enabled, c.id as credential_id, c.secret ->> 'phc' as phc
+      select u.id, u.username, u.enabled, u.email, c.id as credential_id, c.secret ->> 'phc' as phc
       from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
       where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];

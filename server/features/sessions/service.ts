@@ -38,6 +38,8 @@ export interface SsoSession {
   levelOfAssurance: number;
   /** RFC 8176 values */
   methods: string[];
+  /** SHA-256 of the cookie, hex: tokens against forgery are made from it. */
+  tokenHash: string;
 }
 
 /** What one sign-in proved, and from where. */
@@ -68,6 +70,7 @@ const toSession = (realm: string, row: store.SessionRow): SsoSession => ({
   rememberMe: row.remember_me,
   levelOfAssurance: row.level_of_assurance,
   methods: row.methods,
+  tokenHash: row.token_hash.toString('hex'),
 });
 
 const toWire = (row: store.ListedRow): Session => ({

@@ -31,7 +31,11 @@ export function createFinish({ transact, registry, sessions, risk }: FinishDeps)
     state: SignInState,
     user: { id: string; username: string },
     level: number,
-  ): Promise<{ session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt'>; token: string; level: number }> {
+  ): Promise<{
+    session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt'>;
+    token: string;
+    level: number;
+  }> {
     const methods = amrOf(state.proven);
     const before = state.session && (await sessions.byId(realm, state.session.id, tx.sql));
     if (before && before.userId === user.id) {
@@ -76,7 +80,8 @@ export function createFinish({ transact, registry, sessions, risk }: FinishDeps)
           authenticatedAt: session.authenticatedAt.getTime(),
           level: established.level,
         };
-        if (!(await store.save(tx.sql, realm, id, { ...state, kept: {}, complaint: undefined, done }))) throw new Lost();
+        if (!(await store.save(tx.sql, realm, id, { ...state, kept: {}, complaint: undefined, done })))
+          throw new Lost();
         tx.record({
           type: 'LOGIN_SUCCESS',
           realm,

@@ -12,9 +12,9 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
+import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
-import type { TreeNode } from '../flows/tree.ts';
 import { createActions } from './actions.ts';
 import { createFinish } from './finish.ts';
 import { restarted, type SignInState } from './state.ts';
@@ -208,14 +208,24 @@ export function createSignIns(deps: SignInDeps) {
         by: byOf(request),
         subject: { type: 'user', id, name },
         clientId: state.clientId ?? null,
-        data: { authenticator: standing.authenticatorId, enrolment: standing.enrol, ...(state.risk ? { risk: state.risk } : {}) },
+        data: {
+          authenticator: standing.authenticatorId,
+          enrolment: standing.enrol,
+          ...(state.risk ? { risk: state.risk } : {}),
+        },
       }),
     );
     return { ...state, challenged: true };
   }
 
-  async function pageOf(request: FastifyRequest, realm: string, policy: RealmSettingsDto, state: SignInState, at: Standing) {
-    if (at.do === 'act') return actions.page(at.action, policy, state.complaint);
+  async function pageOf(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+    at: Standing,
+  ) {
+    if (at.do === 'act') return actions.page(policy, state.complaint);
     if (at.do !== 'ask') return undefined;
     return methodOf(at.authenticatorId).begin(stepOf(request, realm, policy, state, at), state.complaint);
   }
@@ -298,7 +308,7 @@ export function createSignIns(deps: SignInDeps) {
       if (standing.do === 'ask' && form.step === standing.executionId)
         after = await look(request, realm, policy, await verify(request, realm, policy, state, standing, form));
       else if (standing.do === 'act' && form.step === standing.action)
-        after = await actions.take(standing.action, realm, byOf(request), state, form);
+        after = await actions.changePassword(realm, byOf(request), state, form);
       else if (standing.do !== 'finish') return here;
       after = await announce(request, realm, policy, after);
       const then = await walk(realm, policy, after);

@@ -1,14 +1,14 @@
 // Where a sign-in stands: the engine's verdict on its tree, with the conditions looked at, and what comes after the tree.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { AuthenticatorRecord, ConditionFacts } from '../authenticators/authenticator.ts';
-import type { Credentials, RequiredAction } from '../credentials/service.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
 import type { SignInState } from './state.ts';
 
 export type Standing =
   | (Ask & { config: Record<string, unknown> })
-  | { do: 'act'; action: RequiredAction }
+  | { do: 'act'; action: 'UPDATE_PASSWORD' }
   | { do: 'finish'; level: number }
   | { do: 'refused'; because: NonNullable<SignInState['refused']> };
 
@@ -58,10 +58,16 @@ export function createWalk({ registry, credentials, tree: treeOf }: WalkDeps) {
       }
       if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
       if (verdict.do === 'ask') return { ...verdict, config: nodes.get(verdict.executionId)?.config ?? {} };
-      const [action] = person?.actions ?? [];
-      return action ? { do: 'act', action } : { do: 'finish', level: verdict.level };
+      return required(person?.actions ?? []) ?? { do: 'finish', level: verdict.level };
     }
   };
+}
+
+/** What somebody must do although they have proven who they are. */
+function required(actions: readonly string[]): Standing | undefined {
+  if (actions.includes('UPDATE_PASSWORD')) return { do: 'act', action: 'UPDATE_PASSWORD' };
+  if (!actions.includes('CONFIGURE_OTP')) return undefined;
+  return { do: 'ask', executionId: 'configure-otp', authenticatorId: 'otp', enrol: true, others: [], config: {} };
 }
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);

@@ -1,0 +1,67 @@
+// The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
+import Bowser from 'bowser';
+import type { FastifyReply } from 'fastify';
+import type { Session } from '../../contract/sessions.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { type Html, html, sendPage } from '../../http/pages.ts';
+import type { Profile } from './store.ts';
+
+export interface AccountView {
+  realm: string;
+  settings: RealmSettingsDto;
+  profile: Profile;
+  sessions: readonly Session[];
+  /** The session that looks at the page. */
+  currentId: string;
+  csrf: string;
+  said: string | undefined;
+}
+
+const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
+
+function deviceOf(userAgent: string | null): string {
+  if (!userAgent) return 'Unknown device';
+  const { browser, os } = Bowser.parse(userAgent);
+  return [browser.name, os.name && `on ${os.name}`].filter(Boolean).join(' ') || 'Unknown device';
+}
+
+export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
+  const { realm, settings, profile, sessions, currentId, csrf, said } = view;
+  const times = new Intl.DateTimeFormat(settings.defaultLocale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${times.format(at)} UTC</time>`;
+  const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
+<input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
+  const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
+  const body = html`${said && html`<p class="note" role="status">${said}</p>`}
+<dl>
+${row('Username', profile.username)}
+${row('Name', name)}
+${row('E-mail', profile.email)}
+${row('Second factor', profile.otp ? 'Authenticator app' : 'None')}
+</dl>
+<h2>Where you are signed in</h2>
+<ul class="rows">
+${sessions.map((session) => {
+  const device = deviceOf(session.userAgent);
+  const here = session.id === currentId;
+  return html`<li>
+<div><strong>${device}</strong>${here && html`<span class="badge">This device</span>`}
+<div class="soft">${session.ipAddress ?? 'unknown address'} · since ${time(session.startedAt)} · last seen ${time(session.lastSeenAt)}</div>
+${session.clients.length > 0 && html`<div class="soft">${session.clients.join(', ')}</div>`}</div>
+${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">End<span class="hidden"> the session of ${device}, ${session.ipAddress}</span></button>`)}
+</li>`;
+})}
+</ul>
+<div class="actions">${post('sign-out', html`<button>Sign out</button>`)}</div>`;
+  return sendPage(reply, { realm, brand: settings, title: name || profile.username, body, wide: true });
+}
+
+export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
+  const body = html`<p class="lead" role="status">You are signed out on this device.</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login">Sign in again</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: 'Signed out', body });
+}

@@ -1,0 +1,92 @@
+// Owns: the small account page of a realm and what can be done there: ending one's sessions, signing out.
+// Does not own: sessions (features/sessions), signing in (features/sign-in), the GDPR endpoints under /account.
+// Implements: specification 5 rule 3 (a person's own session); decisions "Protocol paths".
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { sameSecret, sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { Sessions, SsoSession } from '../sessions/service.ts';
+import { sendAccount, sendSignedOut } from './pages.ts';
+import * as store from './store.ts';
+
+export interface AccountDeps {
+  sql: Sql;
+  transact: Transact;
+  sessions: Sessions;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+}
+
+const SHOWN = 100;
+const Params = z.object({ realm: z.string(), id: z.uuid().optional() });
+const Form = z.object({ csrf: z.string().max(200) });
+
+export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, settings }: AccountDeps): void {
+  // One-way from the cookie: who can't read that can't make it.
+  const csrfOf = (session: SsoSession) => sha256(`account:${session.tokenHash}`).toString('base64url');
+  const byOf = (request: FastifyRequest, session: SsoSession): By => ({
+    actor: { type: 'user', id: session.userId, name: session.username },
+    ipAddress: request.ip,
+  });
+
+  async function visit(request: FastifyRequest) {
+    const { realm, id } = Params.parse(request.params);
+    const policy = await settings.of(realm);
+    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    return { realm, id, policy, session: await sessions.current(request, realm) };
+  }
+  function check(request: FastifyRequest, session: SsoSession): void {
+    const form = Form.safeParse(request.body);
+    if (!form.success || !sameSecret(form.data.csrf, csrfOf(session)))
+      throw new Problem('csrf-mismatch', 'This page was out of date. Open your account again and repeat what you did.');
+  }
+
+  const path = '/realms/:realm/account';
+  app.get(path, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy, session } = await visit(request);
+    const profile = session && (await store.profile(sql, realm, session.userId));
+    if (!session || !profile) return reply.redirect(`/realms/${realm}/login`, 303);
+    const mine = await sessions.list(realm, { userId: session.userId, limit: SHOWN });
+    const { said } = z.object({ said: z.literal('ended').optional().catch(undefined) }).parse(request.query);
+    return sendAccount(reply, {
+      realm,
+      settings: policy,
+      profile,
+      sessions: mine.slice(0, SHOWN),
+      currentId: session.id,
+      csrf: csrfOf(session),
+      said: said && 'That session has ended.',
+    });
+  });
+
+  app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, id, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login`, 303);
+    check(request, session);
+    await transact(async (tx) => {
+      const other = id && (await sessions.byId(realm, id, tx.sql));
+      // Somebody else's session doesn't exist here.
+      if (other && other.userId === session.userId)
+        await sessions.end(tx, realm, byOf(request, session), other.id, { because: 'self' });
+    });
+    return reply.redirect(`/realms/${realm}/account?said=ended`, 303);
+  });
+
+  app.post(`${path}/sign-out`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy, session } = await visit(request);
+    if (session) {
+      check(request, session);
+      await transact(async (tx) => {
+        const by = byOf(request, session);
+        await sessions.end(tx, realm, by, session.id, { because: 'logout' });
+        tx.record({ type: 'LOGOUT', realm, by, subject: by.actor, data: { sessionId: session.id } });
+      });
+    }
+    sessions.clearCookie(reply, realm);
+    return sendSignedOut(reply, realm, policy);
+  });
+}

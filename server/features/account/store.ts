@@ -1,0 +1,18 @@
+// SQL of what a person sees of themselves.
+import type { Sql } from '../../db/sql.ts';
+
+export interface Profile {
+  username: string;
+  email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  otp: boolean;
+}
+
+export const profile = async (sql: Sql, realm: string, userId: string) =>
+  (
+    await sql<Profile>`
+      select username, email, first_name, last_name, exists (
+        select 1 from credential c where c.realm_id = u.realm_id and c.user_id = u.id and type = 'otp') as otp
+      from realm_user u where realm_id = ${realm} and id = ${userId}`
+  )[0];

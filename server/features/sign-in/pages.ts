@@ -1,0 +1,113 @@
+// The sign-in's pages: the frame around a step's form, refusals, and what to do when a sign-in is over. No script, no
+// inline style. Authenticators write the inside of their forms.
+import type { FastifyReply } from 'fastify';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { type Html, html, sendPage } from '../../http/pages.ts';
+import { type AuthenticatorRecord, errorId } from '../authenticators/authenticator.ts';
+import type { View } from './service.ts';
+
+/** Any https address beyond the application's own: its callback may lead on to another origin. */
+const ANY_HTTPS = 'https:';
+
+/** A form of the sign-in: every one carries the token that only its own pages know. */
+const form = (realm: string, csrf: string, inside: Html): Html =>
+  html`<form method="post" action="/realms/${realm}/login" novalidate>
+<input type="hidden" name="csrf" value="${csrf}">
+${inside}
+</form>`;
+
+const restart = (realm: string, csrf: string, words: string): Html =>
+  form(realm, csrf, html`<button class="link" name="do" value="restart">${words}</button>`);
+
+export function sendStep(
+  reply: FastifyReply,
+  realm: string,
+  { state, settings, standing, page, csrf }: View,
+  registry: readonly AuthenticatorRecord[],
+): FastifyReply {
+  if (standing.do === 'refused') return sendRefusal(reply, realm, { state, settings, csrf, because: standing.because });
+  if (!page || standing.do === 'finish') throw new Error('there is no step to show');
+  const step = standing.do === 'ask' ? standing.executionId : standing.action;
+  const others = standing.do === 'ask' ? standing.others : [];
+  const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
+  const { complaint } = state;
+  const body = html`${!state.user && lead(state.clientName, settings)}
+${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
+${form(
+  realm,
+  csrf,
+  html`<input type="hidden" name="step" value="${step}">
+${page.body}
+<button name="do" value="next">${page.submit}</button>`,
+)}
+${
+  (others.length > 0 || state.user) &&
+  html`<div class="more">
+${others.map((other) =>
+  form(
+    realm,
+    csrf,
+    html`<input type="hidden" name="execution" value="${other.executionId}">
+<button class="link" name="do" value="choose">Use ${nameOf(other.authenticatorId)} instead</button>`,
+  ),
+)}
+${state.user && restart(realm, csrf, `Not ${state.user.username}? Start again`)}
+</div>`
+}`;
+  const title = complaint ? `Error: ${page.title}` : page.title;
+  return sendPage(reply, { realm, brand: settings, title: page.title, documentTitle: title, body }, formPolicy(state));
+}
+
+const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({
+  formAction: redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS],
+});
+
+const lead = (clientName: string | undefined, { welcomeText }: RealmSettingsDto): Html | false => {
+  if (welcomeText) return html`<p class="lead">${welcomeText}</p>`;
+  return clientName !== undefined && html`<p class="lead">to go on to ${clientName}</p>`;
+};
+
+const refusals: Record<string, { title: string; words: string }> = {
+  risk: {
+    title: 'This sign-in was refused',
+    words:
+      'Something about it is unusual for your account. Try again from a device and a network that you have used before, or ask your administrator.',
+  },
+  'no-second-factor': {
+    title: 'A second factor is needed',
+    words:
+      'This sign-in needs a second factor, and none is set up for your account. Sign in from a device that you have used before, or ask your administrator.',
+  },
+  exhausted: {
+    title: 'You could not be signed in',
+    words: 'No other way to sign in is left. Start again, or ask your administrator.',
+  },
+  'nothing-to-do': {
+    title: 'Signing in is not possible here',
+    words: 'The way people sign in here is not set up completely. Your administrator can mend this.',
+  },
+  disabled: {
+    title: 'You could not be signed in',
+    words: 'This account cannot sign in at the moment. Ask your administrator.',
+  },
+};
+
+function sendRefusal(
+  reply: FastifyReply,
+  realm: string,
+  { state, settings, csrf, because }: Pick<View, 'state' | 'settings' | 'csrf'> & { because: string },
+): FastifyReply {
+  const { title = 'You could not be signed in', words = '' } = refusals[because] ?? {};
+  const body = html`<div class="error" role="alert"><p>${words}</p></div>
+${form(realm, csrf, html`<button class="full" name="do" value="restart">Start again</button>`)}`;
+  return sendPage(reply, { realm, brand: settings, title, body }, { ...formPolicy(state), status: 403 });
+}
+
+/** The form was not of a sign-in that is under way: too late, another tab, or cookies are off. */
+export function sendExpired(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
+  const body = html`<p role="alert">It took too long, or another sign-in was begun in this browser. Nothing is lost: go back to
+the application that you came from and sign in there again, or start again here.</p>
+<p class="hint">If this happens every time, allow cookies for this site.</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login">Start again</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: 'This sign-in has expired', body }, { status: 400 });
+}

@@ -1,0 +1,66 @@
+// The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { Problem } from '../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
+import type { Sessions } from '../sessions/service.ts';
+import { sendExpired, sendStep } from './pages.ts';
+import type { SignIns } from './service.ts';
+
+const FIELD_MAX = 2000;
+const FORM_LIMIT = 32 * 1024;
+const Params = z.object({ realm: z.string() });
+const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
+
+export interface SignInRoutesDeps {
+  signIns: SignIns;
+  sessions: Pick<Sessions, 'current'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  registry: readonly AuthenticatorRecord[];
+}
+
+/** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
+function formOf(body: unknown): Form {
+  const parsed = Fields.safeParse(body ?? {});
+  if (!parsed.success || Object.values(parsed.data).some((value) => value.includes('\0')))
+    throw new Problem('invalid-request', 'The form could not be read.');
+  return parsed.data;
+}
+
+export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings, registry }: SignInRoutesDeps): void {
+  async function realmSettings(params: unknown) {
+    const { realm } = Params.parse(params);
+    const found = await settings.of(realm);
+    if (!found) throw new Problem('not-found', 'There is no such realm here.');
+    return { realm, policy: found };
+  }
+  const path = '/realms/:realm/login';
+
+  app.get(path, { schema: { hide: true } }, async (request, reply) => {
+    const { realm } = await realmSettings(request.params);
+    const view = await signIns.view(request, realm);
+    if (!view) {
+      const account = `/realms/${realm}/account`;
+      if (await sessions.current(request, realm)) return reply.redirect(account, 303);
+      return signIns.begin(reply, request, {
+        realm,
+        requiredLevel: 0,
+        forced: false,
+        request: null,
+        continueAt: account,
+      });
+    }
+    if (view.state.done || view.standing.do === 'finish') {
+      const on = await signIns.complete(reply, request, realm);
+      if (on !== undefined) return reply.redirect(on, 303);
+    }
+    return sendStep(reply, realm, view, registry);
+  });
+
+  app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    const on = await signIns.submit(reply, request, realm, formOf(request.body));
+    return on === undefined ? sendExpired(reply, realm, policy) : reply.redirect(on, 303);
+  });
+}
