@@ -1,8 +1,9 @@
 // The composition root: every service is built once, in dependency order, and every route is mounted.
 // It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -18,12 +19,14 @@ import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
+import { accountRoutes } from './features/account/routes.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
 import { createAdminRoles } from './features/admin-access/roles.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import { createRegistry } from './features/authenticators/registry.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
@@ -34,9 +37,13 @@ import { createClientScopes } from './features/client-scopes/service.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
 import { createClientViews } from './features/clients/view.ts';
+import { createCredentials } from './features/credentials/service.ts';
 import { discoveryRoutes } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
+import { flowRoutes } from './features/flows/routes.ts';
+import { seedFlows } from './features/flows/seed.ts';
+import { createFlows } from './features/flows/service.ts';
 import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
@@ -52,10 +59,15 @@ import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
+import { createRisk } from './features/risk/service.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createRoles } from './features/roles/service.ts';
+import { sessionRoutes } from './features/sessions/routes.ts';
+import { createSessions } from './features/sessions/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
+import { signInRoutes } from './features/sign-in/routes.ts';
+import { createSignIns } from './features/sign-in/service.ts';
 import { clientCredentialsGrant } from './features/token/client-credentials.ts';
 import { codeGrant } from './features/token/code.ts';
 import { createFamilies } from './features/token/families.ts';
@@ -77,8 +89,8 @@ import { createCors } from './http/cors.ts';
 import { guardProtocol } from './http/oauth.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
+import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { sendProblem } from './http/problems.ts';
-import { interimCredentials } from './interim-credentials.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 
@@ -143,13 +155,17 @@ export async function buildApp({
 
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId });
+  const passwords = createPasswords({ threads: config.SVC_PASSWORD_THREADS });
+  const credentials = createCredentials({ sql, transact, settings, passwords, seal, now, newId });
+  const registry = createRegistry({ credentials, transact, seal });
+  const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
   const realms = createRealms({
     sql,
     transact,
     baseUrl,
     now,
-    seeds: [seedKeys({ seal, now, newId }), seedClientScopes, seedAdminRoles],
+    seeds: [seedKeys({ seal, now, newId }), seedFlows({ newId, registry }), seedClientScopes, seedAdminRoles],
     denied,
     gone: changed,
   });
@@ -178,10 +194,23 @@ export async function buildApp({
   });
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, now });
-  caches.push(settings, keys, realms);
-  const passwords = createPasswords({ threads: config.SVC_PASSWORD_THREADS });
-  const credentials = interimCredentials({ sql, passwords, now, newId });
+  caches.push(settings, keys, realms, flows);
   const attempts = createAttempts({ now });
+  const sessions = createSessions({ sql, transact, settings, baseUrl, now, newId });
+  const risk = createRisk({ sql, baseUrl, now, newId });
+  const signIns = createSignIns({
+    sql,
+    transact,
+    settings,
+    flows,
+    registry,
+    credentials,
+    sessions,
+    risk,
+    attempts,
+    baseUrl,
+    now,
+  });
   const signIn = createAdminSignIn({ sql, transact, realmExists: realms.exists, credentials, attempts, now });
   const adminRoles = createAdminRoles({ sql, transact });
   const clientScopes = createClientScopes({ sql, transact, newId });
@@ -262,7 +291,7 @@ export async function buildApp({
   const loggerInstance: FastifyBaseLogger = log;
   const http = Fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.SVC_TRUST_PROXY ?? false,
     bodyLimit: 1024 * 1024,
     routerOptions: { maxParamLength: 2048 },
@@ -291,6 +320,8 @@ export async function buildApp({
     realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
     settingsRoutes(admin, settings);
     keyRoutes(admin, keys);
+    flowRoutes(admin, flows, sql);
+    sessionRoutes(admin, sessions);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
     userRoutes(admin, { users, sql });
@@ -299,6 +330,13 @@ export async function buildApp({
     clientRoutes(admin, { clients, sql });
     clientScopeRoutes(admin, { scopes: clientScopes, sql });
     monitoringAdminRoutes(admin, monitoring);
+  });
+
+  await http.register(async (pages) => {
+    pages.setErrorHandler(pageErrors(settings.of));
+    mountPageAssets(pages, { brandOf: settings.of });
+    signInRoutes(pages, { signIns, sessions, settings, registry });
+    accountRoutes(pages, { sql, transact, sessions, settings });
   });
 
   await http.register(async (protocol) => {
@@ -324,6 +362,8 @@ export async function buildApp({
     },
     async stop() {
       monitoring.drain();
+      // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
+      if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await http.close();
       await batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));
       await queue.stop();

@@ -46,6 +46,12 @@ const Environment = z
       .min(0)
       .default(10 * 1024 * 1024)
       .describe('Health shows diskSpace DOWN below this'),
+    SVC_DRAIN_SECONDS: z.coerce
+      .number()
+      .min(0)
+      .max(300)
+      .default(0)
+      .describe('On a stop: how long readiness is off while requests are still served, for load balancers to notice'),
     SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
     USER_REGISTRATION_ENABLED: z.stringbool().default(false),
     SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),

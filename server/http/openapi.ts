@@ -5,6 +5,8 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { problems } from '../contract/problem.ts';
+import type { Route } from '../contract/route.ts';
 
 /** Must be registered before the routes. */
 export async function describeRoutes(
@@ -30,15 +32,50 @@ export async function describeRoutes(
     },
     transform: (args) => {
       const contract = args.route.config?.contract;
+      if (!contract) return jsonSchemaTransform(args);
       // A streamed body isn't in the route's schema; the contract still says what it is.
-      if (contract && !args.schema?.body && !(contract.body instanceof z.ZodUndefined)) {
-        return jsonSchemaTransform({ ...args, schema: { ...args.schema, body: contract.body } });
-      }
-      return jsonSchemaTransform(args);
+      const streamed = !args.schema?.body && !(contract.body instanceof z.ZodUndefined);
+      const schema = {
+        ...args.schema,
+        ...(streamed ? { body: contract.body } : {}),
+        description: describe(contract),
+        security: contract.path === '/admin/login' ? [] : [{ adminSession: [] }, { bearer: [] }],
+      };
+      return jsonSchemaTransform({ ...args, schema });
     },
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (documents) => tidy(jsonSchemaTransformObject(documents)),
   });
   await app.register(swaggerUi, { routePrefix: '/swagger-ui', staticCSP: false });
   app.get('/v3/api-docs', { schema: { hide: true } }, async () => app.swagger());
   app.get('/swagger-ui.html', { schema: { hide: true } }, async (_, reply) => reply.redirect('/swagger-ui/'));
+}
+
+/** What the contract says beyond the schemas: the permission, and the refusals that this route is known for. */
+function describe({ description, permission, problems: codes }: Route): string {
+  const needs = permission === null ? '' : `Needs the permission \`${permission}\`.`;
+  const refusals = codes.map((code) => `\`${code}\` (${problems[code].status})`).join(', ');
+  return [description, needs, refusals === '' ? '' : `Problems: ${refusals}.`].filter(Boolean).join('\n\n');
+}
+
+type Document = ReturnType<typeof jsonSchemaTransformObject>;
+
+/** Leaves out schemas that nothing refers to, and gives problems their own media type (RFC 9457). */
+function tidy(document: Document): Document {
+  const text = JSON.stringify(document, (key, value) => {
+    if (key !== 'default' || typeof value !== 'object' || value === null) return value;
+    const content = value.content?.['application/json'];
+    return content?.schema?.$ref === '#/components/schemas/ProblemDetails'
+      ? { ...value, content: { 'application/problem+json': content } }
+      : value;
+  });
+  const tidied: Document & { components?: { schemas?: Record<string, unknown> } } = JSON.parse(text);
+  const schemas = tidied.components?.schemas;
+  if (!schemas) return tidied;
+  for (let removed = true; removed; ) {
+    const whole = JSON.stringify(tidied);
+    const unused = Object.keys(schemas).filter((name) => !whole.includes(`"#/components/schemas/${name}"`));
+    for (const name of unused) delete schemas[name];
+    removed = unused.length > 0;
+  }
+  return tidied;
 }

@@ -222,3 +222,13 @@ test('the summary and the audit configuration are for administrators of every re
   expect(await refused(local.call(getAuditConfig))).toBe(403);
   expect((await get('/admin/metrics/summary')).status).toBe(401);
 });
+
+test('while draining, readiness is off and requests are still served', async () => {
+  const leaving = await startTestServer({ env: { SVC_DRAIN_SECONDS: '2' } });
+  const stopped = leaving.stop();
+  expect((await get('/actuator/health/readiness', leaving)).status).toBe(503);
+  expect((await get('/actuator/health/liveness', leaving)).status).toBe(200);
+  expect((await get('/actuator/info', leaving)).status).toBe(200);
+  await stopped;
+  await expect(get('/actuator/health/liveness', leaving)).rejects.toThrow();
+});
