@@ -1,0 +1,149 @@
+// Owns: nobody can give, or take over, what they do not hold, from a user-manager's and a client-manager's side.
+// Does not own: imports (transfer).
+// Implements: decisions "Rights", "Admin authentication".
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '../../../server/contract/client.ts';
+import * as clients from '../../../server/contract/clients.ts';
+import { builtInAdminRoles } from '../../../server/contract/permissions.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import * as users from '../../../server/contract/users.ts';
+import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
+import { administrator } from '../../support/administrators.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let userManager: Client;
+let clientManager: Client;
+/** In acme: a person and a client who administer the realm, and plain ones. */
+let boss = '';
+let plain = '';
+let robot = '';
+let app = '';
+const realm = 'acme';
+const params = { realm };
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { admin } = server;
+  await admin.call(createRealm, { body: { realm } });
+  const user = async (username: string) =>
+    (await admin.call(users.createUser, { params, body: { username, password: 'a long enough password' } })).body?.id ??
+    '';
+  const client = async (clientId: string) =>
+    (await admin.call(clients.createClient, { params, body: { clientId, grantTypes: ['client_credentials'] } })).body
+      ?.id ?? '';
+  boss = await user('boss');
+  plain = await user('plain');
+  robot = await client('robot');
+  app = await client('app');
+  const sql = sqlOver(server.pool);
+  await sql`
+    insert into admin_grant (realm_id, role_id, user_id, client, target_realm)
+    select ${realm}, r.id, holder.user_id, holder.client, ${realm}
+    from admin_role r, (values (${boss}::uuid, null::uuid), (null, ${robot}::uuid)) as holder (user_id, client)
+    where r.realm_id = ${realm} and r.name = 'realm-admin'`;
+  const manager = (role: string) =>
+    administrator(server, { home: realm, target: realm, permissions: builtInAdminRoles[role] ?? [] });
+  userManager = await manager('user-manager');
+  clientManager = await manager('client-manager');
+});
+afterAll(() => server?.stop());
+
+const refused = { status: 403, problem: { type: 'urn:svc:problem:privilege-escalation' } };
+const password = 'another long password';
+
+describe('a user-manager', () => {
+  test('manages people who administer nothing', async () => {
+    const at = { realm, userId: plain };
+    await userManager.call(users.setPassword, { params: at, body: { password } });
+    const { body } = await userManager.call(users.putUser, { params: at, body: { username: 'plain', firstName: 'P' } });
+    expect(body?.firstName).toBe('P');
+  });
+
+  test('cannot take over someone who holds more: no password, no edit, no credential, no deletion', async () => {
+    const at = { realm, userId: boss };
+    const { body: held = [] } = await userManager.call(users.listCredentials, { params: at });
+    const attempts = [
+      () => userManager.call(users.setPassword, { params: at, body: { password } }),
+      () => userManager.call(users.putUser, { params: at, body: { username: 'boss', email: 'evil@example.test' } }),
+      () => userManager.call(users.putUser, { params: at, body: { username: 'boss', password } }),
+      () => userManager.call(users.putUser, { params: at, body: { username: 'boss', enabled: false } }),
+      () => userManager.call(users.deleteCredential, { params: { ...at, type: 'password', id: held[0]?.id ?? '' } }),
+      () => userManager.call(users.deleteUser, { params: at }),
+    ];
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject(refused);
+    const boss2 = await server.signIn({ realm, username: 'boss', password: 'a long enough password' });
+    expect((await boss2.call(users.getUser, { params: at })).body).toMatchObject({ email: null, enabled: true });
+  });
+
+  test('reads clients no more than it writes them', async () => {
+    await expect(userManager.call(clients.listClients, { params })).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('a client-manager', () => {
+  test('manages clients that administer nothing', async () => {
+    const { body } = await clientManager.call(clients.createClientSecret, { params: { realm, id: app } });
+    expect(body?.secret).toMatch(/^svc_cs_/);
+  });
+
+  test('cannot take over a client that holds more: no secret, no key, no edit, no deletion', async () => {
+    const at = { realm, id: robot };
+    const edit = (body: object) =>
+      clientManager.call(clients.putClient, { params: at, body: { clientId: 'robot', ...body } });
+    const attempts = [
+      () => clientManager.call(clients.createClientSecret, { params: at }),
+      () => edit({ secret: 'a secret of mine, long enough' }),
+      () => edit({ tokenEndpointAuthMethod: 'private_key_jwt', jwksUri: 'https://evil.example.test/jwks' }),
+      () => edit({ tokenEndpointAuthMethod: 'none', grantTypes: ['authorization_code'] }),
+      () => edit({ redirectUris: ['https://evil.example.test/'] }),
+      () => clientManager.call(clients.deleteClient, { params: at }),
+    ];
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject(refused);
+    const { body } = await clientManager.call(clients.getClient, { params: at });
+    expect(body).toMatchObject({ secretSet: false, tokenEndpointAuthMethod: 'client_secret_basic' });
+  });
+
+  test('may send back what it read', async () => {
+    const { body } = await clientManager.call(clients.getClient, { params: { realm, id: robot } });
+    const again = await clientManager.call(clients.putClient, {
+      params: { realm, id: robot },
+      body: clients.ClientUpdate.parse(body),
+    });
+    expect(again.body).toEqual(body);
+  });
+});
+
+test('a workload cannot be let in as a client that holds more', async () => {
+  const clerk = await administrator(server, {
+    home: realm,
+    target: realm,
+    permissions: ['workload-identity:read', 'workload-identity:write'],
+  });
+  const trust = (clientId: string) =>
+    clerk.call(createWorkloadIdentity, {
+      params,
+      body: { name: clientId, issuer: 'https://issuer.example.test', subject: clientId, audience: 'here', clientId },
+    });
+  await expect(trust('robot')).rejects.toMatchObject(refused);
+  expect((await trust('app')).status).toBe(201);
+});
+
+test('an administrator of one realm cannot touch master’s administrators by their ids', async () => {
+  const { body: list = [] } = await server.admin.call(users.listUsers, { params: { realm: 'master' } });
+  const admin = list.find((user) => user.username === 'admin')?.id ?? '';
+  const attempt = userManager.call(users.setPassword, { params: { realm, userId: admin }, body: { password } });
+  await expect(attempt).rejects.toMatchObject({ status: 404 });
+});
+
+test('whoever manages users of master over one realm cannot take over its administrator over all', async () => {
+  const { body: list = [] } = await server.admin.call(users.listUsers, { params: { realm: 'master' } });
+  const admin = list.find((user) => user.username === 'admin')?.id ?? '';
+  const inMaster = await administrator(server, {
+    target: 'master',
+    permissions: builtInAdminRoles['realm-admin'] ?? [],
+  });
+  const attempt = inMaster.call(users.setPassword, { params: { realm: 'master', userId: admin }, body: { password } });
+  await expect(attempt).rejects.toMatchObject(refused);
+});
