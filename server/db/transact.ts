@@ -10,7 +10,8 @@ export interface Tx {
   sql: Sql;
   record(event: DomainEvent): void;
 }
-export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+/** `bookkeeping`: `work` may write rows that are no state (the import's staging area) and record nothing. */
+export type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: { bookkeeping?: boolean }) => Promise<T>;
 
 /** Writes the audit rows and the deliveries of `events` on `sql`, in the caller's transaction. */
 export type Outbox = (sql: Sql, events: readonly DomainEvent[]) => Promise<void>;
@@ -34,7 +35,7 @@ export interface TransactOptions {
  * must be repeatable: no side effect but through `sql` and `record`.
  */
 export function createTransact({ pool, outbox, committed, strict }: TransactOptions): Transact {
-  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function attempt<T>(work: (tx: Tx) => Promise<T>, bookkeeping: boolean): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
@@ -43,7 +44,7 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
       await client.query('begin');
       const result = await work({ sql, record: (event) => void events.push(event) });
       if (events.length > 0) await outbox(sql, events);
-      else if (strict) await refuseSilentWrite(sql);
+      else if (strict && !bookkeeping) await refuseSilentWrite(sql);
       await raiseRevisions(sql, events);
       await client.query('commit');
       committed(events);
@@ -59,10 +60,10 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
     }
   }
 
-  return async (work) => {
+  return async (work, { bookkeeping = false } = {}) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(work);
+        return await attempt(work, bookkeeping);
       } catch (error) {
         if (tries === TRIES || !AGAIN.has(codeOf(error))) throw error;
       }

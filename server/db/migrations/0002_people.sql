@@ -12,8 +12,11 @@ create table realm_user (
   attributes jsonb not null default '{}',
   required_actions text[] not null default '{}',
   created_at timestamptz not null,
+  -- whose import made or took this user; managed_object is for configuration, which is few
+  manager text,
   primary key (realm_id, id)
 );
+create index realm_user_manager on realm_user (realm_id, manager) where manager is not null;
 create unique index realm_user_username on realm_user (realm_id, lower(username));
 create unique index realm_user_email on realm_user (realm_id, lower(email)) where email is not null;
 

@@ -86,12 +86,15 @@ create unlogged table import_user (
   required_actions text[],
   roles text[],
   groups text[],
-  client_roles jsonb,
+  -- keys `clientId/role`, as in plans
+  client_roles text[],
+  -- rows of credential, sealed already: [{id, type, label, secret}]
   credentials jsonb,
+  created_at timestamptz,
   -- which fields the document declares
   declared text[] not null,
-  -- filled by the plan
-  action text,
+  -- filled by the plan: create | update | take | same | conflict | delete
+  action text not null,
   changes jsonb,
   started_at timestamptz not null default now(),
   primary key (import_id, n)

@@ -1,0 +1,77 @@
+// The realm document's `realm` (each setting an object of its own) and `resourceIndicators`. Specification 2.3, 2.10.
+import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../contract/settings.ts';
+import { sections } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import { type Batch, type Existing, type Item, join, parsing, type RealmPart, type Saved } from '../transfer/part.ts';
+import { settingsFaults, settingsOf } from './rules.ts';
+import { readSettings } from './store.ts';
+
+const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
+
+async function settingsIn(sql: Sql, realm: string): Promise<RealmSettingsDto> {
+  return settingsOf(realm, (await readSettings(sql, realm)) ?? {});
+}
+
+/** @param baseUrl for the rules of `issuer` */
+export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart {
+  return {
+    section: 'realm',
+    kind: 'settings',
+    area: 'settings',
+    list: false,
+    fieldwise: true,
+    // `realmId` of an older export is read and ignored
+    parse: parsing(sections.realm, ({ realmId: _, ...fields }, path) =>
+      Object.entries(fields).map(([key, value]): Item => ({ key, fields: { value }, path: join(path, key) })),
+    ),
+    print: (objects) => Object.fromEntries(objects.map(({ key, fields }) => [key, fields.value])),
+    fresh: (realm, key) => ({ value: new Map<string, unknown>(Object.entries(freshSettings(realm))).get(key) }),
+    async read(sql, realm) {
+      const current = new Map<string, unknown>(Object.entries(await settingsIn(sql, realm)));
+      return new Map(settingNames.map((key): [string, Existing] => [key, { fields: { value: current.get(key) } }]));
+    },
+    references: ({ key, fields }) =>
+      key === 'browserFlow' ? [{ kind: 'flow', key: String(fields.value), path: '' }] : [],
+    check(realm, saved, current) {
+      const values = new Map([...current].map(([key, { fields }]) => [key, fields.value]));
+      for (const { key, fields } of saved) values.set(key, fields.value);
+      const wanted = settingsOf(realm, Object.fromEntries(values));
+      const faults = settingsFaults(wanted, { baseUrl, changed: saved.map((s) => s.key) });
+      return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
+    },
+    async write(sql, realm, { update }) {
+      const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));
+      await sql`update realm set settings = settings || ${JSON.stringify(patch)}::jsonb where realm_id = ${realm}`;
+    },
+    events,
+  };
+}
+
+async function indicators(sql: Sql, realm: string): Promise<string[]> {
+  return (await settingsIn(sql, realm)).resourceIndicators;
+}
+
+/** RFC 8707's allow-list: each address belongs to the manager that added it. */
+export const resourceIndicatorsPart: RealmPart = {
+  section: 'resourceIndicators',
+  kind: 'resourceIndicator',
+  area: 'settings',
+  list: true,
+  parse: parsing(ResourceIndicator, (key, path) => [{ key, fields: {}, path }]),
+  print: (objects) => objects.map(({ key }) => key),
+  fresh: () => ({}),
+  async read(sql, realm, keys) {
+    const wanted = keys && new Set(keys);
+    const all = (await indicators(sql, realm)).filter((key) => !wanted || wanted.has(key));
+    return new Map(all.map((key): [string, Existing] => [key, { fields: {} }]));
+  },
+  async write(sql: Sql, realm: string, { create, remove }: Batch) {
+    const gone = new Set(remove);
+    const kept = (await indicators(sql, realm)).filter((key) => !gone.has(key));
+    const list = [...new Set([...kept, ...create.map((s: Saved) => s.key)])].sort();
+    await sql`
+      update realm set settings = settings || jsonb_build_object('resourceIndicators', ${JSON.stringify(list)}::jsonb)
+      where realm_id = ${realm}`;
+  },
+  events,
+};

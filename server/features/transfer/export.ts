@@ -1,0 +1,164 @@
+// The realm document on its way out: of one snapshot, streamed, sorted, byte for byte the same while nothing changes.
+// Specification 2.10; decisions "Import, export, plan".
+import { Readable } from 'node:stream';
+import type pg from 'pg';
+import { Problem } from '../../contract/problem.ts';
+import { FORMAT_VERSION } from '../../contract/transfer.ts';
+import { type Sql, sqlOver } from '../../db/sql.ts';
+import type { UserTransfer } from '../users/transfer.ts';
+import type { RealmPart } from './part.ts';
+import { stable } from './plan.ts';
+import { withPlaceholders } from './secrets.ts';
+import { readRevision } from './store.ts';
+
+/** Text is handed on in pieces of about this size. */
+const PIECE = 64 * 1024;
+/** Objects that are printed between two turns of the event loop. */
+const BATCH = 500;
+
+export interface Exported {
+  revision: number;
+  body: Readable;
+}
+
+export function createExport({
+  pool,
+  parts,
+  users,
+  keys,
+}: {
+  pool: pg.Pool;
+  parts: readonly RealmPart[];
+  users: UserTransfer;
+  /** Every top-level key, sorted. */
+  keys: readonly string[];
+}) {
+  /** One snapshot for all; it ends with the stream. */
+  async function snapshot(): Promise<{ sql: Sql; end(): Promise<void> }> {
+    const client = await pool.connect();
+    let ended = false;
+    const end = async () => {
+      if (ended) return;
+      ended = true;
+      const failure = await client.query('rollback').then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      client.release(failure);
+    };
+    try {
+      await client.query('begin isolation level repeatable read read only');
+      return { sql: sqlOver(client), end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  return {
+    /** @throws Problem `not-found` */
+    async export(realm: string, { withUsers }: { withUsers: boolean }): Promise<Exported> {
+      const { sql, end } = await snapshot();
+      try {
+        const revision = await readRevision(sql, realm);
+        if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
+        const { printed, requiredEnv } = await print(sql, realm, parts);
+        const rows = withUsers ? await usersOf(sql, realm) : undefined;
+        const body = Readable.from(pieces(document(printed, requiredEnv, rows)), { objectMode: false });
+        body.once('close', () => {
+          rows?.destroy();
+          void end();
+        });
+        return { revision, body };
+      } catch (error) {
+        await end();
+        throw error;
+      }
+    },
+  };
+
+  async function usersOf(sql: Sql, realm: string): Promise<Readable> {
+    const [row] = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`;
+    return users.rows(realm, row?.snapshot ?? '');
+  }
+
+  async function* document(
+    printed: ReadonlyMap<string, unknown>,
+    requiredEnv: readonly string[],
+    rows: Readable | undefined,
+  ): AsyncGenerator<string | Buffer> {
+    let open = '{\n';
+    for (const key of keys) {
+      if (key === 'users' && !rows) continue;
+      yield `${open}${JSON.stringify(key)}:`;
+      open = ',\n';
+      if (key === 'users' && rows) yield* userList(rows);
+      else if (key === 'formatVersion') yield String(FORMAT_VERSION);
+      else if (key === 'requiredEnv') yield stable(requiredEnv);
+      else yield* list(printed.get(key) ?? []);
+    }
+    yield '\n}\n';
+  }
+}
+
+/** Each section as its part prints it, and the names that its placeholders need. */
+async function print(sql: Sql, realm: string, parts: readonly RealmPart[]) {
+  const names = new Set<string>();
+  const printed = new Map<string, unknown>();
+  for (const part of parts) {
+    const current = await part.read(sql, realm);
+    const objects = [...current]
+      .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .map(([key, { fields }]) => ({ key, fields: withPlaceholders(part, key, fields, names) }));
+    printed.set(part.section, part.print(objects));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { printed, requiredEnv: [...names].sort() };
+}
+
+/** An element a line, so that two exports can be compared by eye. */
+async function* list(value: unknown): AsyncGenerator<string> {
+  if (!Array.isArray(value) || value.length === 0) {
+    yield stable(value);
+    return;
+  }
+  let open = '[\n';
+  for (let at = 0; at < value.length; at += BATCH) {
+    yield open +
+      value
+        .slice(at, at + BATCH)
+        .map(stable)
+        .join(',\n');
+    open = ',\n';
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  yield '\n]';
+}
+
+/** PostgreSQL's lines as they come, each behind its comma but the first. */
+async function* userList(rows: Readable): AsyncGenerator<string | Buffer> {
+  let first = true;
+  for await (const chunk of rows) {
+    const line: Buffer = chunk;
+    yield first ? '[\n' : '';
+    yield first ? line.subarray(1) : line;
+    first = false;
+  }
+  yield first ? '[]' : ']';
+}
+
+/** Small pieces gathered, so that a line isn't a write of its own. */
+async function* pieces(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    held.push(bytes);
+    size += bytes.length;
+    if (size < PIECE) continue;
+    yield Buffer.concat(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held, size);
+}

@@ -1,0 +1,137 @@
+// Owns: what the import engine asks of a feature: how its section of the realm document is read, written and named.
+// Does not own: comparing, ownership, rights, order of phases: those are the engine's (plan.ts, service.ts).
+// Implements: specification 2.10; decisions "Import, export, plan".
+import type { z } from 'zod';
+import type { EventType } from '../../contract/events.ts';
+import type { Area } from '../../contract/permissions.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import type { SectionKey } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import { fieldErrors } from '../../http/problems.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** One object as the document declares it: its natural key apart, in the part's canonical form. */
+export interface Item {
+  key: string;
+  fields: Fields;
+  /** Where it stands: `clients[3]`. */
+  path: string;
+}
+
+/** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
+export interface Existing {
+  fields: Fields;
+  /** Built in: never deleted by an import, only released. */
+  permanent?: boolean;
+}
+
+/** A secret at rest: it can be compared with, never read. */
+export interface StoredSecret {
+  /** In constant time. */
+  matches(plain: string): boolean | Promise<boolean>;
+}
+
+/** What an object is to be: all its fields; `changed` says which differ from what is stored (secrets: only if there). */
+export interface Saved extends Item {
+  changed: readonly string[];
+}
+
+export interface Batch {
+  create: readonly Saved[];
+  update: readonly Saved[];
+  /** Natural keys. */
+  remove: readonly string[];
+}
+
+/** A name that the object uses and that must exist, before or by this document. */
+export interface Reference {
+  kind: string;
+  key: string;
+  /** Under the object's path: `flowOverride`. */
+  path: string;
+}
+
+/** The object `kind`/`key` depends on the removed object `on`; by a field, which another value would free. */
+export interface Dependent {
+  kind: string;
+  key: string;
+  on: string;
+  field?: string;
+}
+
+export type Parsed = { items: Item[]; errors?: never } | { errors: FieldError[]; items?: never };
+
+export interface RealmPart {
+  section: SectionKey;
+  /** In plans and in managed_object: `client`. */
+  kind: string;
+  /** Whose `:read` and `:write` permission it needs. */
+  area: Area;
+  /** Elements of a list come one by one; another section comes whole. */
+  list: boolean;
+  parse(value: unknown, path: string): Parsed;
+  /** The section in an export; `objects` are sorted by key. */
+  print(objects: readonly { key: string; fields: Fields }[]): unknown;
+  /** Each field of the section is an object of its own with the one field `value`; it is reset, never deleted. */
+  fieldwise?: boolean;
+  /** Values of a field that nobody set; a created object has them, a pruned field goes back to them. */
+  fresh(realm: string, key: string): Fields;
+  required?: readonly string[];
+  /** Fields that hold a secret. */
+  secrets?: readonly string[];
+  /** Current objects: of these keys, or all for an export. */
+  read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
+  references?(item: Item): Reference[];
+  /** What the fields must hold together; `changed` are those that this import changes. */
+  check?(realm: string, saved: readonly Saved[], current: ReadonlyMap<string, Existing>): FieldError[];
+  /** Creates and updates, then removes: sets of rows, never a statement for each. */
+  write(sql: Sql, realm: string, batch: Batch): Promise<void>;
+  /** Ties between objects of several parts, once all of them are there. */
+  link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
+  /** What uses the removed objects, or would vanish with them: the engine refuses what this import doesn't remove or change too. */
+  dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
+  /** The audit event of a change; default: by action. */
+  events: { create: EventType; update: EventType; delete: EventType };
+}
+
+/** Makes a part's `parse` of a schema; a schema error is told with its place in the document. */
+export const parsing =
+  <S extends z.ZodType>(schema: S, items: (value: z.output<S>, path: string) => Item[]) =>
+  (value: unknown, path: string): Parsed => {
+    const result = schema.safeParse(value);
+    return result.success ? { items: items(result.data, path) } : { errors: issuesAt(path, result.error) };
+  };
+
+export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
+  error.issues.flatMap((issue) =>
+    fieldErrors({
+      code: issue.code,
+      path: issue.path.map((p) => (typeof p === 'symbol' ? p.toString() : p)),
+      message: issue.message,
+      ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
+    }).map((fault) => ({ path: join(path, fault.path), message: fault.message })),
+  );
+
+/** `clients[3]` and `secret` → `clients[3].secret`. */
+export const join = (path: string, rest: string): string =>
+  rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
+
+/** A list that is a set: sorted, without doubles; undefined stays. */
+export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
+  list && [...new Set(list)].sort();
+
+/** Leaves out what is undefined, so that an undeclared field is absent. */
+export const declared = (fields: Record<string, unknown>): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+export const isStoredSecret = (value: unknown): value is StoredSecret =>
+  typeof value === 'object' && value !== null && 'matches' in value && typeof value.matches === 'function';
+
+/** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */
+export const clientRoleKey = (clientId: string, role: string): string =>
+  `${clientId.replaceAll('%', '%25').replaceAll('/', '%2F')}/${role}`;
+export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {
+  const at = key.indexOf('/');
+  return { clientId: key.slice(0, at).replaceAll('%2F', '/').replaceAll('%25', '%'), role: key.slice(at + 1) };
+};

@@ -1,0 +1,107 @@
+// The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
+// Specification 2.10; decisions "Import, export, plan".
+import type { By, DomainEvent, Party } from '../../contract/events.ts';
+import type { Change, Conflict, OwnershipMove, Plan } from '../../contract/transfer.ts';
+import type { EnginePlan } from './engine.ts';
+import type { RealmPart } from './part.ts';
+import type { PlannedChange } from './plan.ts';
+import { masked } from './secrets.ts';
+
+const SETTINGS = 'settings';
+
+/** Settings are compared field by field; people read them as one object. */
+function shownChanges(realm: string, parts: readonly RealmPart[], changes: readonly PlannedChange[]): Change[] {
+  const secrets = new Map(parts.map((part) => [part.kind, part.secrets ?? []]));
+  const settings = changes
+    .filter((c) => c.kind === SETTINGS)
+    .flatMap((c) => c.fields.map(({ from, to }) => ({ path: c.key, from, to })));
+  const rest = changes
+    .filter((c) => c.kind !== SETTINGS)
+    .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: masked(c, secrets.get(c.kind) ?? []) }));
+  return settings.length === 0 ? rest : [{ action: 'update', kind: SETTINGS, key: realm, fields: settings }, ...rest];
+}
+
+const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict[] =>
+  conflicts.map((c) => (c.kind === SETTINGS ? { ...c, key: realm, path: c.key } : c));
+
+const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] =>
+  moves.map(({ action, kind, key, from }) => ({ action, kind, key, ...(from === undefined ? {} : { from }) }));
+
+const count = (n: number, word: string) => `${n} to ${word}`;
+
+/** Users are counted; their changes are streamed behind the others (routes.ts). */
+export function planOf(
+  { realm, manager, revision, created }: { realm: string; manager: string; revision: number; created: boolean },
+  plan: EnginePlan,
+  {
+    parts,
+    users,
+  }: { parts: readonly RealmPart[]; users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] } },
+): Plan {
+  const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
+  const changes = [...seeded, ...shownChanges(realm, parts, plan.changes)];
+  const of = (action: Change['action']) =>
+    changes.filter((c) => c.action === action).length + (users.counts.get(action) ?? 0);
+  const [create, update, remove] = [of('create'), of('update'), of('delete')];
+  const conflicts = [...shownConflicts(realm, plan.conflicts), ...users.conflicts];
+  const ownership = shownMoves(plan.moves);
+  const taken = users.counts.get('take') ?? 0;
+  const inSync = create + update + remove + ownership.length + conflicts.length + taken === 0;
+  const words = [
+    ...(create > 0 ? [count(create, 'create')] : []),
+    ...(update > 0 ? [count(update, 'update')] : []),
+    ...(remove > 0 ? [count(remove, 'delete')] : []),
+    ...(conflicts.length > 0 ? [`${conflicts.length} in conflict`] : []),
+    ...(ownership.length + taken > 0 ? [`${ownership.length + taken} to take or release`] : []),
+  ];
+  const text = words.length === 0 ? 'in sync' : words.join(', ');
+  return {
+    manager,
+    revision,
+    changes,
+    ownership,
+    conflicts,
+    inSync,
+    summary: { create, update, delete: remove, text },
+  };
+}
+
+const party = (kind: string, key: string, realm: string): Party => {
+  if (kind === SETTINGS || kind === 'resourceIndicator') return { type: 'realm', id: realm, name: realm };
+  return { type: kind === 'client' ? 'client' : 'object', id: null, name: key };
+};
+
+/** An audit event for each changed object, as if it had been changed by itself. */
+export function eventsOf(
+  { realm, by, manager }: { realm: string; by: By; manager: string },
+  parts: readonly RealmPart[],
+  changes: readonly PlannedChange[],
+): DomainEvent[] {
+  const types = new Map(parts.map((part) => [part.kind, part.events]));
+  const settings = changes.filter((c) => c.kind === SETTINGS).map((c) => c.key);
+  const one: DomainEvent[] =
+    settings.length === 0
+      ? []
+      : [
+          {
+            type: 'SETTINGS_UPDATED',
+            realm,
+            by,
+            subject: party(SETTINGS, realm, realm),
+            data: { manager, fields: settings },
+          },
+        ];
+  return [
+    ...one,
+    ...changes.flatMap((c): DomainEvent[] => {
+      const events = types.get(c.kind);
+      if (c.kind === SETTINGS || !events) return [];
+      const subject = party(c.kind, c.key, realm);
+      const data = { manager, kind: c.kind, action: c.action, fields: c.fields.map((f) => f.path) };
+      const event = { type: events[c.action], realm, by, subject, data };
+      const grants =
+        c.kind === 'serviceAccountRoles' && (c.action === 'delete' || c.fields.some((f) => f.path === 'adminRoles'));
+      return grants ? [event, { ...event, type: 'ADMIN_GRANT_CHANGED' }] : [event];
+    }),
+  ];
+}

@@ -1,0 +1,112 @@
+// Binds the routes of contract/transfer.ts and adoption. Import reads its body as a stream and streams users' changes.
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../contract/problem.ts';
+import { getAdoption, putAdoption } from '../../contract/realms.ts';
+import { exportRealm, importRealm, listManagers, type Plan, releaseManager } from '../../contract/transfer.ts';
+import { bind, principalOf } from '../../http/bind.ts';
+import { names } from '../../http/etag.ts';
+import type { createExport } from './export.ts';
+import type { RealmPart } from './part.ts';
+import { requireSections } from './rights.ts';
+import type { Imported, Transfer } from './service.ts';
+
+export function transferRoutes(
+  app: FastifyInstance,
+  {
+    transfer,
+    exporter,
+    parts,
+  }: { transfer: Transfer; exporter: ReturnType<typeof createExport>; parts: readonly RealmPart[] },
+): void {
+  bind(app, exportRealm, async ({ params, query, request, reply }) => {
+    const principal = principalOf(request);
+    requireSections(principal, params.realm, { declared: parts, written: [] });
+    const { revision, body } = await exporter.export(params.realm, { withUsers: query.users });
+    const tag = `"${revision}"`;
+    void reply.header('etag', tag).type('application/json; charset=utf-8');
+    const known = request.headers['if-none-match'];
+    if (!query.users && known !== undefined && names(known, tag)) {
+      body.destroy();
+      return reply.code(304).send();
+    }
+    return reply.serializer((payload: unknown) => String(payload)).send(body);
+  });
+
+  bind(app, listManagers, ({ params }) => transfer.managers(params.realm));
+  bind(app, releaseManager, async ({ params, query, by, request }) => {
+    const { realm, '*': manager } = params;
+    await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);
+    return undefined;
+  });
+  bind(app, getAdoption, ({ params }) => transfer.adoption(params.realm));
+  bind(app, putAdoption, ({ params, body, by }) => transfer.allowAdoption(by, params.realm, body.managers));
+
+  // Only here is a body handed on unread.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));
+    bind(
+      scope,
+      importRealm,
+      async ({ params, query, by, request, reply }) => {
+        const body = bodyOf(request);
+        try {
+          const imported = await transfer.import({
+            principal: principalOf(request),
+            by,
+            realm: params.realm,
+            body: body.iterator({ destroyOnReturn: false }),
+            query,
+            ifMatch: request.headers['if-match'],
+          });
+          void reply.header('etag', `"${imported.plan.revision}"`);
+          return imported.importId === undefined ? imported.plan : answer(reply, transfer, imported);
+        } catch (error) {
+          // What is left of the body is read away, so that the answer reaches the client.
+          body.resume();
+          throw error;
+        }
+      },
+      { streams: true },
+    );
+  });
+}
+
+function bodyOf({ body }: FastifyRequest): Readable {
+  if (body instanceof Readable) return body;
+  throw new Problem('unsupported-media-type', 'Send the document as application/json');
+}
+
+/** The plan with the users' changes behind the others, as PostgreSQL gives them; then their rows are discarded. */
+async function answer(
+  reply: FastifyReply,
+  transfer: Transfer,
+  { plan, importId = '' }: Imported,
+): Promise<FastifyReply> {
+  const lines = await transfer.userChanges(importId);
+  const body = Readable.from(json(plan, lines), { objectMode: false });
+  body.once('close', () => {
+    lines.destroy();
+    transfer.discard(importId).catch(() => {}); // the next import's janitor takes them
+  });
+  return reply
+    .type('application/json; charset=utf-8')
+    .serializer((payload: unknown) => String(payload))
+    .send(body);
+}
+
+async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const head = JSON.stringify(rest);
+  yield `${head.slice(0, -1)},"changes":[${changes.map((change) => JSON.stringify(change)).join(',')}`;
+  let comma = changes.length > 0 ? ',' : '';
+  let held = '';
+  for await (const line of lines) {
+    held += comma + line.toString('utf8');
+    comma = ',';
+    if (held.length < 65_536) continue;
+    yield held;
+    held = '';
+  }
+  yield `${held}]}`;
+}

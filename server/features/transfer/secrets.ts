@@ -1,0 +1,110 @@
+// Secrets in a document: placeholders, and comparing literals with what is stored without ever showing either.
+// Sealing and hashing are the features'. Decisions "Import, export, plan" (Secrets in a document).
+import { createHash } from 'node:crypto';
+import type { FieldError } from '../../contract/problem.ts';
+import { Problem } from '../../contract/problem.ts';
+import { type Existing, type Fields, type Item, isStoredSecret, type RealmPart } from './part.ts';
+import type { PlannedChange } from './plan.ts';
+
+export const MASK = '***';
+const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
+const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
+
+/**
+ * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
+ * @throws Problem `missing-environment` with all missing names, `invalid-request` for anything else in `${…}`
+ */
+export function resolvePlaceholders(
+  sections: readonly { part: RealmPart; items: Item[] }[],
+  environment: Readonly<Record<string, string>>,
+): void {
+  const missing = new Map<string, string>();
+  const faults: FieldError[] = [];
+  for (const { part, items } of sections) {
+    const secrets = new Set(part.secrets ?? []);
+    for (const [i, item] of items.entries()) {
+      const resolved: Record<string, unknown> = {};
+      for (const [field, value] of Object.entries(item.fields)) {
+        if (typeof value !== 'string' || !LOOKS_LIKE_ONE.test(value)) continue;
+        const path = `${item.path}.${field}`;
+        const name = PLACEHOLDER.exec(value)?.[1];
+        if (!secrets.has(field)) {
+          if (name) faults.push({ path, message: 'a placeholder can stand only where a secret does' });
+        } else if (!name) faults.push({ path, message: 'only ${SVC_VAR_…} (A-Z, 0-9, _) is a placeholder' });
+        else if (environment[name] === undefined || !Object.hasOwn(environment, name)) missing.set(path, name);
+        else resolved[field] = environment[name];
+      }
+      if (Object.keys(resolved).length > 0) items[i] = { ...item, fields: { ...item.fields, ...resolved } };
+    }
+  }
+  if (faults.length > 0) throw new Problem('invalid-request', undefined, { errors: faults });
+  if (missing.size === 0) return;
+  const names = [...new Set(missing.values())].sort();
+  throw new Problem('missing-environment', `The server's environment lacks ${names.join(', ')}`, {
+    errors: [...missing].map(([path, name]) => ({ path, message: `${name} is not set` })),
+    extra: { missing: names },
+  });
+}
+
+/**
+ * `current` with each secret that an item declares replaced: by the declared value where they are the same (compared in
+ * constant time), else by a mark that equals nothing. Secrets that nobody declares are left out.
+ */
+export async function compareSecrets(
+  part: RealmPart,
+  items: readonly Item[],
+  current: ReadonlyMap<string, Existing>,
+): Promise<ReadonlyMap<string, Existing>> {
+  const secrets = part.secrets ?? [];
+  if (secrets.length === 0) return current;
+  const asked = new Map(items.map((item) => [item.key, item.fields]));
+  const out = new Map<string, Existing>();
+  for (const [key, existing] of current) {
+    const fields: Record<string, unknown> = { ...existing.fields };
+    for (const field of secrets) fields[field] = await compared(asked.get(key)?.[field], fields[field]);
+    out.set(key, { ...existing, fields });
+  }
+  return out;
+}
+
+async function compared(wanted: unknown, stored: unknown): Promise<unknown> {
+  if (!isStoredSecret(stored)) return null;
+  if (typeof wanted === 'string' && (await stored.matches(wanted))) return wanted;
+  return MASK_OF_OTHER;
+}
+/** An object, so that no declared text equals it. */
+const MASK_OF_OTHER = Object.freeze({ secret: MASK });
+
+/** A change as anybody may see it. */
+export const masked = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
+  change.fields.map((field) =>
+    secrets.includes(field.path)
+      ? { path: field.path, from: field.from === null ? null : MASK, to: field.to === null ? null : MASK }
+      : field,
+  );
+
+/**
+ * The name of a secret's placeholder in an export: the same for the same object in every realm, and never the same for
+ * two. A key of lower-case words joined by `-` is written in capitals; any other gets a digest, behind two underscores
+ * that a plain one can't have.
+ */
+export function placeholderName(kind: string, key: string, field: string): string {
+  const plain = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  const unique = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key)
+    ? plain
+    : `${plain.replaceAll(/^_+|_+$/g, '').slice(0, 60)}__${createHash('sha256').update(key).digest('hex').slice(0, 16).toUpperCase()}`;
+  return `SVC_VAR_${kind.toUpperCase()}_${unique}_${field.toUpperCase()}`;
+}
+
+/** An export's fields: placeholders where a secret is stored; their names go to `names`. */
+export function withPlaceholders(part: RealmPart, key: string, fields: Fields, names: Set<string>): Fields {
+  const out: Record<string, unknown> = { ...fields };
+  for (const field of part.secrets ?? []) {
+    if (isStoredSecret(fields[field])) {
+      const name = placeholderName(part.kind, key, field);
+      names.add(name);
+      out[field] = `\${${name}}`;
+    } else delete out[field];
+  }
+  return out;
+}

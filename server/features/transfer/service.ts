@@ -1,0 +1,382 @@
+// Owns: applying a realm document: one transaction from plan to audit rows, ownership, revisions, the importer's rights.
+// Does not own: comparing (plan.ts), sections (each feature's transfer.ts), exporting (export.ts).
+// Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import { type ImportQuery, type Plan, sections } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import { codeOf, type Transact, type Tx } from '../../db/transact.ts';
+import { names } from '../../http/etag.ts';
+import { type Principal, permissionsIn } from '../../http/principal.ts';
+import type { Realms } from '../realms/service.ts';
+import type { Stage, UserTransfer } from '../users/transfer.ts';
+import { readDocument, type Section } from './document.ts';
+import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts';
+import type { RealmPart } from './part.ts';
+import { eventsOf, planOf } from './present.ts';
+import { refuseEscalation, requirePermission, requireSections } from './rights.ts';
+import { resolvePlaceholders } from './secrets.ts';
+import * as store from './store.ts';
+import {
+  type ImportStore,
+  mergeUsers,
+  planUsers,
+  refuseUserEscalation,
+  takenAddresses,
+  type UserPlan,
+} from './users.ts';
+
+export interface TransferDeps {
+  sql: Sql;
+  transact: Transact;
+  /** In dependency order: a part's objects refer to those before it. */
+  parts: readonly RealmPart[];
+  users: UserTransfer;
+  userRows: ImportStore;
+  realms: Pick<Realms, 'seedInto'>;
+  documentEnvironment: Readonly<Record<string, string>>;
+  /** Audits a refusal, as the admin surface does. */
+  denied(attempt: {
+    realm: string;
+    by: By;
+    permission: 'csrf' | PermissionName;
+    method: string;
+    path: string;
+  }): Promise<void>;
+  now: () => Date;
+}
+type PermissionName = Parameters<typeof requirePermission>[2];
+
+export interface ImportRequest {
+  principal: Principal;
+  by: By;
+  realm: string;
+  body: AsyncIterable<Buffer>;
+  query: ImportQuery;
+  ifMatch?: string | undefined;
+}
+
+/** The plan, but for the users' changes: those are read from the staging area by `importId`, then discarded. */
+export interface Imported {
+  plan: Plan;
+  importId: string | undefined;
+}
+
+/** Ends a transaction that must not stay, with its result. */
+class Unwritten extends Error {
+  readonly result: Plan;
+  constructor(result: Plan) {
+    super('dry run');
+    this.result = result;
+  }
+}
+
+const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
+const UNIQUE = '23505';
+const FOREIGN_KEY = '23503';
+const REPLANS = 5;
+const LEFTOVER_MS = 3_600_000;
+
+/** What a unique index refuses and no rule sees before. */
+const takenWords: Record<string, string> = {
+  workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
+};
+
+export function createTransfer({
+  transact,
+  sql,
+  parts,
+  users,
+  userRows,
+  realms,
+  documentEnvironment,
+  denied,
+  now,
+}: TransferDeps) {
+  const everyKind = new Map(parts.map((part) => [part.kind, part]));
+
+  async function importRealm(request: ImportRequest): Promise<Imported> {
+    const { principal, realm, by } = request;
+    try {
+      return await staged(request);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 403) {
+        const permission = error.extra?.permission;
+        await denied({
+          realm,
+          by,
+          permission: isPermission(permission) ? permission : 'realm:write',
+          method: 'POST',
+          path: `/admin/realms/${realm}/import`,
+        });
+      }
+      throw error;
+    } finally {
+      void principal;
+    }
+  }
+
+  async function staged(request: ImportRequest): Promise<Imported> {
+    const { principal, realm, body } = request;
+    // Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
+    if (permissionsIn(principal, realm).size === 0)
+      throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
+    const stage = users.stage(realm);
+    const begin = async () => {
+      requirePermission(principal, realm, 'users:read');
+      await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
+      await stage.begin();
+    };
+    let kept = false;
+    try {
+      const document = await readDocument(body, { parts, users: { ...stage, begin } });
+      await stage.finish();
+      resolvePlaceholders(document.declared, documentEnvironment);
+      const plan = await inTransaction(request, document.declared, document.users ? stage : undefined);
+      kept = document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0;
+      return { plan, importId: kept ? stage.importId : undefined };
+    } catch (error) {
+      await stage.abort();
+      throw error;
+    } finally {
+      if (!kept && stage.count() > 0) await userRows.discard(sql, stage.importId);
+    }
+  }
+
+  async function inTransaction(
+    request: ImportRequest,
+    declared: readonly Section[],
+    stage: Stage | undefined,
+  ): Promise<Plan> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await transact((tx) => run(tx, request, declared, stage), { bookkeeping: true });
+      } catch (error) {
+        if (error instanceof Unwritten) return error.result;
+        const code = codeOf(error);
+        if (code !== UNIQUE && code !== FOREIGN_KEY) throw error;
+        // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
+        if (tries >= 2) throw await nameTaken(error, request.realm, stage);
+      }
+    }
+  }
+
+  async function nameTaken(error: unknown, realm: string, stage: Stage | undefined): Promise<unknown> {
+    const address = stage && (await takenAddresses(userRows, sql, realm, stage));
+    if (address) return address;
+    const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : '';
+    return new Problem('name-taken', takenWords[constraint], { cause: error, reason: constraint });
+  }
+
+  async function run(
+    tx: Tx,
+    request: ImportRequest,
+    declared: readonly Section[],
+    stage: Stage | undefined,
+  ): Promise<Plan> {
+    const { principal, by, realm, query } = request;
+    await tx.sql`set local statement_timeout = '10min'`;
+    await store.lockRealm(tx.sql, realm);
+    let revision = await store.readRevision(tx.sql, realm);
+    const created = revision === undefined;
+    expectRevision(request.ifMatch, revision);
+    if (created) {
+      if (!principal.permissions.get('*')?.has('realm:create'))
+        throw new Problem('forbidden', 'This needs the permission realm:create over every realm', {
+          extra: { permission: 'realm:create' },
+        });
+      await realms.seedInto(tx, by, realm, displayNameIn(declared), query.manager);
+    }
+    for (let tries = 1; ; tries += 1) {
+      const planned = await plan(tx.sql, { realm, declared, stage, ask: query, principal });
+      const { config, people } = planned;
+      const writes = created || config.changes.length + config.moves.length > 0;
+      const wire = (at: number) =>
+        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users: people });
+      if (query.dryRun) {
+        if (created) throw new Unwritten(wire(0));
+        return wire(revision ?? 0);
+      }
+      refuseConflicts(wire(revision ?? 0));
+      if (!writes && !people.writes) return wire(revision ?? 0);
+      const held = await store.holdRevision(tx.sql, realm);
+      if (!created && held !== revision && tries < REPLANS) {
+        // A configuration write came between: what was planned may no longer hold.
+        expectRevision(request.ifMatch, held);
+        revision = held;
+        continue;
+      }
+      await carryOut(tx, { request, stage, config, people, writes });
+      return wire((held ?? 0) + (writes ? 1 : 0));
+    }
+  }
+
+  async function plan(
+    on: Sql,
+    {
+      realm,
+      declared,
+      stage,
+      ask,
+      principal,
+    }: {
+      realm: string;
+      declared: readonly Section[];
+      stage: Stage | undefined;
+      ask: ImportQuery;
+      principal: Principal;
+    },
+  ): Promise<{ config: EnginePlan; people: UserPlan }> {
+    requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
+    const config = await planRealm(on, { realm, parts, declared, ask });
+    const touched = new Set([...config.changes, ...config.moves].map((c) => c.kind));
+    requireSections(principal, realm, {
+      declared: [],
+      written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
+    });
+    await refuseEscalation(on, principal, realm, config.changes);
+    if (!stage) return { config, people: NO_USERS };
+    const people = await planUsers(userRows, on, { realm, stage, ask, changes: config.changes });
+    if (people.writes) requirePermission(principal, realm, 'users:write');
+    await refuseUserEscalation(userRows, on, principal, { realm, stage });
+    return { config, people };
+  }
+
+  async function carryOut(
+    tx: Tx,
+    {
+      request,
+      stage,
+      config,
+      people,
+      writes,
+    }: { request: ImportRequest; stage: Stage | undefined; config: EnginePlan; people: UserPlan; writes: boolean },
+  ): Promise<void> {
+    const { by, realm, query } = request;
+    const { manager } = query;
+    const at = now();
+    await store.touchManager(tx.sql, realm, manager, at);
+    await applyRealm(tx.sql, { realm, parts, changes: config.changes });
+    await applyMoves(tx.sql, realm, config.moves);
+    const counted = { manager, ...Object.fromEntries(people.counts) };
+    if (stage && people.writes)
+      await mergeUsers(userRows, tx.sql, { realm, stage, ask: query, at, counts: people.counts });
+    await store.forgetIdleManagers(tx.sql, realm);
+    for (const event of eventsOf({ realm, by, manager }, parts, config.changes)) tx.record(event);
+    const subject = { type: 'manager', id: null, name: manager } as const;
+    if (writes)
+      tx.record({
+        type: 'REALM_IMPORTED',
+        realm,
+        by,
+        subject,
+        data: {
+          manager,
+          changes: config.changes.length,
+          ownership: config.moves.length,
+          prune: query.prune,
+          force: query.force,
+        },
+      });
+    if (people.writes) tx.record({ type: 'USERS_IMPORTED', realm, by, subject, data: counted });
+  }
+
+  return {
+    import: importRealm,
+
+    /** For callers in this process, with the document at hand. */
+    apply: ({ document, ...request }: Omit<ImportRequest, 'body'> & { document: object }): Promise<Imported> =>
+      importRealm({ ...request, body: once(Buffer.from(JSON.stringify(document))) }),
+
+    /** What users come to, a JSON object a line; then their staging rows go. */
+    userChanges: (importId: string) => users.changes(importId),
+    discard: (importId: string) => userRows.discard(sql, importId),
+
+    /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
+    async release(
+      { principal, by, realm, manager }: { principal: Principal; by: By; realm: string; manager: string },
+      objects: 'keep' | 'delete',
+    ): Promise<void> {
+      await transact(async (tx) => {
+        await store.lockRealm(tx.sql, realm);
+        if (!(await store.managerExists(tx.sql, realm, manager)))
+          throw new Problem('not-found', `Nothing here is managed by ${manager}`);
+        const ask = { manager, prune: true, force: false, dryRun: false };
+        const { config } = await plan(tx.sql, { realm, declared: [], stage: undefined, ask, principal });
+        const changes = objects === 'delete' ? config.changes : [];
+        await store.holdRevision(tx.sql, realm);
+        await applyRealm(tx.sql, { realm, parts, changes });
+        await store.releaseUsers(tx.sql, realm, manager);
+        await store.dropManager(tx.sql, realm, manager);
+        for (const event of eventsOf({ realm, by, manager }, parts, changes)) tx.record(event);
+        tx.record({
+          type: 'MANAGER_RELEASED',
+          realm,
+          by,
+          subject: { type: 'manager', id: null, name: manager },
+          data: { manager, objects, released: config.moves.length, deleted: changes.length },
+        });
+      });
+    },
+
+    managers: async (realm: string) =>
+      (await store.listManagers(sql, realm)).map(({ name, last_applied_at, owns }) => ({
+        manager: name,
+        lastAppliedAt: last_applied_at.getTime(),
+        owns,
+      })),
+
+    async adoption(realm: string) {
+      const row = await store.readAdoption(sql, realm);
+      if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
+      return { managers: row.managers, createdBy: row.created_by };
+    },
+
+    allowAdoption: (by: By, realm: string, managers: readonly string[]) =>
+      transact(async (tx) => {
+        const row = await store.readAdoption(tx.sql, realm);
+        if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
+        const wanted = [...new Set(managers)];
+        const answer = { managers: wanted, createdBy: row.created_by };
+        if (JSON.stringify(row.managers) === JSON.stringify(wanted)) return answer;
+        await store.writeAdoption(tx.sql, realm, wanted);
+        const subject = { type: 'realm', id: realm, name: realm } as const;
+        tx.record({ type: 'ADOPTION_CHANGED', realm, by, subject, data: { from: row.managers, to: wanted } });
+        return answer;
+      }),
+  };
+}
+export type Transfer = ReturnType<typeof createTransfer>;
+
+async function* once(chunk: Buffer): AsyncGenerator<Buffer> {
+  yield chunk;
+}
+
+const isPermission = (value: unknown): value is PermissionName => typeof value === 'string';
+
+/** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
+function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
+  if (ifMatch === undefined) return;
+  const holds =
+    ifMatch.trim() === '*' ? revision !== undefined : names(ifMatch.replaceAll('"', ''), String(revision ?? 0));
+  if (!holds)
+    throw new Problem('precondition-failed', `The realm is at revision ${revision ?? 0}; plan again`, {
+      extra: { revision: revision ?? 0 },
+    });
+}
+
+function refuseConflicts({ conflicts }: Plan): void {
+  const [first] = conflicts;
+  if (!first) return;
+  const what = `${first.kind} ${first.key}${first.path === undefined ? '' : `.${first.path}`}`;
+  const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
+  throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
+}
+
+function displayNameIn(declared: readonly Section[]): string | undefined {
+  const item = declared.find((s) => s.part.section === 'realm')?.items.find((i) => i.key === 'displayName');
+  return typeof item?.fields.value === 'string' ? item.fields.value : undefined;
+}
+
+/** Sections in the order of their keys, as an export has them. */
+export const sectionKeys = [...Object.keys(sections), 'users', 'formatVersion', 'requiredEnv'].sort();

@@ -1,0 +1,257 @@
+// SQL of a bulk import of users: the plan is written into the staging rows, then merged, a statement per table.
+// A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
+import type { Sql } from '../../db/sql.ts';
+import { fragment } from '../../db/sql.ts';
+
+export interface Declares {
+  roles: boolean;
+  groups: boolean;
+  clientRoles: boolean;
+  credentials: boolean;
+}
+
+/** After a failed try, and before the first: as staged. */
+export async function reset(sql: Sql, importId: string): Promise<void> {
+  await sql`delete from import_user where import_id = ${importId} and n < 0`;
+  await sql`update import_user set action = 'create', changes = null where import_id = ${importId} and action <> 'create'`;
+}
+
+/** The planner needs to know how many rows there are. */
+export const analyze = (sql: Sql) => sql`analyze import_user`;
+
+const currentRoles = fragment`array(select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+  where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null)`;
+const currentGroups = fragment`array(select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+  where m.realm_id = u.realm_id and m.user_id = u.id)`;
+const currentClientRoles = fragment`array(select replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name
+  from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+  join client c on c.realm_id = r.realm_id and c.id = r.client where ur.realm_id = u.realm_id and ur.user_id = u.id)`;
+/** Types of declared credentials that the user has none of: an existing credential is never replaced. */
+const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
+  where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
+const none = fragment`null::text[]`;
+
+/** Compares the declared fields of users that exist. `manager` owns what it declares; another's is a conflict unless `force`. */
+export async function compare(
+  sql: Sql,
+  realm: string,
+  importId: string,
+  { manager, force, declares }: { manager: string; force: boolean; declares: Declares },
+): Promise<void> {
+  const creds = declares.credentials ? newCredentials : fragment`null::jsonb`;
+  await sql`
+    with found as (
+      select i.n, u.id, u.manager,
+        case when 'email' = any(i.declared) and u.email is distinct from i.email
+          then jsonb_build_array(jsonb_build_object('path', 'email', 'from', u.email, 'to', i.email)) else '[]' end
+        || case when 'emailVerified' = any(i.declared) and u.email_verified <> i.email_verified
+          then jsonb_build_array(jsonb_build_object('path', 'emailVerified', 'from', u.email_verified, 'to', i.email_verified)) else '[]' end
+        || case when 'firstName' = any(i.declared) and u.first_name is distinct from i.first_name
+          then jsonb_build_array(jsonb_build_object('path', 'firstName', 'from', u.first_name, 'to', i.first_name)) else '[]' end
+        || case when 'lastName' = any(i.declared) and u.last_name is distinct from i.last_name
+          then jsonb_build_array(jsonb_build_object('path', 'lastName', 'from', u.last_name, 'to', i.last_name)) else '[]' end
+        || case when 'enabled' = any(i.declared) and u.enabled <> i.enabled
+          then jsonb_build_array(jsonb_build_object('path', 'enabled', 'from', u.enabled, 'to', i.enabled)) else '[]' end
+        || case when 'attributes' = any(i.declared) and u.attributes <> i.attributes
+          then jsonb_build_array(jsonb_build_object('path', 'attributes', 'from', u.attributes, 'to', i.attributes)) else '[]' end
+        || case when 'createdAt' = any(i.declared) and u.created_at <> i.created_at
+          then jsonb_build_array(jsonb_build_object('path', 'createdAt', 'from', floor(extract(epoch from u.created_at) * 1000)::bigint,
+            'to', floor(extract(epoch from i.created_at) * 1000)::bigint)) else '[]' end
+        || case when 'requiredActions' = any(i.declared)
+            and not (u.required_actions @> i.required_actions and u.required_actions <@ i.required_actions)
+          then jsonb_build_array(jsonb_build_object('path', 'requiredActions', 'from', u.required_actions, 'to', i.required_actions)) else '[]' end
+        || case when i.roles is not null and not (t.roles @> i.roles and t.roles <@ i.roles)
+          then jsonb_build_array(jsonb_build_object('path', 'roles', 'from', t.roles, 'to', i.roles)) else '[]' end
+        || case when i.groups is not null and not (t.groups @> i.groups and t.groups <@ i.groups)
+          then jsonb_build_array(jsonb_build_object('path', 'groups', 'from', t.groups, 'to', i.groups)) else '[]' end
+        || case when i.client_roles is not null and not (t.client_roles @> i.client_roles and t.client_roles <@ i.client_roles)
+          then jsonb_build_array(jsonb_build_object('path', 'clientRoles', 'from', t.client_roles, 'to', i.client_roles)) else '[]' end
+        || case when t.credentials is not null
+          then jsonb_build_array(jsonb_build_object('path', 'credentials', 'from', null, 'to', '***')) else '[]' end as changes
+      from import_user i
+      join realm_user u on u.realm_id = ${realm} and lower(u.username) = lower(i.username)
+      cross join lateral (select ${declares.roles ? currentRoles : none} as roles, ${declares.groups ? currentGroups : none} as groups,
+        ${declares.clientRoles ? currentClientRoles : none} as client_roles, ${creds} as credentials) t
+      where i.import_id = ${importId}
+    )
+    update import_user i set id = f.id, changes = f.changes, action = case
+        when f.manager <> ${manager} and not ${force}::boolean then 'conflict'
+        when f.changes <> '[]' then 'update'
+        when f.manager is distinct from ${manager} then 'take'
+        else 'same' end
+    from found f where i.import_id = ${importId} and i.n = f.n`;
+}
+
+/** Pruning: users of this manager that the document no longer holds. */
+export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
+  await sql`
+    insert into import_user (import_id, n, id, username, declared, action)
+    select ${importId}, -row_number() over (order by u.username), u.id, u.username, '{}', 'delete' from realm_user u
+    where u.realm_id = ${realm} and u.manager = ${manager}
+      and not exists (select from import_user i where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
+}
+
+export async function counts(sql: Sql, importId: string): Promise<Map<string, number>> {
+  const rows = await sql<{ action: string; count: number }>`
+    select action, count(*) as count from import_user where import_id = ${importId} group by action`;
+  return new Map(rows.map((row) => [row.action, row.count]));
+}
+
+const SOME = 100;
+
+export const conflicts = (sql: Sql, realm: string, importId: string) =>
+  sql<{ key: string; manager: string }>`
+    select i.username as key, u.manager from import_user i join realm_user u on u.realm_id = ${realm} and u.id = i.id
+    where i.import_id = ${importId} and i.action = 'conflict' order by i.n`;
+
+/** Declared twice: by name or by address. */
+export const doubles = (sql: Sql, importId: string) =>
+  sql<{ field: string; value: string; places: number[] }>`
+    (select 'username' as field, min(username) as value, array_agg(n order by n) as places from import_user
+      where import_id = ${importId} and n >= 0 group by lower(username) having count(*) > 1 limit ${SOME})
+    union all
+    (select 'email', min(email), array_agg(n order by n) from import_user
+      where import_id = ${importId} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
+
+/** Addresses that another user has, who keeps it. */
+export const takenEmails = (sql: Sql, realm: string, importId: string) =>
+  sql<{ n: number; owner: string }>`
+    select i.n, u.username as owner from import_user i
+    join realm_user u on u.realm_id = ${realm} and lower(u.email) = lower(i.email) and lower(u.username) <> lower(i.username)
+    where i.import_id = ${importId} and i.email is not null and i.action in ('create', 'update')
+      and not exists (select from import_user o where o.import_id = ${importId} and lower(o.username) = lower(u.username)
+        and (o.action = 'delete' or 'email' = any(o.declared)))
+    limit ${SOME}`;
+
+/** Roles, groups and client roles that users name and nobody has or plans. */
+export const unknownNames = (
+  sql: Sql,
+  realm: string,
+  importId: string,
+  planned: { roles: readonly string[]; groups: readonly string[]; clientRoles: readonly string[] },
+) =>
+  sql<{ n: number; field: string; name: string }>`
+    select min(n) as n, field, name from (
+      select n, 'roles' as field, unnest(roles) as name from import_user where import_id = ${importId} and roles <> '{}'
+      union all select n, 'groups', unnest(groups) from import_user where import_id = ${importId} and groups <> '{}'
+      union all select n, 'clientRoles', unnest(client_roles) from import_user where import_id = ${importId} and client_roles <> '{}'
+    ) named
+    where case field
+      when 'roles' then name <> all(${planned.roles}::text[]) and not exists (
+        select from role r where r.realm_id = ${realm} and r.client is null and r.name = named.name)
+      when 'groups' then name <> all(${planned.groups}::text[]) and not exists (
+        select from user_group g where g.realm_id = ${realm} and g.path = named.name)
+      else name <> all(${planned.clientRoles}::text[]) and not exists (
+        select from role r join client c on c.realm_id = r.realm_id and c.id = r.client where r.realm_id = ${realm}
+          and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = named.name) end
+    group by field, name order by 1 limit ${SOME}`;
+
+/** Whoever is changed or deleted and holds admin roles. */
+export const administrators = (sql: Sql, realm: string, importId: string) =>
+  sql<{ holder: string; role: string; permissions: string[]; target_realm: string }>`
+    select i.username as holder, r.name as role, r.permissions, g.target_realm
+    from admin_grant g join import_user i on i.import_id = ${importId} and i.id = g.user_id and i.action in ('update', 'delete')
+    join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+    where g.realm_id = ${realm} and g.user_id is not null`;
+
+/** Writes what {@link compare} planned. */
+export async function merge(
+  sql: Sql,
+  realm: string,
+  importId: string,
+  { manager, at, declares, has }: { manager: string; at: Date; declares: Declares; has: (action: string) => boolean },
+): Promise<void> {
+  if (has('delete'))
+    await sql`
+      delete from realm_user u using import_user i
+      where i.import_id = ${importId} and i.action = 'delete' and u.realm_id = ${realm} and u.id = i.id`;
+  if (has('update') || has('take'))
+    await sql`
+      update realm_user u set manager = ${manager},
+        email = case when 'email' = any(i.declared) then i.email else u.email end,
+        email_verified = coalesce(i.email_verified, u.email_verified),
+        first_name = case when 'firstName' = any(i.declared) then i.first_name else u.first_name end,
+        last_name = case when 'lastName' = any(i.declared) then i.last_name else u.last_name end,
+        enabled = coalesce(i.enabled, u.enabled), attributes = coalesce(i.attributes, u.attributes),
+        required_actions = coalesce(i.required_actions, u.required_actions), created_at = coalesce(i.created_at, u.created_at)
+      from import_user i
+      where i.import_id = ${importId} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id`;
+  if (has('create'))
+    await sql`
+      insert into realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes,
+        required_actions, created_at, manager)
+      select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
+        coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
+      from import_user where import_id = ${importId} and action = 'create' order by n`;
+  await mergeRoles(sql, realm, importId, declares, has);
+  if (declares.groups) await mergeGroups(sql, realm, importId);
+  if (declares.credentials)
+    await sql`
+      insert into credential (realm_id, id, user_id, type, label, secret, created_at)
+      select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
+        ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
+      from import_user i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
+      where i.import_id = ${importId} and i.action in ('create', 'update')
+        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)`;
+}
+
+async function mergeRoles(
+  sql: Sql,
+  realm: string,
+  importId: string,
+  declares: Declares,
+  has: (action: string) => boolean,
+): Promise<void> {
+  if (declares.roles && has('update'))
+    await sql`
+      delete from user_role ur using import_user i, role r
+      where i.import_id = ${importId} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
+        and r.realm_id = ${realm} and r.id = ur.role_id and r.client is null and r.name <> all(i.roles)`;
+  if (declares.clientRoles && has('update'))
+    await sql`
+      delete from user_role ur using import_user i, role r, client c
+      where i.import_id = ${importId} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
+        and ur.user_id = i.id and r.realm_id = ${realm} and r.id = ur.role_id and c.realm_id = ${realm} and c.id = r.client
+        and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name <> all(i.client_roles)`;
+  if (declares.roles)
+    await sql`
+      insert into user_role (realm_id, user_id, role_id)
+      select ${realm}, i.id, r.id from import_user i cross join lateral unnest(i.roles) as n (name)
+      join role r on r.realm_id = ${realm} and r.client is null and r.name = n.name
+      where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+  if (declares.clientRoles)
+    await sql`
+      insert into user_role (realm_id, user_id, role_id)
+      select ${realm}, i.id, r.id from import_user i cross join lateral unnest(i.client_roles) as n (name)
+      join role r on r.realm_id = ${realm}
+      join client c on c.realm_id = ${realm} and c.id = r.client
+        and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = n.name
+      where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+  // As anybody who is created without a word about roles.
+  if (has('create'))
+    await sql`
+      insert into user_role (realm_id, user_id, role_id)
+      select ${realm}, i.id, r.id from role r join import_user i on i.import_id = ${importId} and i.action = 'create' and i.roles is null
+      where r.realm_id = ${realm} and r.client is null and r.is_default on conflict do nothing`;
+}
+
+async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
+  await sql`
+    delete from group_member m using import_user i, user_group g
+    where i.import_id = ${importId} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
+      and g.realm_id = ${realm} and g.id = m.group_id and g.path <> all(i.groups)`;
+  await sql`
+    insert into group_member (realm_id, group_id, user_id)
+    select ${realm}, g.id, i.id from import_user i cross join lateral unnest(i.groups) as n (path)
+    join user_group g on g.realm_id = ${realm} and g.path = n.path
+    where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+}
+
+export async function discard(sql: Sql, importId: string): Promise<void> {
+  await sql`delete from import_user where import_id = ${importId}`;
+}
+
+/** What an import that died left behind. */
+export async function discardOld(sql: Sql, before: Date): Promise<void> {
+  await sql`delete from import_user where started_at < ${before}`;
+}

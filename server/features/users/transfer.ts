@@ -1,0 +1,176 @@
+// The realm document's `users`, in bulk: staged by COPY while they arrive, planned and merged by set-based statements,
+// exported by COPY. Comparing stays within these statements, as users never fit a plan in memory. Specification 2.10;
+// decisions "Import, export, plan".
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { FieldError } from '../../contract/problem.ts';
+import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
+import { usablePhc } from '../../crypto/phc.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { type CopyIn, copyInto, copyOut, copyRow, literal, pgArray } from '../../db/bulk.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { UserSink } from '../transfer/document.ts';
+import { clientRoleKey, issuesAt } from '../transfer/part.ts';
+
+const COLUMNS =
+  'import_user (import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
+  'required_actions, roles, groups, client_roles, credentials, created_at, declared, action)';
+const FLUSH_CHARS = 256 * 1024;
+const LATEST = Date.UTC(9999, 11, 31);
+
+/** Users of one document on their way in. */
+export interface Stage extends UserSink {
+  importId: string;
+  /** Which kinds of ties any of them declares. */
+  declares: { roles: boolean; groups: boolean; clientRoles: boolean; credentials: boolean };
+  count(): number;
+  finish(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+export interface UserTransferDeps {
+  databaseUrl: string;
+  seal: Seal;
+  newId: () => string;
+}
+
+export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDeps) {
+  function stage(realm: string): Stage {
+    const importId = newId();
+    const declares = { roles: false, groups: false, clientRoles: false, credentials: false };
+    let copy: CopyIn | undefined;
+    let buffer = '';
+    let count = 0;
+
+    function rowOf(user: UserDocument, n: number): string {
+      const { username, roles, groups, clientRoles, credentials } = user;
+      declares.roles ||= roles !== undefined;
+      declares.groups ||= groups !== undefined;
+      declares.clientRoles ||= clientRoles !== undefined;
+      declares.credentials ||= credentials !== undefined;
+      const keys =
+        clientRoles &&
+        Object.entries(clientRoles).flatMap(([id, names]) => names.map((role) => clientRoleKey(id, role)));
+      return copyRow([
+        importId,
+        n,
+        newId(),
+        username,
+        user.email,
+        user.emailVerified,
+        user.firstName,
+        user.lastName,
+        user.enabled,
+        user.attributes && JSON.stringify(user.attributes),
+        user.requiredActions && pgArray(user.requiredActions),
+        roles && pgArray(roles),
+        groups && pgArray(groups),
+        keys && pgArray(keys),
+        credentials && JSON.stringify(credentials.map((c) => credentialRow(realm, c))),
+        user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
+        pgArray(Object.keys(user).filter((field) => field !== 'username')),
+        'create',
+      ]);
+    }
+    return {
+      importId,
+      declares,
+      count: () => count,
+      async begin() {
+        copy = await copyInto(databaseUrl, COLUMNS);
+      },
+      add(value, path, n) {
+        const parsed = UserDocument.safeParse(value);
+        if (!parsed.success) return issuesAt(path, parsed.error);
+        const { createdAt } = parsed.data;
+        if (createdAt !== undefined && (createdAt < 0 || createdAt > LATEST))
+          return [{ path: `${path}.createdAt`, message: 'must be epoch milliseconds of a year up to 9999' }];
+        const faults = (parsed.data.credentials ?? []).flatMap((c, i) =>
+          credentialFaults(c, `${path}.credentials[${i}]`),
+        );
+        if (faults.length > 0) return faults;
+        buffer += rowOf(parsed.data, n);
+        count += 1;
+        return [];
+      },
+      async flush() {
+        if (buffer.length < FLUSH_CHARS) return;
+        const text = buffer;
+        buffer = '';
+        await copy?.write(text);
+      },
+      async finish() {
+        if (buffer !== '') await copy?.write(buffer);
+        buffer = '';
+        await copy?.finish();
+        copy = undefined;
+      },
+      async abort() {
+        await copy?.abort();
+        copy = undefined;
+      },
+    };
+  }
+
+  /** As features/credentials stores them; an OTP secret is sealed for its row. */
+  function credentialRow(realm: string, c: CredentialDocument) {
+    const id = newId();
+    const secret =
+      c.type === 'password'
+        ? { phc: c.phc, temporary: c.temporary ?? false }
+        : {
+            sealed: seal.seal(c.secret ?? '', `credential:${realm}:${id}`).toString('base64'),
+            algorithm: c.algorithm ?? 'SHA1',
+            digits: c.digits ?? 6,
+            period: c.period ?? 30,
+          };
+    return { id, type: c.type, label: c.label ?? null, secret };
+  }
+
+  return {
+    stage,
+    /** What happens to each user, in the document's order: one JSON object a line. */
+    changes: (importId: string): Promise<Readable> =>
+      copyOut(
+        databaseUrl,
+        `select json_build_object('action', action, 'kind', 'user', 'key', username, 'fields', coalesce(changes, '[]'))
+         from import_user where import_id = ${literal(importId)} and action in ('create', 'update', 'delete') order by n < 0, n`,
+      ),
+    /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
+    rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),
+  };
+}
+export type UserTransfer = ReturnType<typeof createUserTransfer>;
+
+function credentialFaults(c: z.output<typeof CredentialDocument>, path: string): FieldError[] {
+  if (c.type === 'password')
+    return c.phc !== undefined && usablePhc(c.phc)
+      ? []
+      : [{ path: `${path}.phc`, message: 'must be a PHC string of argon2, scrypt or pbkdf2' }];
+  return c.secret === undefined ? [{ path: `${path}.secret`, message: 'is needed for type otp' }] : [];
+}
+
+/** Names sorted by their bytes, so that an export has the same bytes on every server. */
+function exportQuery(realm: string): string {
+  const r = literal(realm);
+  return `select ',' || json_build_object(
+    'attributes', case when u.attributes = '{}' then '{}'::json else (
+      select json_object_agg(a.key, a.value order by a.key collate "C") from jsonb_each(u.attributes) a) end,
+    'clientRoles', coalesce((select json_object_agg(x.client_id, x.names order by x.client_id collate "C") from (
+      select c.client_id, json_agg(r.name order by r.name collate "C") as names from user_role ur
+      join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+      join client c on c.realm_id = r.realm_id and c.id = r.client
+      where ur.realm_id = u.realm_id and ur.user_id = u.id group by c.client_id) x), '{}'),
+    'createdAt', floor(extract(epoch from u.created_at) * 1000)::bigint, 'email', u.email,
+    'emailVerified', u.email_verified, 'enabled', u.enabled, 'firstName', u.first_name,
+    'groups', coalesce((select json_agg(g.path order by g.path collate "C") from group_member m
+      join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+      where m.realm_id = u.realm_id and m.user_id = u.id), '[]'),
+    'lastName', u.last_name,
+    'requiredActions', coalesce((select json_agg(a order by a collate "C") from unnest(u.required_actions) a), '[]'),
+    'roles', coalesce((select json_agg(r.name order by r.name collate "C") from user_role ur
+      join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+      where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null), '[]'),
+    'username', u.username)
+  from realm_user u where u.realm_id = ${r} order by u.username collate "C"`;
+}

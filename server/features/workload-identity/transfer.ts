@@ -1,0 +1,61 @@
+// The realm document's `workloadIdentity`: as 2.8 without ids. For whom a workload may act is the engine's right to check.
+import { WorkloadIdentityDocument } from '../../contract/workload-identity.ts';
+import { declared, type Existing, parsing, type RealmPart } from '../transfer/part.ts';
+
+interface Row {
+  name: string;
+  issuer: string;
+  jwks_uri: string | null;
+  subject: string;
+  audience: string;
+  client_id: string;
+  scopes: string;
+  enabled: boolean;
+}
+
+export function createWorkloadIdentityPart({ newId }: { newId: () => string }): RealmPart {
+  return {
+    section: 'workloadIdentity',
+    kind: 'workloadIdentity',
+    area: 'workload-identity',
+    list: true,
+    parse: parsing(WorkloadIdentityDocument, ({ name, ...fields }, path) => [
+      { key: name, fields: declared(fields), path },
+    ]),
+    print: (objects) => objects.map(({ key, fields }) => ({ name: key, ...fields })),
+    fresh: () => ({ jwksUri: null, scopes: '', enabled: true }),
+    required: ['issuer', 'subject', 'audience', 'clientId'],
+    async read(sql, realm, keys) {
+      const rows = await sql<Row>`
+        select name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+        where realm_id = ${realm} and (${keys ?? null}::text[] is null or name = any(${keys ?? null}::text[]))`;
+      return new Map(
+        rows.map(({ name, jwks_uri, client_id, ...rest }): [string, Existing] => [
+          name,
+          { fields: { ...rest, jwksUri: jwks_uri, clientId: client_id } },
+        ]),
+      );
+    },
+    references: ({ fields }) =>
+      typeof fields.clientId === 'string' ? [{ kind: 'client', key: fields.clientId, path: 'clientId' }] : [],
+    async write(sql, realm, { create, update, remove }) {
+      const rows = [...create, ...update].map(({ key, fields }) => ({ id: newId(), name: key, ...fields }));
+      if (rows.length > 0)
+        await sql`
+          insert into workload_identity (realm_id, id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled)
+          select ${realm}, id, name, issuer, "jwksUri", subject, audience, "clientId", scopes, enabled
+          from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, name text, issuer text, "jwksUri" text,
+            subject text, audience text, "clientId" text, scopes text, enabled boolean)
+          on conflict (realm_id, name) do update set issuer = excluded.issuer, jwks_uri = excluded.jwks_uri,
+            subject = excluded.subject, audience = excluded.audience, client_id = excluded.client_id,
+            scopes = excluded.scopes, enabled = excluded.enabled`;
+      if (remove.length > 0)
+        await sql`delete from workload_identity where realm_id = ${realm} and name = any(${remove}::text[])`;
+    },
+    events: {
+      create: 'WORKLOAD_IDENTITY_CREATED',
+      update: 'WORKLOAD_IDENTITY_UPDATED',
+      delete: 'WORKLOAD_IDENTITY_DELETED',
+    },
+  };
+}
