@@ -1,0 +1,59 @@
+// `npm run generate`: writes what is printed from the code and committed, so that a change of it is seen in review.
+// test/guards/generated.test.ts prints the same in memory and compares. Style "The wire contract and what is printed".
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { buildApp } from './app.ts';
+import { parseConfig } from './config.ts';
+import { newId } from './crypto/ids.ts';
+import { openPool } from './db/sql.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const COMMAND = 'npm run generate';
+
+/** A whole server that is never started: it has all its routes, and touches neither network nor database. */
+export async function builtApp() {
+  const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
+  const pool = openPool(nowhere);
+  const masterKey = Buffer.alloc(32);
+  const app = await buildApp({
+    config: parseConfig({ SVC_LOG_LEVEL: 'silent' }),
+    pool,
+    databaseUrl: nowhere,
+    masterKey: [masterKey],
+    log: pino({ level: 'silent' }),
+    strict: false,
+    now: () => new Date(),
+    newId,
+  });
+  await app.http.ready();
+  return app;
+}
+
+/** Every generated file: path from the root → content. */
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const app = await builtApp();
+  const files = new Map<string, string>();
+  files.set('server/openapi.json', `${JSON.stringify(app.http.swagger(), null, 2)}\n`);
+  await app.stop();
+  return files;
+}
+
+/** The files whose content on disk is not what would be generated. */
+export async function outdated(files: Map<string, string>): Promise<string[]> {
+  const checked = await Promise.all(
+    [...files].map(async ([file, content]) => {
+      const current = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+      return current === content ? [] : [`${file} is out of date: run ${COMMAND}`];
+    }),
+  );
+  return checked.flat();
+}
+
+if (import.meta.main) {
+  const files = await generatedFiles();
+  for (const [file, content] of files) {
+    await writeFile(path.join(root, file), content);
+    console.log(`wrote ${file}`);
+  }
+}

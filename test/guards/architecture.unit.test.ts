@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const HARD_CAP = 400;
+const TEST_CAP = 500;
+const MEDIAN = 120;
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .sort();
+const exists = (folder: string) => readdirSync(root).includes(folder);
+const code = ['server', 'operator', 'quickstart', 'cli'].filter(exists).flatMap(filesUnder);
+const tests = filesUnder('test');
+const source = new Map([...code, ...tests].map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
+const linesOf = (file: string) => source.get(file)?.split('\n').length ?? 0;
+
+interface Import {
+  file: string;
+  /** From the root, without `./`. */
+  to: string;
+  typeOnly: boolean;
+}
+
+/** Relative imports and re-exports, static and dynamic. */
+function importsOf(file: string): Import[] {
+  const text = source.get(file) ?? '';
+  const found = [
+    ...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;'"]*?)\s*(?:from\s*)?['"](\.[^'"]+)['"]/gms),
+    ...text.matchAll(/(?<type>)(?<names>)\bimport\(\s*['"](\.[^'"]+)['"]/g),
+  ];
+  return found.map(([, type, names = '', to = '']) => ({
+    file,
+    to: path.relative(root, path.resolve(root, path.dirname(file), to)),
+    typeOnly: type !== undefined && type !== '' ? true : everyNameIsType(names),
+  }));
+}
+/** `import { type A, type B } from …` brings no value either. */
+function everyNameIsType(names: string): boolean {
+  const inner = /^\{(.*)\}$/s.exec(names.trim())?.[1];
+  const parts = inner?.split(',').map((part) => part.trim());
+  return parts?.filter((part) => part !== '').every((part) => part.startsWith('type ')) ?? false;
+}
+
+/** The layer of a file: what may import it, and what it may import. */
+function layerOf(file: string): string {
+  const [top = '', second = '', third = ''] = file.split('/');
+  if (top !== 'server') return top;
+  if (second === 'features') return `feature ${third}`;
+  return ['contract', 'db', 'events', 'jobs', 'crypto', 'http'].includes(second) ? second : 'app';
+}
+
+const BELOW = ['contract', 'db', 'events', 'jobs', 'crypto', 'http'];
+function allowed({ file, to, typeOnly }: Import): boolean {
+  const [from, target] = [layerOf(file), layerOf(to)];
+  if (from === target) return true;
+  if (from === 'contract') return false;
+  if (from === 'app') return !['operator', 'quickstart', 'test'].includes(target) || file === 'server/generate.ts';
+  if (BELOW.includes(from)) return BELOW.includes(target);
+  if (from.startsWith('feature ')) return BELOW.includes(target) || (target.startsWith('feature ') && typeOnly);
+  if (from === 'operator' || from === 'cli') return target === 'contract';
+  if (from === 'quickstart') return target !== 'test';
+  return false;
+}
+
+test('imports go one way: contract ← db, events, jobs, crypto, http ← features ← app; contract ← operator', () => {
+  const wrong = code
+    .flatMap(importsOf)
+    .filter((found) => !allowed(found))
+    .map(({ file, to, typeOnly }) => `${file} → ${to}${typeOnly ? ' (type)' : ''}`);
+  expect(wrong).toEqual([]);
+});
+
+test('the wire contract needs zod and nothing else', () => {
+  const packages = code
+    .filter((file) => layerOf(file) === 'contract')
+    .flatMap((file) => [...(source.get(file) ?? '').matchAll(/from '([^.'][^']*)'/g)].map((m) => `${file}: ${m[1]}`))
+    .filter((line) => !line.endsWith(': zod'));
+  expect(packages).toEqual([]);
+});
+
+test('only main.ts files read the environment', () => {
+  // what is said in comments doesn't count
+  const read = code.filter((file) => /^(?!\s*(?:\/\/|\*|\/\*)).*\bprocess\.env\b/m.test(source.get(file) ?? ''));
+  expect(read.filter((file) => path.basename(file) !== 'main.ts')).toEqual([]);
+});
+
+test('no file is longer than a reader can hold', () => {
+  const long = [
+    ...code.filter((file) => linesOf(file) > HARD_CAP),
+    ...tests.filter((file) => linesOf(file) > TEST_CAP),
+  ].map((file) => `${file}: ${linesOf(file)} lines`);
+  expect(long).toEqual([]);
+  const sorted = code.map(linesOf).sort((a, b) => a - b);
+  expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(MEDIAN);
+});
+
+test('no file is a drawer: no utils, helpers, types or barrels', () => {
+  const drawer = /^(utils?|helpers?|types?|index)\.ts$/;
+  expect([...code, ...tests].filter((file) => drawer.test(path.basename(file)))).toEqual([]);
+});
+
+test('each feature folder opens with what it owns, what it does not, and what it implements', () => {
+  const heads = new Map<string, boolean>();
+  for (const file of code) {
+    const layer = layerOf(file);
+    if (!layer.startsWith('feature ')) continue;
+    const [first = '', second = '', third = ''] = (source.get(file) ?? '').split('\n');
+    const opens = /^\/\/ Owns: /.test(first) && /^\/\/ Does not own: /.test(second) && /^\/\/ Implements: /.test(third);
+    heads.set(layer, (heads.get(layer) ?? false) || opens);
+  }
+  expect([...heads].filter(([, opens]) => !opens).map(([layer]) => layer)).toEqual([]);
+});
+
+test('no check of the compiler is switched off', () => {
+  const off = /@ts-(?:ignore|nocheck|expect-error)/;
+  expect(code.filter((file) => off.test(source.get(file) ?? ''))).toEqual([]);
+});

@@ -1,0 +1,104 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRealm } from '../../server/contract/realms.ts';
+import type { Route } from '../../server/contract/route.ts';
+import { getSettings, settingNames } from '../../server/contract/settings.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const isRoute = (value: unknown): value is Route =>
+  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'recordsNothing' in value;
+
+/** Every route that server/contract exports. */
+async function contractRoutes(): Promise<Route[]> {
+  const folder = path.resolve(import.meta.dirname, '../../server/contract');
+  const modules: unknown[] = await Promise.all(
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => import(path.join(folder, file))),
+  );
+  return modules.flatMap((module) =>
+    typeof module === 'object' && module ? Object.values(module).filter(isRoute) : [],
+  );
+}
+const nameOf = ({ method, path: at }: { method: string; path: string }) => `${method} ${at}`;
+
+test('every route of the contract is mounted', async () => {
+  const missing = (await contractRoutes())
+    .filter(({ method, path: url }) => !server.app.http.hasRoute({ method, url }))
+    .map(nameOf);
+  expect(missing).toEqual([]);
+});
+
+test('every admin route that is mounted stands in the contract', async () => {
+  const known = new Set((await contractRoutes()).map(nameOf));
+  const { paths = {} } = server.app.http.swagger();
+  const mounted = Object.entries(paths).flatMap(([at, item]) =>
+    Object.keys(item ?? {})
+      .filter((key) => ['get', 'post', 'put', 'patch', 'delete'].includes(key))
+      .map((method) => ({ method: method.toUpperCase(), path: at.replace(/\{([^}]+)\}/g, ':$1').replace(':*', '*') })),
+  );
+  const extra = mounted.filter(({ path: at }) => at.startsWith('/admin/')).map(nameOf);
+  expect(extra.filter((name) => !known.has(name) && name !== 'GET /admin/login')).toEqual([]);
+  expect(extra.length).toBeGreaterThan(50);
+});
+
+test('no two routes of the contract share method and path', async () => {
+  const names = (await contractRoutes()).map(nameOf);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
+
+test('every read of the admin API asks for a read permission, every write for another', async () => {
+  const wrong = (await contractRoutes())
+    .filter(({ permission }) => permission !== null)
+    .filter(({ method, permission }) => (method === 'GET') !== permission?.endsWith(':read'))
+    .map((route) => `${nameOf(route)}: ${route.permission}`);
+  expect(wrong).toEqual([]);
+});
+
+/** Specification 2.3, last column, in its order. */
+const fresh = {
+  issuer: null,
+  accessTokenTtlSeconds: 3600,
+  refreshTokenTtlSeconds: 5184000,
+  reuseRefreshTokens: false,
+  requireMfa: false,
+  ssoSessionIdleTimeoutSeconds: 1800,
+  ssoSessionMaxLifetimeSeconds: 36000,
+  rememberMe: false,
+  rememberMeLifetimeSeconds: 2592000,
+  lockoutEnabled: false,
+  maxLoginFailures: 5,
+  lockoutDurationSeconds: 900,
+  passwordMinLength: 12,
+  breachedPasswordCheck: false,
+  captchaProvider: 'none',
+  maxConcurrentSessions: 0,
+  riskPolicyEnabled: false,
+  riskMediumThreshold: 40,
+  riskHighThreshold: 70,
+  riskLowAction: 'allow',
+  riskMediumAction: 'step_up',
+  riskHighAction: 'deny',
+  logoUrl: null,
+  primaryColor: null,
+  backgroundColor: null,
+  welcomeText: null,
+  customCss: null,
+  registrationEnabled: true,
+};
+
+test('a fresh realm has exactly the values of the specification, in its order', async () => {
+  await server.admin.call(createRealm, { body: { realm: 'fresh' } });
+  const { body } = await server.admin.call(getSettings, { params: { realm: 'fresh' } });
+  expect(body).toMatchObject({ realmId: 'fresh', displayName: 'fresh', ...fresh });
+  const answer = Object.keys(body ?? {});
+  expect(answer.slice(0, 30)).toEqual(['realmId', 'displayName', ...Object.keys(fresh)]);
+  expect(answer.slice(30)).toEqual([...settingNames.slice(29), 'resourceIndicators']);
+});
