@@ -27,6 +27,8 @@ import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { authorizeRoutes } from './features/authorize/routes.ts';
+import { createAuthorization } from './features/authorize/service.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
@@ -37,6 +39,7 @@ import { createClientScopes } from './features/client-scopes/service.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
 import { createClientViews } from './features/clients/view.ts';
+import { createConsents } from './features/consent/service.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import { discoveryRoutes } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
@@ -51,6 +54,8 @@ import { createIntrospection } from './features/introspect/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
+import { logoutRoutes } from './features/logout/routes.ts';
+import { createLogout } from './features/logout/service.ts';
 import { db, diskSpace, ping, sessionCache, ssl } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests, monitoringAdminRoutes } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
@@ -63,7 +68,7 @@ import { createRisk } from './features/risk/service.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createRoles } from './features/roles/service.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
-import { createSessions } from './features/sessions/service.ts';
+import { createSessions, SESSION_COOKIE } from './features/sessions/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
@@ -83,10 +88,15 @@ import { createUsers } from './features/users/service.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks } from './features/webhooks/service.ts';
+import { createExchange } from './features/workload-identity/exchange.ts';
+import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
+import { workloadIdentityRoutes, workloadTokenRoutes } from './features/workload-identity/routes.ts';
+import { createWorkloadIdentities } from './features/workload-identity/service.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { createCors } from './http/cors.ts';
 import { guardProtocol } from './http/oauth.ts';
+import { oauthPageErrors } from './http/oauth-pages.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
@@ -133,10 +143,11 @@ export async function buildApp({
   const sql = sqlOver(pool);
   const seal = createSeal(masterKey);
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
+  const cluster = clusterOf(config);
   const outbound = createOutbound({
     allow: config.SVC_OUTBOUND_ALLOW,
     caFile: config.SVC_OUTBOUND_CA_FILE,
-    cluster: clusterOf(config),
+    cluster,
   });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
@@ -274,8 +285,42 @@ export async function buildApp({
   const revocation = createRevocation({ transact, tokens, families, settings });
   const introspection = createIntrospection({ sql, tokens, settings, clients: clientViews, now });
   caches.push(clientViews, discovery);
+  const consents = createConsents({ sql, sessionCookie: SESSION_COOKIE, now });
+  const authorization = createAuthorization({
+    transact,
+    clients: clientViews,
+    settings,
+    sessions,
+    signIns,
+    consents,
+    tokens,
+    baseUrl,
+    now,
+  });
+  const logout = createLogout({
+    transact,
+    clients: clientViews,
+    sessions,
+    settings,
+    tokens,
+    sessionCookie: SESSION_COOKIE,
+    now,
+  });
 
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
+  const identities = createWorkloadIdentities({ sql, transact, access, newId });
+  const exchange = createExchange({
+    sql,
+    transact,
+    clients: clientViews,
+    settings,
+    issuerKeys: createIssuerKeys({ outbound, now, clusterIssuer: cluster?.issuer }),
+    mint,
+    adminAudience: access.audience,
+    metrics,
+    now,
+  });
+  const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const jobs = [
     deliveryJob({
       sql,
@@ -324,6 +369,7 @@ export async function buildApp({
     sessionRoutes(admin, sessions);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
+    workloadIdentityRoutes(admin, { identities, sql });
     userRoutes(admin, { users, sql });
     roleRoutes(admin, { roles, sql });
     groupRoutes(admin, { groups });
@@ -347,6 +393,14 @@ export async function buildApp({
     userinfoRoutes(protocol, { userinfo, cors });
     revokeRoutes(protocol, { authentication, revocation, cors });
     introspectRoutes(protocol, { authentication, introspection });
+    workloadTokenRoutes(protocol, { exchange, attempts: exchanges });
+  });
+
+  await http.register(async (protocolPages) => {
+    guardProtocol(protocolPages, { realmExists: realms.exists });
+    protocolPages.setErrorHandler(oauthPageErrors(settings.of));
+    authorizeRoutes(protocolPages, { authorization, signIns });
+    logoutRoutes(protocolPages, logout);
   });
 
   let changes: Changes | undefined;
