@@ -1,0 +1,165 @@
+// The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
+// is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
+import { isChallenge } from '../../crypto/pkce.ts';
+import type { ScopeView } from '../../http/claims.ts';
+import type { Form } from '../../http/form.ts';
+import { OAuthError, type OAuthErrorCode } from '../../http/oauth-error.ts';
+import { isRedirectOf } from '../../http/redirect-uri.ts';
+import { allowedResources } from '../../http/resources.ts';
+import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../http/scopes.ts';
+import type { ClientView } from '../clients/view.ts';
+
+export type ResponseMode = 'query' | 'form_post';
+const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
+export type Prompt = (typeof PROMPTS)[number];
+
+/** Where an answer goes, be it a code or an error. */
+export interface Target {
+  client: ClientView;
+  redirectUri: string;
+  responseMode: ResponseMode;
+  state: string | undefined;
+}
+
+/** A request that passed every check. */
+export interface AuthorizationRequest extends Target {
+  /** The parameters as they came: what is kept over a sign-in, and checked again after it. */
+  text: string;
+  openid: boolean;
+  scopes: readonly ScopeView[];
+  resources: readonly string[];
+  nonce: string | undefined;
+  codeChallenge: string | null;
+  prompt: ReadonlySet<Prompt>;
+  maxAgeSeconds: number | undefined;
+  requiredLevel: number;
+  loginHint: string | undefined;
+  idTokenHint: string | undefined;
+}
+
+export interface CheckContext {
+  form: Form;
+  client: ClientView;
+  realmList: readonly string[];
+  adminAudience: string;
+}
+
+type Request = { -readonly [K in keyof AuthorizationRequest]: AuthorizationRequest[K] };
+type Check = (request: Request, context: CheckContext) => void;
+
+const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => new OAuthError(error, description);
+
+/** @throws OAuthError that must be shown on a page: nobody is known to whom it could be sent */
+export function targetOf(form: Form, client: ClientView | undefined): Target {
+  if (form.get('client_id') === undefined) throw bad('client_id is missing');
+  if (!client?.enabled) throw bad('The application is not known here');
+  const redirectUri = form.get('redirect_uri');
+  if (redirectUri === undefined) throw bad('redirect_uri is missing');
+  if (!isRedirectOf(client.redirectUris, redirectUri)) {
+    throw bad('The redirect_uri is not one that the application has registered');
+  }
+  const responseMode = form.get('response_mode') === 'form_post' ? 'form_post' : 'query';
+  return { client, redirectUri, responseMode, state: form.get('state') };
+}
+
+const noRequestObject: Check = (_, { form }) => {
+  if (form.get('request') !== undefined) throw bad('Request objects are not supported', 'request_not_supported');
+  if (form.get('request_uri') !== undefined) throw bad('request_uri is not supported', 'request_uri_not_supported');
+  if (form.get('registration') !== undefined) throw bad('registration is not supported', 'registration_not_supported');
+};
+
+const responseType: Check = (_, { form }) => {
+  const type = form.get('response_type');
+  if (type === undefined) throw bad('response_type is missing');
+  if (type !== 'code') throw bad('response_type must be code', 'unsupported_response_type');
+};
+
+const responseMode: Check = (_, { form }) => {
+  const mode = form.get('response_mode');
+  if (mode !== undefined && mode !== 'query' && mode !== 'form_post')
+    throw bad('response_mode must be query or form_post');
+};
+
+const clientMayAsk: Check = (_, { client }) => {
+  if (!client.grantTypes.has('authorization_code'))
+    throw bad('This application may not use the code flow', 'unauthorized_client');
+};
+
+const scope: Check = (request, { form, client }) => {
+  const names = scopeNames(form.get('scope'));
+  request.openid = names?.includes(OPENID) ?? false;
+  const scopes = grantScopes(client, names, new Set([OPENID]));
+  // Offline access is what somebody asked for, never a default (OIDC Core §11).
+  request.scopes = scopes.filter((s) => s.name !== OFFLINE || names?.includes(OFFLINE));
+};
+
+const pkce: Check = (request, { form, client }) => {
+  const [challenge, method] = [form.get('code_challenge'), form.get('code_challenge_method')];
+  if (challenge === undefined) {
+    if (method !== undefined) throw bad('code_challenge is missing');
+    if (client.requirePkce || client.authMethod === 'none') throw bad('PKCE is needed: send a code_challenge (S256)');
+    return;
+  }
+  if (method !== 'S256') throw bad('code_challenge_method must be S256');
+  if (!isChallenge(challenge)) throw bad('code_challenge must be a base64url SHA-256');
+  request.codeChallenge = challenge;
+};
+
+const isPrompt = (value: string): value is Prompt => PROMPTS.some((p) => p === value);
+const prompt: Check = (request, { form }) => {
+  const values = (form.get('prompt') ?? '').split(' ').filter((value) => value !== '');
+  if (!values.every(isPrompt)) throw bad('prompt holds an unknown value');
+  if (values.includes('none') && values.length > 1) throw bad('prompt none stands alone');
+  request.prompt = new Set(values);
+};
+
+const maxAge: Check = (request, { form }) => {
+  const value = form.get('max_age');
+  if (value === undefined) return;
+  if (!/^\d{1,9}$/.test(value)) throw bad('max_age must be a number of seconds');
+  request.maxAgeSeconds = Number(value);
+};
+
+/** The first level that is one; others are wishes of other systems (OIDC Core §3.1.2.1: a voluntary claim). */
+const acrValues: Check = (request, { form }) => {
+  const level = (form.get('acr_values') ?? '').split(' ').find((value) => /^[1-9]$/.test(value));
+  request.requiredLevel = Number(level ?? 0);
+};
+
+const resource: Check = (request, { form, client, realmList, adminAudience }) => {
+  request.resources = allowedResources(form.all('resource'), { realmList, client, adminAudience, ownBehalf: false });
+};
+
+const checks: readonly Check[] = [
+  responseMode,
+  noRequestObject,
+  responseType,
+  clientMayAsk,
+  scope,
+  pkce,
+  prompt,
+  maxAge,
+  acrValues,
+  resource,
+];
+
+/** @throws OAuthError that goes back to the application */
+export function requestOf(target: Target, context: CheckContext): AuthorizationRequest {
+  const { form } = context;
+  const request: Request = {
+    ...target,
+    text: form.text,
+    openid: false,
+    scopes: [],
+    resources: [],
+    nonce: form.get('nonce'),
+    codeChallenge: null,
+    prompt: new Set(),
+    maxAgeSeconds: undefined,
+    requiredLevel: 0,
+    loginHint: form.get('login_hint'),
+    idTokenHint: form.get('id_token_hint'),
+  };
+  for (const check of checks) check(request, context);
+  return request;
+}

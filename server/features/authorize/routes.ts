@@ -1,0 +1,56 @@
+// GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { authorizePostRoute, authorizeRoute } from '../../contract/oauth.ts';
+import { formOf, paramsOf, realmOf } from '../../http/oauth.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { Authorization } from './service.ts';
+
+const LONGEST_QUERY = 12_000;
+/** What this feature gave the sign-in to keep. */
+const Kept = z.object({ text: z.string() });
+
+/** What of features/sign-in is used here. */
+export interface Finished {
+  finished(
+    request: FastifyRequest,
+    realm: string,
+  ): Promise<{ request: unknown; done: { sessionId: string } } | undefined>;
+  discard(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<void>;
+}
+
+export function authorizeRoutes(
+  app: FastifyInstance,
+  { authorization, signIns }: { authorization: Authorization; signIns: Finished },
+): void {
+  app.route({
+    ...authorizeRoute,
+    handler: (request, reply) => authorization.begin(request, reply, realmOf(request), paramsOf(request)),
+  });
+
+  // On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post, but not from a link.
+  app.route({
+    ...authorizePostRoute,
+    handler: async (request, reply) => {
+      const { text } = formOf(request);
+      if (text.length > LONGEST_QUERY) throw new OAuthError('invalid_request', 'The request is too long');
+      return reply.redirect(`/realms/${realmOf(request)}/oauth2/authorize?${new URLSearchParams(text)}`, 303);
+    },
+  });
+
+  app.get('/realms/:realm/oauth2/authorize/resume', { schema: { hide: true } }, async (request, reply) => {
+    const realm = realmOf(request);
+    const finished = await signIns.finished(request, realm);
+    const kept = Kept.safeParse(finished?.request);
+    if (!finished || !kept.success) {
+      throw new OAuthError('invalid_request', 'The sign-in has expired: go back to the application');
+    }
+    // Once: who comes this way again has to prove anew what the request asks for.
+    await signIns.discard(reply, request, realm);
+    return authorization.resume(request, reply, realm, { ...kept.data, sessionId: finished.done.sessionId });
+  });
+
+  app.post('/realms/:realm/oauth2/consent', { schema: { hide: true } }, (request, reply) =>
+    authorization.consent(request, reply, realmOf(request), formOf(request)),
+  );
+}

@@ -1,0 +1,217 @@
+// Owns: the authorization endpoint: check the request, decide what it needs next, do that; at the end a code.
+// Does not own: the checks (checks.ts), the decision (decide.ts), signing in (features/sign-in), an answer's form (answer.ts).
+// Implements: specification 4.11; RFC 6749 §4.1, OIDC Core §3.1.2, RFC 7636, RFC 8707; decisions "Protocol paths".
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { newToken, sha256 } from '../../crypto/tokens.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { type Form, parseForm } from '../../http/form.ts';
+import { oauthErrorOf } from '../../http/oauth.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Consents } from '../consent/service.ts';
+import type { SsoSession } from '../sessions/service.ts';
+import type { GrantData } from '../token/store.ts';
+import type { Tokens } from '../tokens/service.ts';
+import { errorParameters, sendAnswer } from './answer.ts';
+import { type AuthorizationRequest, requestOf, type Target, targetOf } from './checks.ts';
+import { decide } from './decide.ts';
+import { insertCode } from './store.ts';
+
+const CODE_MS = 60_000;
+
+/** What of features/sign-in is used here. */
+export interface SignIns {
+  begin(
+    reply: FastifyReply,
+    request: FastifyRequest,
+    options: {
+      realm: string;
+      clientId?: string;
+      clientName?: string;
+      flow?: string;
+      requiredLevel: number;
+      forced: boolean;
+      loginHint?: string;
+      session?: SsoSession;
+      request: unknown;
+      continueAt: string;
+      redirectTo?: string;
+    },
+  ): Promise<FastifyReply>;
+}
+
+export interface AuthorizationDeps {
+  transact: Transact;
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
+  sessions: { current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> };
+  signIns: SignIns;
+  consents: Consents;
+  tokens: Pick<Tokens, 'verify'>;
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** One request on its way. */
+interface Way {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  realm: string;
+  brand: RealmSettingsDto;
+  issuer: string;
+  session: SsoSession | undefined;
+}
+/** What has been done for this very request already. */
+interface Past {
+  signedIn?: string | undefined;
+  agreed?: boolean;
+}
+
+export function createAuthorization(deps: AuthorizationDeps) {
+  const { transact, clients, settings, sessions, signIns, consents, tokens, baseUrl, now } = deps;
+  const adminAudience = `${baseUrl}/admin`;
+
+  async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
+    const brand = await settings.of(realm);
+    if (!brand) throw new OAuthError('not_found', 'There is no such realm');
+    const session = await sessions.current(request, realm);
+    return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
+  }
+
+  async function expectedUser({ realm }: Way, { idTokenHint, client }: AuthorizationRequest) {
+    if (idTokenHint === undefined) return undefined;
+    const claims = await tokens.verify(realm, idTokenHint, {
+      typ: 'JWT',
+      audience: client.clientId,
+      expired: 'accepted',
+    });
+    if (!claims) throw new OAuthError('invalid_request', 'id_token_hint is not an ID token of this application');
+    return claims.sub;
+  }
+
+  const dataOf = (asked: AuthorizationRequest, session: SsoSession): GrantData => ({
+    redirectUri: asked.redirectUri,
+    scopes: asked.scopes.map((s) => s.name),
+    openid: asked.openid,
+    resources: [...asked.resources],
+    codeChallenge: asked.codeChallenge,
+    nonce: asked.nonce ?? null,
+    authTime: Math.floor(session.authenticatedAt.getTime() / 1000),
+    acr: String(session.levelOfAssurance),
+    amr: session.methods,
+  });
+
+  async function keepCode(tx: Tx, way: Way, asked: AuthorizationRequest, session: SsoSession, code: string) {
+    const { client } = asked;
+    const kept = await insertCode(tx.sql, way.realm, {
+      hash: sha256(code),
+      client: client.id,
+      sessionId: session.id,
+      data: dataOf(asked, session),
+      expiresAt: new Date(now().getTime() + CODE_MS),
+    });
+    if (!kept) throw new OAuthError('login_required', 'The session has ended meanwhile');
+  }
+
+  async function giveCode(way: Way, asked: AuthorizationRequest, session: SsoSession, agreed: boolean) {
+    const { realm, request } = way;
+    const { client } = asked;
+    const actor = { type: 'user', id: session.userId, name: session.username } as const;
+    const by: By = { actor, ipAddress: request.ip };
+    const code = newToken('svc_ac_');
+    const scopes = asked.scopes.map((s) => s.name);
+    await transact(async (tx) => {
+      await keepCode(tx, way, asked, session, code);
+      if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client, scopes });
+      tx.record({
+        type: 'CODE_ISSUED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: actor,
+        data: { scopes, resources: asked.resources, sessionId: session.id },
+      });
+    });
+    return code;
+  }
+
+  function signIn({ reply, request, realm, session }: Way, asked: AuthorizationRequest, forced: boolean) {
+    const { client, loginHint } = asked;
+    return signIns.begin(reply, request, {
+      realm,
+      clientId: client.clientId,
+      clientName: client.name ?? client.clientId,
+      ...(client.flowOverride === null ? {} : { flow: client.flowOverride }),
+      requiredLevel: asked.requiredLevel,
+      forced,
+      ...(loginHint === undefined ? {} : { loginHint }),
+      // Somebody else may want to sign in where an account is to be chosen.
+      ...(session && !asked.prompt.has('select_account') ? { session } : {}),
+      request: { text: asked.text },
+      continueAt: `/realms/${realm}/oauth2/authorize/resume`,
+      redirectTo: asked.redirectUri,
+    });
+  }
+
+  async function goOn(way: Way, asked: AuthorizationRequest, past: Past): Promise<FastifyReply> {
+    const { realm, session, reply, request, brand, issuer } = way;
+    const step = decide(asked, {
+      session,
+      fresh: session !== undefined && past.signedIn === session.id,
+      agreed: past.agreed ?? false,
+      expectedUser: await expectedUser(way, asked),
+      consented: session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : [],
+      now: now(),
+    });
+    if (step.do === 'refuse') throw step.error;
+    if (step.do === 'sign-in' || !session) return signIn(way, asked, step.do === 'sign-in' && step.forced);
+    if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked });
+    const code = await giveCode(way, asked, session, past.agreed ?? false);
+    return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
+  }
+
+  /** Faults before the target is known are thrown, and shown on a page; later ones go to the application. */
+  async function handle(way: Way, form: Form, past: Past, refused?: OAuthError): Promise<FastifyReply> {
+    const { realm, brand, issuer } = way;
+    const client = await clients.view(realm, form.get('client_id') ?? '');
+    const target: Target = targetOf(form, client);
+    try {
+      if (refused) throw refused;
+      const context = { form, client: target.client, realmList: brand.resourceIndicators, adminAudience };
+      return await goOn(way, requestOf(target, context), past);
+    } catch (thrown) {
+      const error = oauthErrorOf(thrown);
+      if (error.status >= 500) throw thrown;
+      return sendAnswer(way.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
+    }
+  }
+
+  return {
+    async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
+      return handle(await wayOf(request, reply, realm), form, {});
+    },
+
+    /** After a sign-in: the same request again, which now has its session. */
+    async resume(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      finished: { text: string; sessionId: string },
+    ): Promise<FastifyReply> {
+      const form = parseForm(finished.text);
+      return handle(await wayOf(request, reply, realm), form, { signedIn: finished.sessionId });
+    },
+
+    /** The consent page's answer. That it was shown proves that the session was enough for the request. */
+    async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
+      const way = await wayOf(request, reply, realm);
+      const answered = way.session && consents.answered(request, form, realm, way.session);
+      if (!answered) throw new OAuthError('invalid_request', 'The page is too old: go back to the application');
+      const denied = answered.allowed ? undefined : new OAuthError('access_denied', 'The person did not agree');
+      return handle(way, parseForm(answered.text), { signedIn: way.session?.id, agreed: true }, denied);
+    },
+  };
+}
+export type Authorization = ReturnType<typeof createAuthorization>;

@@ -1,0 +1,79 @@
+// Owns: what people have agreed to: asking them, believing the answer, remembering it.
+// Does not own: when consent is needed and what follows from it (features/authorize).
+// Implements: decisions "Client" (consentRequired); OIDC Core §3.1.2.4.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import type { Form } from '../../http/form.ts';
+import { type Brand, sendPage } from '../../http/pages.ts';
+import type { AuthorizationRequest } from '../authorize/checks.ts';
+import type { ClientView } from '../clients/view.ts';
+import { consentPage } from './pages.ts';
+import * as store from './store.ts';
+
+interface Person {
+  id: string;
+  userId: string;
+  username: string;
+}
+
+export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionCookie: string; now: () => Date }) {
+  const about = (realm: string, session: Person, text: string) => ['consent', realm, session.id, text];
+
+  return {
+    /** The scopes that the person has agreed to give the client. */
+    of: (realm: string, userId: string, client: ClientView): Promise<string[]> =>
+      store.read(sql, realm, userId, client.id),
+
+    ask(
+      reply: FastifyReply,
+      request: FastifyRequest,
+      { realm, brand, session, asked }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest },
+    ): FastifyReply {
+      const { client, scopes, openid, text, redirectUri } = asked;
+      const body = consentPage({
+        realm,
+        application: client.name ?? client.clientId,
+        username: session.username,
+        scopes,
+        openid,
+        request: text,
+        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text), now()),
+      });
+      return sendPage(reply, { realm, brand, title: 'Allow access?', body }, { formAction: [redirectUri] });
+    },
+
+    /** The authorization request that the person answered, where the answer really comes from their page. */
+    answered(
+      request: FastifyRequest,
+      form: Form,
+      realm: string,
+      session: Person,
+    ): { text: string; allowed: boolean } | undefined {
+      const text = form.get('request') ?? '';
+      const holds = proofHolds(form.get('proof'), request.cookies[sessionCookie], about(realm, session, text), now());
+      return holds ? { text, allowed: form.get('decision') === 'allow' } : undefined;
+    },
+
+    /** Remembers an agreement, in the transaction that acts on it. */
+    async grant(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { userId, client, scopes }: { userId: string; client: ClientView; scopes: readonly string[] },
+    ): Promise<void> {
+      await store.add(tx.sql, realm, { userId, client: client.id, scopes, now: now() });
+      tx.record({
+        type: 'CONSENT_GRANTED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: { type: 'user', id: userId, name: null },
+        data: { scopes },
+      });
+    },
+  };
+}
+export type Consents = ReturnType<typeof createConsents>;

@@ -1,0 +1,141 @@
+// Owns: RP-initiated logout: whose session ends, whether the person is asked first, where the browser goes then.
+// Does not own: ending sessions (features/sessions), verifying the hint (features/tokens).
+// Implements: OIDC RP-Initiated Logout 1.0; specification 4.11.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { Form } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { sendPage } from '../../http/pages.ts';
+import { withQuery } from '../../http/redirect-uri.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Sessions, SsoSession } from '../sessions/service.ts';
+import type { Claims, Tokens } from '../tokens/service.ts';
+import { confirmPage, signedOutPage } from './pages.ts';
+
+/** A logout request whose parameters hold. */
+interface Logout {
+  client: ClientView | undefined;
+  hint: Claims | undefined;
+  /** Where to go afterwards; one of the client's, to the character. */
+  next: string | undefined;
+}
+
+export function createLogout({
+  transact,
+  clients,
+  sessions,
+  settings,
+  tokens,
+  sessionCookie,
+  now,
+}: {
+  transact: Transact;
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  tokens: Pick<Tokens, 'verify'>;
+  sessionCookie: string;
+  now: () => Date;
+}) {
+  const bad = (description: string) => new OAuthError('invalid_request', description);
+
+  async function hintOf(realm: string, form: Form): Promise<Claims | undefined> {
+    const token = form.get('id_token_hint');
+    if (token === undefined) return undefined;
+    const hint = await tokens.verify(realm, token, { typ: 'JWT', expired: 'accepted' });
+    if (!hint || typeof hint.aud !== 'string') throw bad('id_token_hint is not an ID token of this realm');
+    const clientId = form.get('client_id');
+    if (clientId !== undefined && clientId !== hint.aud) throw bad('client_id is not that of the id_token_hint');
+    return hint;
+  }
+
+  async function parse(realm: string, form: Form): Promise<Logout> {
+    const hint = await hintOf(realm, form);
+    const clientId = form.get('client_id') ?? (typeof hint?.aud === 'string' ? hint.aud : undefined);
+    const client = clientId === undefined ? undefined : await clients.view(realm, clientId);
+    const uri = form.get('post_logout_redirect_uri');
+    if (uri === undefined) return { client, hint, next: undefined };
+    if (!client?.enabled || !client.postLogoutRedirectUris.includes(uri)) {
+      throw bad('The post_logout_redirect_uri is not one that the application has registered');
+    }
+    return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
+  }
+
+  async function end(request: FastifyRequest, reply: FastifyReply, realm: string, session: SsoSession, logout: Logout) {
+    const party = { type: 'user', id: session.userId, name: session.username } as const;
+    const by: By = { actor: party, ipAddress: request.ip };
+    await transact(async (tx) => {
+      if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return;
+      tx.record({
+        type: 'LOGOUT',
+        realm,
+        by,
+        subject: party,
+        clientId: logout.client?.clientId ?? null,
+        data: { sessionId: session.id },
+      });
+    });
+    sessions.clearCookie(reply, realm);
+  }
+
+  async function settingsOf(realm: string): Promise<RealmSettingsDto> {
+    const brand = await settings.of(realm);
+    if (!brand) throw new OAuthError('not_found', 'There is no such realm');
+    return brand;
+  }
+
+  async function signedOut(reply: FastifyReply, realm: string, { next }: Logout): Promise<FastifyReply> {
+    if (next !== undefined) return reply.redirect(next, 303);
+    const brand = await settingsOf(realm);
+    return sendPage(reply, { realm, brand, title: 'You are signed out', body: signedOutPage() });
+  }
+
+  const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
+
+  return {
+    /** The application sent the browser here. */
+    async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
+      const logout = await parse(realm, form);
+      const session = await sessions.current(request, realm);
+      if (!session) return signedOut(reply, realm, logout);
+      // The hint names this very session (or, from an offline grant, its person): the application may end it unasked.
+      const { hint, client, next } = logout;
+      const named = hint?.sub === session.userId && (hint.sid === undefined || hint.sid === session.id);
+      if (named) {
+        await end(request, reply, realm, session, logout);
+        return signedOut(reply, realm, logout);
+      }
+      const body = confirmPage({
+        realm,
+        application: client && (client.name ?? client.clientId),
+        username: session.username,
+        request: form.text,
+        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, form.text), now()),
+      });
+      const page = { realm, brand: await settingsOf(realm), title: 'Sign out?', body };
+      return sendPage(reply, page, { formAction: next === undefined ? [] : [next] });
+    },
+
+    /** The person pressed the button of the confirmation page. */
+    async confirm(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      answer: { proof: string | undefined; original: Form },
+    ): Promise<FastifyReply> {
+      const logout = await parse(realm, answer.original);
+      const session = await sessions.current(request, realm);
+      if (!session) return signedOut(reply, realm, logout);
+      const subject = about(realm, session, answer.original.text);
+      if (!proofHolds(answer.proof, request.cookies[sessionCookie], subject, now())) {
+        throw bad('The page is too old: go back and try again');
+      }
+      await end(request, reply, realm, session, logout);
+      return signedOut(reply, realm, logout);
+    },
+  };
+}
+export type Logouts = ReturnType<typeof createLogout>;
