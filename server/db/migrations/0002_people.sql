@@ -205,3 +205,4 @@ create table admin_grant (
 );
 create unique index admin_grant_user on admin_grant (realm_id, user_id, role_id, target_realm) where user_id is not null;
 create unique index admin_grant_client on admin_grant (realm_id, client, role_id, target_realm) where client is not null;
+create index admin_grant_role on admin_grant (realm_id, role_id);

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool, sqlOver } from '../../server/db/sql.ts';
+import { type Column, columns, type Key, keys, printSchema } from '../support/catalogue.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+/** Tables that belong to no realm: the migrations' own, and an import's rows before they are anybody's. */
+const OUTSIDE = new Set(['schema_migration', 'import_user']);
+/** Has one of two holders, so its keys are two partial unique indexes. */
+const WITHOUT_PRIMARY_KEY = new Set(['admin_grant']);
+
+let database: TestDatabase;
+let all: Column[];
+let inRealms: Key[];
+let constraints: Key[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const pool = openPool(database.url, { max: 1 });
+  const sql = sqlOver(pool);
+  all = await columns(sql);
+  constraints = await keys(sql);
+  inRealms = constraints.filter(({ table }) => !OUTSIDE.has(table));
+  await pool.end();
+});
+afterAll(() => database.drop());
+
+const of = (...kinds: Key['kind'][]) => inRealms.filter(({ kind }) => kinds.includes(kind));
+const named = (found: Key[]) => found.map(({ table, name, definition }) => `${table}: ${name} ${definition}`);
+
+test('all migrations together make the schema that the repository shows (vitest -u writes it anew)', async () => {
+  await expect(printSchema(all, constraints)).toMatchFileSnapshot('../support/schema.sql');
+});
+
+test('every table of a realm has realm_id, first in its primary key', () => {
+  const tables = [...new Set(all.map(({ table }) => table))].filter((table) => !OUTSIDE.has(table));
+  const keyed = new Map(of('primary').map((key) => [key.table, key.columns[0]]));
+  const without = tables.filter((table) => keyed.get(table) !== 'realm_id' && !WITHOUT_PRIMARY_KEY.has(table));
+  expect(without).toEqual([]);
+  const required = new Set(all.filter((c) => c.column === 'realm_id' && c.required).map(({ table }) => table));
+  expect(tables.filter((table) => !required.has(table))).toEqual([]);
+});
+
+test('what is unique is unique within a realm', () => {
+  expect(named(of('unique').filter(({ columns: of }) => of[0] !== 'realm_id'))).toEqual([]);
+});
+
+test('no foreign key can point into another realm', () => {
+  const crossing = of('foreign').filter(
+    ({ columns: from, targetColumns }) => from[0] !== 'realm_id' || targetColumns[0] !== 'realm_id',
+  );
+  expect(named(crossing)).toEqual([]);
+});
+
+test('every foreign key has an index, so that no deletion reads a whole table', () => {
+  const indexes = of('primary', 'unique', 'index');
+  const bare = of('foreign').filter(
+    (key) =>
+      !indexes.some(
+        (index) =>
+          index.table === key.table &&
+          // a partial index serves only where its condition is that of the key
+          (!/ WHERE /.test(index.definition) ||
+            key.columns.some((c) => index.definition.includes(`${c} IS NOT NULL`))) &&
+          key.columns.every((column) => index.columns.slice(0, key.columns.length).includes(column)),
+      ),
+  );
+  expect(named(bare)).toEqual([]);
+});

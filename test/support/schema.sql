@@ -1,0 +1,526 @@
+create table admin_grant (
+  realm_id text not null,
+  role_id uuid not null,
+  user_id uuid,
+  client uuid,
+  target_realm text not null,
+  constraint admin_grant_check CHECK (((user_id IS NULL) <> (client IS NULL))),
+  constraint admin_grant_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint admin_grant_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES admin_role(realm_id, id) ON DELETE CASCADE,
+  constraint admin_grant_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX admin_grant_role ON admin_grant USING btree (realm_id, role_id);
+CREATE UNIQUE INDEX admin_grant_client ON admin_grant USING btree (realm_id, client, role_id, target_realm) WHERE (client IS NOT NULL);
+CREATE UNIQUE INDEX admin_grant_user ON admin_grant USING btree (realm_id, user_id, role_id, target_realm) WHERE (user_id IS NOT NULL);
+
+create table admin_role (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  built_in boolean not null default false,
+  permissions text[] not null,
+  primary key (realm_id, id),
+  constraint admin_role_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX admin_role_name ON admin_role USING btree (realm_id, name);
+
+create table admin_session (
+  realm_id text not null,
+  token_hash bytea not null,
+  user_id uuid not null,
+  started_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, token_hash),
+  constraint admin_session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX admin_session_expiry ON admin_session USING btree (expires_at);
+CREATE INDEX admin_session_user ON admin_session USING btree (realm_id, user_id);
+
+create table authorization_code (
+  realm_id text not null,
+  code_hash bytea not null,
+  client uuid not null,
+  session_id uuid not null,
+  user_id uuid not null,
+  request jsonb not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  family_id uuid,
+  primary key (realm_id, code_hash),
+  constraint authorization_code_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint authorization_code_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX authorization_code_client ON authorization_code USING btree (realm_id, client);
+CREATE INDEX authorization_code_expiry ON authorization_code USING btree (expires_at);
+CREATE INDEX authorization_code_session ON authorization_code USING btree (realm_id, session_id);
+
+create table client (
+  realm_id text not null,
+  id uuid not null,
+  client_id text not null,
+  name text,
+  description text,
+  enabled boolean not null default true,
+  token_endpoint_auth_method text not null default 'client_secret_basic'::text,
+  secret_hash bytea,
+  secret_slow text,
+  redirect_uris text[] not null default '{}'::text[],
+  post_logout_redirect_uris text[] not null default '{}'::text[],
+  web_origins text[] not null default '{}'::text[],
+  grant_types text[] not null default '{}'::text[],
+  consent_required boolean not null default false,
+  require_pkce boolean not null default true,
+  flow_override text,
+  access_token_ttl_seconds integer,
+  refresh_token_ttl_seconds integer,
+  jwks jsonb,
+  jwks_uri text,
+  allowed_resources text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX client_client_id ON client USING btree (realm_id, client_id);
+
+create table client_assertion (
+  realm_id text not null,
+  client uuid not null,
+  jti_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, client, jti_hash),
+  constraint client_assertion_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_assertion_expiry ON client_assertion USING btree (expires_at);
+
+create table client_role (
+  realm_id text not null,
+  client uuid not null,
+  role_id uuid not null,
+  primary key (realm_id, client, role_id),
+  constraint client_role_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint client_role_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES role(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_role_role ON client_role USING btree (realm_id, role_id);
+
+create table client_scope (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  include_in_token_scope boolean not null default true,
+  claims jsonb not null default '[]'::jsonb,
+  primary key (realm_id, id),
+  constraint client_scope_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX client_scope_name ON client_scope USING btree (realm_id, name);
+
+create table client_scope_link (
+  realm_id text not null,
+  client uuid not null,
+  scope_id uuid not null,
+  optional boolean not null,
+  primary key (realm_id, client, scope_id),
+  constraint client_scope_link_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint client_scope_link_realm_id_scope_id_fkey FOREIGN KEY (realm_id, scope_id) REFERENCES client_scope(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_scope_link_scope ON client_scope_link USING btree (realm_id, scope_id);
+
+create table consent (
+  realm_id text not null,
+  user_id uuid not null,
+  client uuid not null,
+  scopes text[] not null,
+  granted_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  primary key (realm_id, user_id, client),
+  constraint consent_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint consent_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX consent_client ON consent USING btree (realm_id, client);
+
+create table credential (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  type text not null,
+  label text,
+  secret jsonb not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  last_counter bigint,
+  primary key (realm_id, id),
+  constraint credential_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type);
+CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
+
+create table event (
+  realm_id text not null,
+  id uuid not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  actor jsonb,
+  subject jsonb,
+  client_id text,
+  ip_address text,
+  outcome text not null,
+  data jsonb not null default '{}'::jsonb,
+  primary key (realm_id, id),
+  constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
+);
+CREATE INDEX event_type ON event USING btree (realm_id, type, id);
+
+create table flow (
+  realm_id text not null,
+  alias text not null,
+  built_in boolean not null default false,
+  primary key (realm_id, alias),
+  constraint flow_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
+create table flow_execution (
+  realm_id text not null,
+  execution_id uuid not null,
+  flow_alias text not null,
+  parent_id uuid,
+  name text,
+  authenticator_id text,
+  requirement text not null,
+  condition boolean not null default false,
+  priority integer not null,
+  config jsonb not null default '{}'::jsonb,
+  primary key (realm_id, flow_alias, execution_id),
+  constraint flow_execution_requirement_check CHECK ((requirement = ANY (ARRAY['REQUIRED'::text, 'ALTERNATIVE'::text, 'CONDITIONAL'::text, 'DISABLED'::text]))),
+  constraint flow_execution_realm_id_flow_alias_fkey FOREIGN KEY (realm_id, flow_alias) REFERENCES flow(realm_id, alias) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint flow_execution_realm_id_flow_alias_parent_id_fkey FOREIGN KEY (realm_id, flow_alias, parent_id) REFERENCES flow_execution(realm_id, flow_alias, execution_id) ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
+);
+
+create table group_member (
+  realm_id text not null,
+  group_id uuid not null,
+  user_id uuid not null,
+  primary key (realm_id, group_id, user_id),
+  constraint group_member_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE,
+  constraint group_member_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX group_member_user ON group_member USING btree (realm_id, user_id);
+
+create table group_role (
+  realm_id text not null,
+  group_id uuid not null,
+  role_id uuid not null,
+  primary key (realm_id, group_id, role_id),
+  constraint group_role_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE,
+  constraint group_role_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES role(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX group_role_role ON group_role USING btree (realm_id, role_id);
+
+create table import_user (
+  import_id uuid not null,
+  n bigint not null,
+  id uuid not null,
+  username text not null,
+  email text,
+  email_verified boolean,
+  first_name text,
+  last_name text,
+  enabled boolean,
+  attributes jsonb,
+  required_actions text[],
+  roles text[],
+  groups text[],
+  client_roles text[],
+  credentials jsonb,
+  created_at timestamp with time zone,
+  declared text[] not null,
+  action text not null,
+  changes jsonb,
+  started_at timestamp with time zone not null default now(),
+  primary key (import_id, n)
+);
+
+create table known_device (
+  realm_id text not null,
+  user_id uuid not null,
+  device_hash bytea not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  primary key (realm_id, user_id, device_hash),
+  constraint known_device_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+
+create table lockout (
+  realm_id text not null,
+  user_id uuid not null,
+  failures integer not null default 0,
+  last_failure_at timestamp with time zone not null,
+  locked_until timestamp with time zone,
+  primary key (realm_id, user_id),
+  constraint lockout_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+
+create table managed_object (
+  realm_id text not null,
+  kind text not null,
+  key text not null,
+  manager text not null,
+  fields text[] not null default '{}'::text[],
+  primary key (realm_id, kind, key),
+  constraint managed_object_realm_id_manager_fkey FOREIGN KEY (realm_id, manager) REFERENCES manager(realm_id, name) ON DELETE CASCADE
+);
+CREATE INDEX managed_object_manager ON managed_object USING btree (realm_id, manager);
+
+create table manager (
+  realm_id text not null,
+  name text not null,
+  last_applied_at timestamp with time zone not null,
+  primary key (realm_id, name),
+  constraint manager_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
+create table realm (
+  realm_id text not null,
+  revision bigint not null default 1,
+  settings jsonb not null default '{}'::jsonb,
+  created_by text not null default ''::text,
+  adoption text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null,
+  primary key (realm_id),
+  constraint realm_realm_id_check CHECK ((realm_id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+create table realm_key (
+  realm_id text not null,
+  key_id uuid not null,
+  algorithm text not null default 'RSA'::text,
+  public_key text not null,
+  private_key bytea not null,
+  created_at timestamp with time zone not null,
+  activated_at timestamp with time zone,
+  rotated_at timestamp with time zone,
+  primary key (realm_id, key_id),
+  constraint realm_key_check CHECK (((rotated_at IS NULL) OR (activated_at IS NOT NULL))),
+  constraint realm_key_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX realm_key_active ON realm_key USING btree (realm_id) WHERE ((activated_at IS NOT NULL) AND (rotated_at IS NULL));
+
+create table realm_user (
+  realm_id text not null,
+  id uuid not null,
+  username text not null,
+  email text,
+  email_verified boolean not null default false,
+  first_name text,
+  last_name text,
+  enabled boolean not null default true,
+  attributes jsonb not null default '{}'::jsonb,
+  required_actions text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null,
+  manager text,
+  primary key (realm_id, id),
+  constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX realm_user_manager ON realm_user USING btree (realm_id, manager) WHERE (manager IS NOT NULL);
+CREATE UNIQUE INDEX realm_user_email ON realm_user USING btree (realm_id, lower(email)) WHERE (email IS NOT NULL);
+CREATE UNIQUE INDEX realm_user_username ON realm_user USING btree (realm_id, lower(username));
+
+create table refresh_family (
+  realm_id text not null,
+  id uuid not null,
+  client uuid not null,
+  user_id uuid not null,
+  session_id uuid,
+  grant_data jsonb not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  token_hash bytea not null,
+  generation integer not null default 0,
+  primary key (realm_id, id),
+  constraint refresh_family_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint refresh_family_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE,
+  constraint refresh_family_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX refresh_family_client ON refresh_family USING btree (realm_id, client);
+CREATE INDEX refresh_family_expiry ON refresh_family USING btree (expires_at);
+CREATE INDEX refresh_family_session ON refresh_family USING btree (realm_id, session_id);
+CREATE INDEX refresh_family_user ON refresh_family USING btree (realm_id, user_id);
+
+create table revoked_token (
+  realm_id text not null,
+  jti uuid not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, jti),
+  constraint revoked_token_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX revoked_token_expiry ON revoked_token USING btree (expires_at);
+
+create table role (
+  realm_id text not null,
+  id uuid not null,
+  client uuid,
+  name text not null,
+  description text,
+  is_default boolean not null default false,
+  attributes jsonb not null default '{}'::jsonb,
+  primary key (realm_id, id),
+  constraint role_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint role_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX role_client_name ON role USING btree (realm_id, client, name) WHERE (client IS NOT NULL);
+CREATE UNIQUE INDEX role_realm_name ON role USING btree (realm_id, name) WHERE (client IS NULL);
+
+create table role_composite (
+  realm_id text not null,
+  role_id uuid not null,
+  child_id uuid not null,
+  primary key (realm_id, role_id, child_id),
+  constraint role_composite_realm_id_child_id_fkey FOREIGN KEY (realm_id, child_id) REFERENCES role(realm_id, id) ON DELETE CASCADE,
+  constraint role_composite_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES role(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX role_composite_child ON role_composite USING btree (realm_id, child_id);
+
+create table schema_migration (
+  number integer not null,
+  name text not null,
+  checksum text not null,
+  breaking boolean not null default false,
+  applied_at timestamp with time zone not null default now(),
+  primary key (number)
+);
+
+create table session (
+  realm_id text not null,
+  id uuid not null,
+  token_hash bytea not null,
+  user_id uuid not null,
+  ip_address text,
+  user_agent text,
+  started_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  remember_me boolean not null default false,
+  authenticated_at timestamp with time zone not null,
+  level_of_assurance integer not null default 1,
+  methods text[] not null default '{}'::text[],
+  primary key (realm_id, id),
+  constraint session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX session_by_user ON session USING btree (realm_id, user_id, started_at);
+CREATE INDEX session_expiry ON session USING btree (expires_at);
+CREATE UNIQUE INDEX session_token ON session USING btree (realm_id, token_hash);
+
+create table session_client (
+  realm_id text not null,
+  session_id uuid not null,
+  client uuid not null,
+  primary key (realm_id, session_id, client),
+  constraint session_client_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint session_client_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX session_client_client ON session_client USING btree (realm_id, client);
+
+create table sign_in (
+  realm_id text not null,
+  id bytea not null,
+  state jsonb not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint sign_in_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_expiry ON sign_in USING btree (expires_at);
+
+create table sign_in_history (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  at timestamp with time zone not null,
+  success boolean not null,
+  ip_address text,
+  network text,
+  latitude double precision,
+  longitude double precision,
+  primary key (realm_id, id),
+  constraint sign_in_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_history_user ON sign_in_history USING btree (realm_id, user_id, at DESC);
+
+create table user_group (
+  realm_id text not null,
+  id uuid not null,
+  parent_id uuid,
+  name text not null,
+  path text not null,
+  attributes jsonb not null default '{}'::jsonb,
+  primary key (realm_id, id),
+  constraint user_group_name_check CHECK (((name <> ''::text) AND (name !~ '/'::text))),
+  constraint user_group_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint user_group_realm_id_parent_id_fkey FOREIGN KEY (realm_id, parent_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
+CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
+
+create table user_role (
+  realm_id text not null,
+  user_id uuid not null,
+  role_id uuid not null,
+  primary key (realm_id, user_id, role_id),
+  constraint user_role_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES role(realm_id, id) ON DELETE CASCADE,
+  constraint user_role_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX user_role_role ON user_role USING btree (realm_id, role_id);
+
+create table webhook (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  url text not null,
+  event_types text[] not null,
+  secret bytea,
+  enabled boolean not null default true,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint webhook_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX webhook_name ON webhook USING btree (realm_id, name);
+
+create table webhook_delivery (
+  realm_id text not null,
+  id uuid not null,
+  webhook_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  body text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  response_status integer,
+  error text,
+  created_at timestamp with time zone not null,
+  last_attempt_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'retrying'::text, 'dead'::text]))),
+  constraint webhook_delivery_realm_id_webhook_id_fkey FOREIGN KEY (realm_id, webhook_id) REFERENCES webhook(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_delivery_age ON webhook_delivery USING btree (created_at);
+CREATE UNIQUE INDEX webhook_delivery_event ON webhook_delivery USING btree (realm_id, webhook_id, event_id);
+
+create table workload_identity (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  issuer text not null,
+  jwks_uri text,
+  subject text not null,
+  audience text not null,
+  client_id text not null,
+  scopes text not null default ''::text,
+  enabled boolean not null default true,
+  primary key (realm_id, id),
+  constraint workload_identity_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint workload_identity_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX workload_identity_client ON workload_identity USING btree (realm_id, client_id);
+CREATE UNIQUE INDEX workload_identity_match ON workload_identity USING btree (realm_id, issuer, subject, audience);
+CREATE UNIQUE INDEX workload_identity_name ON workload_identity USING btree (realm_id, name);
