@@ -50,7 +50,21 @@ import { createFlows } from './features/flows/service.ts';
 import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
+import { adminRolesPart } from './features/admin-access/transfer.ts';
+import { clientScopesPart } from './features/client-scopes/transfer.ts';
+import { createClientsPart, serviceAccountRolesPart } from './features/clients/transfer.ts';
+import { createFlowsPart } from './features/flows/transfer.ts';
+import { groupsPart } from './features/groups/transfer.ts';
+import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
+import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
+import * as importStore from './features/users/import-store.ts';
+import { createUserTransfer } from './features/users/transfer.ts';
+import { createWebhooksPart } from './features/webhooks/transfer.ts';
+import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
 import { createIntrospection } from './features/introspect/service.ts';
+import { createExport } from './features/transfer/export.ts';
+import { transferRoutes } from './features/transfer/routes.ts';
+import { createTransfer, sectionKeys } from './features/transfer/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
@@ -321,6 +335,34 @@ export async function buildApp({
     now,
   });
   const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
+  // In dependency order: what a part's objects name comes before them.
+  const parts = [
+    createSettingsPart({ baseUrl }),
+    resourceIndicatorsPart,
+    clientScopesPart,
+    rolesPart,
+    createFlowsPart({ registry, newId }),
+    createClientsPart({ passwords, newId, now }),
+    clientRolesPart,
+    adminRolesPart,
+    serviceAccountRolesPart,
+    groupsPart,
+    createWebhooksPart({ seal, newId, now }),
+    createWorkloadIdentityPart({ newId }),
+  ];
+  const userTransfer = createUserTransfer({ databaseUrl, seal, newId });
+  const transfer = createTransfer({
+    sql,
+    transact,
+    parts,
+    users: userTransfer,
+    userRows: importStore,
+    realms,
+    documentEnvironment: config.documentEnvironment,
+    denied,
+    now,
+  });
+  const exporter = createExport({ pool, parts, users: userTransfer, keys: sectionKeys });
   const jobs = [
     deliveryJob({
       sql,

@@ -39,6 +39,13 @@ export const WorkloadIdentityInput = z.strictObject({
 });
 export type WorkloadIdentityInput = z.infer<typeof WorkloadIdentityInput>;
 
+/** PUT takes what GET answered; a field that is left out keeps its value. */
+export const WorkloadIdentityUpdate = WorkloadIdentityInput.extend({
+  id: Id.optional(),
+  realmId: RealmName.optional(),
+});
+export type WorkloadIdentityUpdate = z.infer<typeof WorkloadIdentityUpdate>;
+
 /** In a realm document; the natural key is the name. */
 export const WorkloadIdentityDocument = z.strictObject(fields).partial().required({ name: true });
 export type WorkloadIdentityDocument = z.infer<typeof WorkloadIdentityDocument>;
@@ -85,7 +92,7 @@ export const putWorkloadIdentity = route({
   summary: 'Save the desired state of a credential',
   permission: 'workload-identity:write',
   params: ById,
-  body: WorkloadIdentityInput,
+  body: WorkloadIdentityUpdate,
   response: WorkloadIdentity,
   problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
 });
@@ -99,3 +106,42 @@ export const deleteWorkloadIdentity = route({
   status: 204,
   problems: ['not-found', 'precondition-failed'],
 });
+
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
+
+/** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this documents it. */
+export const workloadTokenRoute = {
+  method: 'POST',
+  url: '/realms/:realm/workload-identity/token',
+  schema: {
+    tags: [tag],
+    params: InRealm,
+    summary: 'Trade a token of a trusted issuer for an access token',
+    description:
+      'Needs no client authentication: the presented token is the credential. Every failed exchange is the same 401 ' +
+      '`{"error":"invalid_grant"}` after the same time. A malformed request is a 400, too many are a 429.',
+    consumes: ['application/x-www-form-urlencoded'],
+    body: z.object({
+      grant_type: z.literal(TOKEN_EXCHANGE),
+      subject_token: z.string().describe('The JWT of the issuer: RS256, RS384, RS512, ES256, ES384 or ES512'),
+      subject_token_type: z.literal(JWT_TOKEN_TYPE),
+      scope: z
+        .string()
+        .optional()
+        .describe('Granted is what the credential has of it; left out: all of the credential’s'),
+      resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
+    }),
+    response: {
+      200: z
+        .object({
+          access_token: z.string(),
+          token_type: z.literal('Bearer'),
+          expires_in: z.int(),
+          scope: z.string(),
+        })
+        .meta({ id: 'WorkloadToken' }),
+      default: z.object({ error: z.string(), error_description: z.string().optional() }),
+    },
+  },
+} as const;

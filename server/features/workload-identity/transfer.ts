@@ -1,6 +1,7 @@
 // The realm document's `workloadIdentity`: as 2.8 without ids. For whom a workload may act is the engine's right to check.
 import { WorkloadIdentityDocument } from '../../contract/workload-identity.ts';
-import { declared, type Existing, parsing, type RealmPart } from '../transfer/part.ts';
+import { declared, parsing } from '../../http/document.ts';
+import type { Existing, RealmPart } from '../transfer/part.ts';
 
 interface Row {
   name: string;
