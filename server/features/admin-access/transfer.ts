@@ -2,7 +2,8 @@
 // Specification 2.10; decisions "Admin authentication".
 import { AdminRoleDocument } from '../../contract/admin-access.ts';
 import { builtInAdminRoles } from '../../contract/permissions.ts';
-import { asSet, declared, type Existing, parsing, type RealmPart } from '../transfer/part.ts';
+import { asSet, declared, parsing } from '../../http/document.ts';
+import type { Existing, RealmPart } from '../transfer/part.ts';
 
 export const adminRolesPart: RealmPart = {
   section: 'adminRoles',

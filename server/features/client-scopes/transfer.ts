@@ -1,6 +1,7 @@
 // The realm document's `clientScopes`. Specification 2.10; decisions "Client scope".
 import { type Claim, ClientScopeDocument } from '../../contract/client-scopes.ts';
-import { declared, parsing, type RealmPart } from '../transfer/part.ts';
+import { declared, parsing } from '../../http/document.ts';
+import type { RealmPart } from '../transfer/part.ts';
 
 interface Row {
   name: string;

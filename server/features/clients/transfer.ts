@@ -10,20 +10,8 @@ import {
 import type { FieldError } from '../../contract/problem.ts';
 import { hashClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
-import {
-  asSet,
-  clientRoleKey,
-  declared,
-  type Existing,
-  type Item,
-  join,
-  parsing,
-  type RealmPart,
-  type Reference,
-  type Saved,
-  type StoredSecret,
-  splitClientRoleKey,
-} from '../transfer/part.ts';
+import { asSet, clientRoleKey, declared, join, parsing, splitClientRoleKey } from '../../http/document.ts';
+import type { Existing, Item, RealmPart, Reference, Saved, StoredSecret } from '../transfer/part.ts';
 import { clientFaults, usesSecret } from './rules.ts';
 
 interface Row {

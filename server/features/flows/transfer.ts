@@ -3,7 +3,8 @@
 import { type Execution, type ExecutionDocument, type ExecutionInput, FlowDocument } from '../../contract/flows.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { declared, type Existing, parsing, type RealmPart, type Saved } from '../transfer/part.ts';
+import { declared, parsing } from '../../http/document.ts';
+import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
 import { type AuthenticatorEntry, documentOf, nest, rowsOf, type TreeNode, validateTree } from './tree.ts';
 
 interface Row {

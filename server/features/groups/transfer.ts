@@ -1,6 +1,7 @@
 // The realm document's `groups`: flat, by path; a parent is declared too or exists. Specification 2.10; decisions "Group".
 import { GroupDocument } from '../../contract/groups.ts';
-import { asSet, declared, type Existing, parsing, type RealmPart, type Saved } from '../transfer/part.ts';
+import { asSet, declared, parsing } from '../../http/document.ts';
+import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
 
 interface Row {
   path: string;

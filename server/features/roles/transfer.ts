@@ -3,20 +3,8 @@ import { z } from 'zod';
 import { name } from '../../contract/names.ts';
 import { type Composite, RoleDocument } from '../../contract/roles.ts';
 import type { Sql } from '../../db/sql.ts';
-import {
-  asSet,
-  type Batch,
-  clientRoleKey,
-  declared,
-  type Existing,
-  type Fields,
-  type Item,
-  parsing,
-  type RealmPart,
-  type Reference,
-  type Saved,
-  splitClientRoleKey,
-} from '../transfer/part.ts';
+import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
+import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved } from '../transfer/part.ts';
 
 interface Row {
   key: string;

@@ -2,7 +2,8 @@
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../contract/settings.ts';
 import { sections } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
-import { type Batch, type Existing, type Item, join, parsing, type RealmPart, type Saved } from '../transfer/part.ts';
+import { join, parsing } from '../../http/document.ts';
+import type { Batch, Existing, Item, RealmPart, Saved } from '../transfer/part.ts';
 import { settingsFaults, settingsOf } from './rules.ts';
 import { readSettings } from './store.ts';
 

@@ -135,7 +135,7 @@ async function* list(value: unknown): AsyncGenerator<string> {
   yield '\n]';
 }
 
-/** PostgreSQL's lines as they come, each behind its comma but the first. */
+/** PostgreSQL's lines as they come: each begins with a comma, which the first must lose. */
 async function* userList(rows: Readable): AsyncGenerator<string | Buffer> {
   let first = true;
   for await (const chunk of rows) {

@@ -1,23 +1,14 @@
 // Owns: what the import engine asks of a feature: how its section of the realm document is read, written and named.
 // Does not own: comparing, ownership, rights, order of phases: those are the engine's (plan.ts, service.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
-import type { z } from 'zod';
 import type { EventType } from '../../contract/events.ts';
 import type { Area } from '../../contract/permissions.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { SectionKey } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
-import { fieldErrors } from '../../http/problems.ts';
+import type { Fields, Item, Parsed } from '../../http/document.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** One object as the document declares it: its natural key apart, in the part's canonical form. */
-export interface Item {
-  key: string;
-  fields: Fields;
-  /** Where it stands: `clients[3]`. */
-  path: string;
-}
+export type { Fields, Item, Parsed };
 
 /** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
 export interface Existing {
@@ -60,8 +51,6 @@ export interface Dependent {
   field?: string;
 }
 
-export type Parsed = { items: Item[]; errors?: never } | { errors: FieldError[]; items?: never };
-
 export interface RealmPart {
   section: SectionKey;
   /** In plans and in managed_object: `client`. */
@@ -95,43 +84,5 @@ export interface RealmPart {
   events: { create: EventType; update: EventType; delete: EventType };
 }
 
-/** Makes a part's `parse` of a schema; a schema error is told with its place in the document. */
-export const parsing =
-  <S extends z.ZodType>(schema: S, items: (value: z.output<S>, path: string) => Item[]) =>
-  (value: unknown, path: string): Parsed => {
-    const result = schema.safeParse(value);
-    return result.success ? { items: items(result.data, path) } : { errors: issuesAt(path, result.error) };
-  };
-
-export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
-  error.issues.flatMap((issue) =>
-    fieldErrors({
-      code: issue.code,
-      path: issue.path.map((p) => (typeof p === 'symbol' ? p.toString() : p)),
-      message: issue.message,
-      ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
-    }).map((fault) => ({ path: join(path, fault.path), message: fault.message })),
-  );
-
-/** `clients[3]` and `secret` → `clients[3].secret`. */
-export const join = (path: string, rest: string): string =>
-  rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
-
-/** A list that is a set: sorted, without doubles; undefined stays. */
-export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
-  list && [...new Set(list)].sort();
-
-/** Leaves out what is undefined, so that an undeclared field is absent. */
-export const declared = (fields: Record<string, unknown>): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-
 export const isStoredSecret = (value: unknown): value is StoredSecret =>
   typeof value === 'object' && value !== null && 'matches' in value && typeof value.matches === 'function';
-
-/** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */
-export const clientRoleKey = (clientId: string, role: string): string =>
-  `${clientId.replaceAll('%', '%25').replaceAll('/', '%2F')}/${role}`;
-export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {
-  const at = key.indexOf('/');
-  return { clientId: key.slice(0, at).replaceAll('%2F', '/').replaceAll('%25', '%'), role: key.slice(at + 1) };
-};

@@ -96,17 +96,14 @@ async function answer(
     .send(body);
 }
 
-async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
   const head = JSON.stringify(rest);
   yield `${head.slice(0, -1)},"changes":[${changes.map((change) => JSON.stringify(change)).join(',')}`;
-  let comma = changes.length > 0 ? ',' : '';
-  let held = '';
-  for await (const line of lines) {
-    held += comma + line.toString('utf8');
-    comma = ',';
-    if (held.length < 65_536) continue;
-    yield held;
-    held = '';
+  // PostgreSQL's lines each begin with a comma; the first of all has nothing before it.
+  let first = changes.length === 0;
+  for await (const piece of lines) {
+    yield first ? piece.subarray(1) : piece;
+    first = false;
   }
-  yield `${held}]}`;
+  yield ']}';
 }

@@ -30,7 +30,8 @@ export function resolvePlaceholders(
         const name = PLACEHOLDER.exec(value)?.[1];
         if (!secrets.has(field)) {
           if (name) faults.push({ path, message: 'a placeholder can stand only where a secret does' });
-        } else if (!name) faults.push({ path, message: 'only ${SVC_VAR_…} (A-Z, 0-9, _) is a placeholder' });
+        } else if (!name)
+          faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
         else if (environment[name] === undefined || !Object.hasOwn(environment, name)) missing.set(path, name);
         else resolved[field] = environment[name];
       }

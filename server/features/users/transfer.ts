@@ -8,9 +8,8 @@ import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
 import { usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { type CopyIn, copyInto, copyOut, copyRow, literal, pgArray } from '../../db/bulk.ts';
-import type { Sql } from '../../db/sql.ts';
+import { clientRoleKey, issuesAt } from '../../http/document.ts';
 import type { UserSink } from '../transfer/document.ts';
-import { clientRoleKey, issuesAt } from '../transfer/part.ts';
 
 const COLUMNS =
   'import_user (import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
@@ -129,11 +128,11 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
 
   return {
     stage,
-    /** What happens to each user, in the document's order: one JSON object a line. */
+    /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
     changes: (importId: string): Promise<Readable> =>
       copyOut(
         databaseUrl,
-        `select json_build_object('action', action, 'kind', 'user', 'key', username, 'fields', coalesce(changes, '[]'))
+        `select ',' || json_build_object('action', action, 'kind', 'user', 'key', username, 'fields', coalesce(changes, '[]'))
          from import_user where import_id = ${literal(importId)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
     /** Every user as the document has it, by username: one JSON object a line, behind a comma. */

@@ -3,7 +3,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import { parseEventTypes, WebhookDocument } from '../../contract/webhooks.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
-import { asSet, declared, type Existing, parsing, type RealmPart, type Saved } from '../transfer/part.ts';
+import { asSet, declared, parsing } from '../../http/document.ts';
+import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
 
 interface Row {
   id: string;

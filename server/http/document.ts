@@ -1,0 +1,55 @@
+// Pieces of a realm document as every feature reads them: parsed with their place, in one canonical form.
+// What becomes of them is features/transfer's. Specification 2.10.
+import type { z } from 'zod';
+import type { FieldError } from '../contract/problem.ts';
+import { fieldErrors } from './problems.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** One object as the document declares it: its natural key apart, in the part's canonical form. */
+export interface Item {
+  key: string;
+  fields: Fields;
+  /** Where it stands: `clients[3]`. */
+  path: string;
+}
+
+export type Parsed = { items: Item[]; errors?: never } | { errors: FieldError[]; items?: never };
+
+/** Makes a part's `parse` of a schema; a schema error is told with its place in the document. */
+export const parsing =
+  <S extends z.ZodType>(schema: S, items: (value: z.output<S>, path: string) => Item[]) =>
+  (value: unknown, path: string): Parsed => {
+    const result = schema.safeParse(value);
+    return result.success ? { items: items(result.data, path) } : { errors: issuesAt(path, result.error) };
+  };
+
+export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
+  error.issues.flatMap((issue) =>
+    fieldErrors({
+      code: issue.code,
+      path: issue.path.map((p) => (typeof p === 'symbol' ? p.toString() : p)),
+      message: issue.message,
+      ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
+    }).map((fault) => ({ path: join(path, fault.path), message: fault.message })),
+  );
+
+/** `clients[3]` and `secret` → `clients[3].secret`. */
+export const join = (path: string, rest: string): string =>
+  rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
+
+/** A list that is a set: sorted, without doubles; undefined stays. */
+export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
+  list && [...new Set(list)].sort();
+
+/** Leaves out what is undefined, so that an undeclared field is absent. */
+export const declared = (fields: Record<string, unknown>): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */
+export const clientRoleKey = (clientId: string, role: string): string =>
+  `${clientId.replaceAll('%', '%25').replaceAll('/', '%2F')}/${role}`;
+export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {
+  const at = key.indexOf('/');
+  return { clientId: key.slice(0, at).replaceAll('%2F', '/').replaceAll('%25', '%'), role: key.slice(at + 1) };
+};
