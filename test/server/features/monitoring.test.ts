@@ -113,17 +113,23 @@ test('a certificate file that holds no certificate is shown by ssl', async () =>
 test('without its database the server is alive, but not ready; with it again, it is', async () => {
   const alone = await startTestServer();
   const name = new URL(alone.databaseUrl).pathname.slice(1);
-  const admit = (yes: boolean) =>
-    connected(server.databaseUrl, async (client) => {
-      await client.query(`alter database ${name} allow_connections ${yes}`);
-      if (!yes) await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
-    });
-  const until = async (at: string, status: number) => {
-    await expect.poll(async () => (await get(at, alone)).status, { timeout: 10_000, interval: 100 }).toBe(status);
-  };
+  const onServer = (sql: string) => connected(server.databaseUrl, (client) => client.query(sql));
+  const admit = (yes: boolean) => onServer(`alter database ${name} allow_connections ${yes}`);
+  // again and again: a connection that was just being made is not seen the first time
+  const cut = () => onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  const until = (at: string, status: number, meanwhile: () => Promise<unknown> = async () => {}) =>
+    expect
+      .poll(
+        async () => {
+          await meanwhile();
+          return (await get(at, alone)).status;
+        },
+        { timeout: 10_000, interval: 100 },
+      )
+      .toBe(status);
   try {
     await admit(false);
-    await until('/actuator/health/readiness', 503);
+    await until('/actuator/health/readiness', 503, cut);
     expect(await (await get('/actuator/health/liveness', alone)).json()).toEqual({ status: 'UP' });
     const whole = await get('/actuator/health', alone);
     expect(await whole.json()).toMatchObject({
