@@ -20,6 +20,7 @@ import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
 import { accountRoutes } from './features/account/routes.ts';
+import { createAdminGrants } from './features/admin-access/grants.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
 import { createAdminRoles } from './features/admin-access/roles.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
@@ -403,7 +404,7 @@ export async function buildApp({
       denied,
       countWrite: metrics.adminWrite,
     });
-    adminAccessRoutes(admin, { signIn, roles: adminRoles, baseUrl });
+    adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
     transferRoutes(admin, { transfer, exporter, parts });
     settingsRoutes(admin, settings);

@@ -90,6 +90,67 @@ export const listPermissions = route({
   params: InRealm,
   response: z.array(PermissionName),
 });
+/** Every realm, as the target of a grant; only a holder in `master` can have it. */
+export const EVERY_REALM = '*';
+export const AdminGrant = z.strictObject({
+  role: name(255).describe('Name of an admin role of the holder’s realm'),
+  realm: z
+    .string()
+    .max(63)
+    .regex(/^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/, 'must be the name of a realm, or * for every realm')
+    .describe('Over which realm; * is every realm, and other than the holder’s own only for holders in master'),
+});
+export type AdminGrant = z.infer<typeof AdminGrant>;
+const grants = z.array(AdminGrant).max(1000);
+const AdminGrants = z.object({ grants }).meta({ id: 'AdminGrants' });
+export const AdminGrantsInput = z.strictObject({ grants });
+
+const OfUser = z.strictObject({ realm: RealmName, userId: Id });
+export const getUserAdminRoles = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/users/:userId/admin-roles',
+  tag,
+  summary: 'Which admin roles a user holds',
+  permission: 'admin-roles:read',
+  params: OfUser,
+  response: AdminGrants,
+  problems: ['not-found'],
+});
+export const putUserAdminRoles = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/users/:userId/admin-roles',
+  tag,
+  summary: 'Set which admin roles a user holds',
+  description: 'Nobody can give, or take away, what they do not hold themselves.',
+  permission: 'admin-roles:write',
+  params: OfUser,
+  body: AdminGrantsInput,
+  response: AdminGrants,
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+});
+export const getClientAdminRoles = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/clients/:id/admin-roles',
+  tag,
+  summary: 'Which admin roles a client’s service account holds',
+  permission: 'admin-roles:read',
+  params: ById,
+  response: AdminGrants,
+  problems: ['not-found'],
+});
+export const putClientAdminRoles = route({
+  method: 'PUT',
+  path: '/admin/realms/:realm/clients/:id/admin-roles',
+  tag,
+  summary: 'Set which admin roles a client’s service account holds',
+  description: 'Nobody can give, or take away, what they do not hold themselves.',
+  permission: 'admin-roles:write',
+  params: ById,
+  body: AdminGrantsInput,
+  response: AdminGrants,
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+});
+
 /** In a realm document; the natural key is the name. Built-in roles are not exported. */
 export const AdminRoleDocument = z.strictObject({
   name: name(255),

@@ -6,12 +6,13 @@ import { Problem } from '../../contract/problem.ts';
 import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
 import { bind, principalOf } from '../../http/bind.ts';
 import { forgetSession, setSession } from './cookies.ts';
+import type { AdminGrants } from './grants.ts';
 import type { AdminRoles } from './roles.ts';
 import type { AdminSignIn } from './sign-in.ts';
 
 export function adminAccessRoutes(
   app: FastifyInstance,
-  { signIn, roles, baseUrl }: { signIn: AdminSignIn; roles: AdminRoles; baseUrl: string },
+  { signIn, roles, grants, baseUrl }: { signIn: AdminSignIn; roles: AdminRoles; grants: AdminGrants; baseUrl: string },
 ): void {
   bind(app, api.adminLogin, async ({ body, by, request, reply }) => {
     // A form of another site could send anything but JSON, and so sign a person in as someone else.
@@ -42,5 +43,13 @@ export function adminAccessRoutes(
   bind(app, api.listAdminRoles, ({ params }) => roles.list(params.realm));
   bind(app, api.putAdminRole, ({ params, body, by, request }) =>
     roles.put(principalOf(request), by, params.realm, params.id, body),
+  );
+  bind(app, api.getUserAdminRoles, ({ params }) => grants.of(params.realm, { userId: params.userId }));
+  bind(app, api.putUserAdminRoles, ({ params, body, by, expect, request }) =>
+    grants.put({ principal: principalOf(request), by, expect }, params.realm, { userId: params.userId }, body.grants),
+  );
+  bind(app, api.getClientAdminRoles, ({ params }) => grants.of(params.realm, { clientUuid: params.id }));
+  bind(app, api.putClientAdminRoles, ({ params, body, by, expect, request }) =>
+    grants.put({ principal: principalOf(request), by, expect }, params.realm, { clientUuid: params.id }, body.grants),
   );
 }

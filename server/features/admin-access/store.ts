@@ -155,3 +155,51 @@ export async function insertGrant(
     on conflict do nothing returning role_id`;
   return row !== undefined;
 }
+
+/** The holder's name, where there is such a user or client. */
+export async function holderName(sql: Sql, realm: string, holder: Holder): Promise<string | undefined> {
+  const [row] =
+    'userId' in holder
+      ? await sql<{ name: string }>`
+          select username as name from realm_user where realm_id = ${realm} and id = ${holder.userId}`
+      : await sql<{ name: string }>`
+          select client_id as name from client where realm_id = ${realm} and id = ${holder.clientUuid}`;
+  return row?.name;
+}
+
+/** The roles of these names, which nobody changes until the transaction ends. */
+export const holdRoles = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
+  select id, name, built_in, permissions from admin_role
+  where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for share`;
+
+export async function existingRealms(sql: Sql, realms: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ realm_id: string }>`select realm_id from realm where realm_id = any(${realms}::text[])`;
+  return new Set(rows.map((row) => row.realm_id));
+}
+
+export async function deleteGrants(
+  sql: Sql,
+  realm: string,
+  holder: Holder,
+  gone: readonly { roleId: string; target: string }[],
+): Promise<void> {
+  await sql`
+    delete from admin_grant g
+    using unnest(${gone.map((g) => g.roleId)}::uuid[], ${gone.map((g) => g.target)}::text[]) as gone (role_id, target)
+    where g.realm_id = ${realm} and ${held(holder)} and g.role_id = gone.role_id and g.target_realm = gone.target`;
+}
+
+export async function insertGrants(
+  sql: Sql,
+  realm: string,
+  holder: Holder,
+  given: readonly { roleId: string; target: string }[],
+): Promise<void> {
+  const userId = 'userId' in holder ? holder.userId : null;
+  const client = 'clientUuid' in holder ? holder.clientUuid : null;
+  await sql`
+    insert into admin_grant (realm_id, role_id, user_id, client, target_realm)
+    select ${realm}, role_id, ${userId}, ${client}, target
+    from unnest(${given.map((g) => g.roleId)}::uuid[], ${given.map((g) => g.target)}::text[]) as given (role_id, target)
+    on conflict do nothing`;
+}

@@ -2,13 +2,13 @@
 // Does not own: imports (transfer).
 // Implements: decisions "Rights", "Admin authentication".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as access from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
 import { builtInAdminRoles } from '../../../server/contract/permissions.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import * as users from '../../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
-import { sqlOver } from '../../../server/db/sql.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -37,12 +37,9 @@ beforeAll(async () => {
   plain = await user('plain');
   robot = await client('robot');
   app = await client('app');
-  const sql = sqlOver(server.pool);
-  await sql`
-    insert into admin_grant (realm_id, role_id, user_id, client, target_realm)
-    select ${realm}, r.id, holder.user_id, holder.client, ${realm}
-    from admin_role r, (values (${boss}::uuid, null::uuid), (null, ${robot}::uuid)) as holder (user_id, client)
-    where r.realm_id = ${realm} and r.name = 'realm-admin'`;
+  const grants = [{ role: 'realm-admin', realm }];
+  await admin.call(access.putUserAdminRoles, { params: { realm, userId: boss }, body: { grants } });
+  await admin.call(access.putClientAdminRoles, { params: { realm, id: robot }, body: { grants } });
   const manager = (role: string) =>
     administrator(server, { home: realm, target: realm, permissions: builtInAdminRoles[role] ?? [] });
   userManager = await manager('user-manager');
@@ -128,6 +125,47 @@ test('a workload cannot be let in as a client that holds more', async () => {
     });
   await expect(trust('robot')).rejects.toMatchObject(refused);
   expect((await trust('app')).status).toBe(201);
+});
+
+describe('whoever gives admin roles', () => {
+  let giver: Client;
+  const give = (by: Client, userId: string, grants: access.AdminGrant[]) =>
+    by.call(access.putUserAdminRoles, { params: { realm, userId }, body: { grants } });
+  beforeAll(async () => {
+    const permissions = [
+      ...(builtInAdminRoles['user-manager'] ?? []),
+      'admin-roles:read',
+      'admin-roles:write',
+    ] as const;
+    giver = await administrator(server, { home: realm, target: realm, permissions });
+  });
+
+  test('gives what they hold, which takes effect at once', async () => {
+    const { body } = await give(giver, plain, [{ role: 'user-manager', realm }]);
+    expect(body?.grants).toEqual([{ role: 'user-manager', realm }]);
+    const manager = await server.signIn({ realm, username: 'plain', password });
+    expect((await manager.call(users.listUsers, { params })).status).toBe(200);
+    await give(giver, plain, []);
+    await expect(manager.call(users.listUsers, { params })).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('neither gives nor takes away more than they hold', async () => {
+    await expect(give(giver, plain, [{ role: 'realm-admin', realm }])).rejects.toMatchObject(refused);
+    await expect(give(giver, boss, [])).rejects.toMatchObject(refused);
+    const attempt = giver.call(access.putClientAdminRoles, {
+      params: { realm, id: app },
+      body: { grants: [{ role: 'client-manager', realm }] },
+    });
+    await expect(attempt).rejects.toMatchObject(refused);
+  });
+
+  test.each([
+    ['another realm', { role: 'user-manager', realm: 'master' }],
+    ['every realm', { role: 'user-manager', realm: '*' }],
+    ['an unknown role', { role: 'nope', realm: 'acme' }],
+  ])('cannot give %s from a realm that is not master', async (_, grant) => {
+    await expect(give(server.admin, plain, [grant])).rejects.toMatchObject({ status: 400 });
+  });
 });
 
 test('an administrator of one realm cannot touch master’s administrators by their ids', async () => {
