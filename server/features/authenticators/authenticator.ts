@@ -69,6 +69,3 @@ export interface Condition extends AuthenticatorEntry {
   holds(facts: ConditionFacts, config: Record<string, unknown>): boolean;
 }
 export type AuthenticatorRecord = Method | Condition;
-
-/** The error that a field's input points at, and the attributes that say so. */
-export const errorId = (field: string): string => `${field}-error`;

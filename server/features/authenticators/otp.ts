@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
-import { Html, html } from '../../http/html.ts';
+import { errorId, Html, html } from '../../http/html.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
-import { type Complaint, errorId, type Method, type Step, type StepPage, type StepVerdict } from './authenticator.ts';
+import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
 
 const WRONG = 'That code is not right. Enter the code that your app shows now.';
 const USED = 'That code was used already. Wait for your app to show the next one.';

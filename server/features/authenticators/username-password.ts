@@ -1,8 +1,8 @@
 // The authenticator username-password: finds out who it is, and checks what they know.
 import { z } from 'zod';
-import { html } from '../../http/html.ts';
+import { errorId, html } from '../../http/html.ts';
 import type { Credentials } from '../credentials/service.ts';
-import { type Complaint, errorId, type Form, type Method, type Step, type StepPage } from './authenticator.ts';
+import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
 
 const REFUSED = 'The username or password is wrong, or this account cannot sign in at the moment.';
 const NAME_MAX = 255;

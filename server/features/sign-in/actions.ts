@@ -4,8 +4,8 @@ import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
-import { html } from '../../http/html.ts';
-import { type Complaint, errorId, type Form, type StepPage } from '../authenticators/authenticator.ts';
+import { errorId, html } from '../../http/html.ts';
+import type { Complaint, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { SignInState } from './state.ts';
 

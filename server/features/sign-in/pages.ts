@@ -2,8 +2,9 @@
 // inline style. Authenticators write the inside of their forms.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { type Html, html, sendPage } from '../../http/pages.ts';
-import { type AuthenticatorRecord, errorId } from '../authenticators/authenticator.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
+import { sendPage } from '../../http/pages.ts';
+import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { View } from './service.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */

@@ -40,9 +40,11 @@ export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { realm } = await realmSettings(request.params);
     const view = await signIns.view(request, realm);
-    if (!view) {
+    const session = await sessions.current(request, realm);
+    // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
+    if (!view || (view.state.done && view.state.done.sessionId !== session?.id)) {
       const account = `/realms/${realm}/account`;
-      if (await sessions.current(request, realm)) return reply.redirect(account, 303);
+      if (session) return reply.redirect(account, 303);
       return signIns.begin(reply, request, {
         realm,
         requiredLevel: 0,
