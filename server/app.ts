@@ -441,8 +441,7 @@ export async function buildApp({
   });
 
   await http.register(async (protocolPages) => {
-    guardProtocol(protocolPages, { realmExists: realms.exists });
-    protocolPages.setErrorHandler(oauthPageErrors(settings.of));
+    guardProtocol(protocolPages, { realmExists: realms.exists, failed: oauthPageErrors(settings.of) });
     authorizeRoutes(protocolPages, { authorization, signIns });
     logoutRoutes(protocolPages, logout);
   });

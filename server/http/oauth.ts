@@ -39,10 +39,17 @@ export const bearerOf = (request: FastifyRequest): string | undefined =>
 export const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
   reply.header('content-type', JSON_TYPE).send(json);
 
+/** Says what went wrong: JSON, or a page. */
+export type FailureHandler = (
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => FastifyReply | Promise<FastifyReply>;
+
 /** Hooks and parsers of the protocol endpoints of `app` (an encapsulated plugin). */
 export function guardProtocol(
   app: FastifyInstance,
-  { realmExists }: { realmExists(realm: string): Promise<boolean> },
+  { realmExists, failed = sendOAuthError }: { realmExists(realm: string): Promise<boolean>; failed?: FailureHandler },
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -52,7 +59,7 @@ export function guardProtocol(
   );
   // Schemas of these routes document; the endpoints parse by the rules of their RFCs.
   app.setValidatorCompiler(() => (value) => ({ value }));
-  app.setErrorHandler(sendOAuthError);
+  app.setErrorHandler(failed);
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');
     const realm = realmOf(request);
