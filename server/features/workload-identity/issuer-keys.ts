@@ -6,8 +6,8 @@ import { type ForeignKey, ForeignKeySet } from './token.ts';
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const KEPT_MS = 600_000;
-/** Between two fetches that an unknown key caused, and after one that failed. */
-const COOL_DOWN_MS = 30_000;
+/** Between two fetches that an unknown key caused; a fetch that failed is tried again after a shorter while. */
+const COOL_DOWN_MS = 10_000;
 const FAILURE_MS = 5_000;
 const MOST_ISSUERS = 1_000;
 /** Where every API server serves its keys; its discovery document may name an address that we don't reach it by. */
@@ -46,15 +46,21 @@ export function createIssuerKeys({
 
   async function addressOf({ issuer, jwksUri }: Source): Promise<string> {
     if (jwksUri !== null) return jwksUri;
-    const found = Discovery.parse(await json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`));
+    const read = Discovery.safeParse(await json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`));
+    if (!read.success) throw new Error(`the discovery document of ${issuer} names no keys at https`);
+    const found = read.data;
     // OpenID Connect Discovery §4.3: else any host could speak for any issuer.
     if (found.issuer !== issuer) throw new Error(`${issuer} calls itself ${found.issuer}`);
     const inCluster = issuer === clusterIssuer && new URL(found.jwks_uri).origin !== new URL(issuer).origin;
     return inCluster ? new URL(CLUSTER_KEYS_PATH, issuer).href : found.jwks_uri;
   }
 
-  const download = async (source: Source): Promise<readonly ForeignKey[]> =>
-    ForeignKeySet.parse(await json(await addressOf(source)));
+  async function download(source: Source): Promise<readonly ForeignKey[]> {
+    const address = await addressOf(source);
+    const read = ForeignKeySet.safeParse(await json(address));
+    if (!read.success) throw new Error(`${address} answered no JWK set, or too many keys`);
+    return read.data;
+  }
 
   function keep(source: Source, keys: Promise<readonly ForeignKey[]>, forMs: number): Entry {
     if (entries.size >= MOST_ISSUERS) {

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ServerProblem } from '../../../server/contract/client.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import * as api from '../../../server/contract/webhooks.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let receiver: Receiver;
+const params = { realm: 'acme' };
+const SECRET = 'a-secret-that-nobody-sees';
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile }, retryDelaysSeconds: [0, 0] });
+  await server.admin.call(createRealm, { body: { realm: 'acme' } });
+  await server.admin.call(createRealm, { body: { realm: 'other' } });
+}, 60_000);
+afterAll(async () => {
+  await server?.stop();
+  await receiver.stop();
+});
+
+const input = (name: string, more: object = {}) => ({
+  name,
+  url: `${receiver.url}/${name}`,
+  eventTypes: 'LOGOUT,WEBHOOK_TEST',
+  enabled: true,
+  ...more,
+});
+const create = async (name: string, more: object = {}) =>
+  (await server.admin.call(api.createWebhook, { params, body: input(name, more) })).body!;
+const at = (id: string, realm = 'acme') => ({ params: { realm, id } });
+const problem = (work: Promise<unknown>): Promise<ServerProblem> =>
+  work.then(
+    () => Promise.reject(new Error('it was not refused')),
+    (error: ServerProblem) => error,
+  );
+
+describe('a subscription', () => {
+  test('has the fields of 2.7; its secret is never shown', async () => {
+    const made = await create('shape', { secret: SECRET });
+    expect(made).toEqual({
+      id: made.id,
+      realmId: 'acme',
+      name: 'shape',
+      url: `${receiver.url}/shape`,
+      eventTypes: 'LOGOUT,WEBHOOK_TEST',
+      secret: null,
+      secretSet: true,
+      enabled: true,
+      createdAt: made.createdAt,
+    });
+    expect((await server.admin.call(api.getWebhook, at(made.id))).body).toEqual(made);
+    const list = await server.admin.call(api.listWebhooks, { params });
+    expect(list.body).toContainEqual(made);
+    expect((await create('no-secret')).secretSet).toBe(false);
+    const rows = await server.pool.query('select secret from webhook where secret is not null');
+    expect(Buffer.from(rows.rows[0].secret).includes(SECRET)).toBe(false);
+  });
+
+  test('put back as it was read keeps its secret', async () => {
+    const made = await create('same', { secret: SECRET });
+    expect((await server.admin.call(api.putWebhook, { ...at(made.id), body: made })).body).toEqual(made);
+    const renamed = await server.admin.call(api.putWebhook, { ...at(made.id), body: input('same-2') });
+    expect(renamed.body).toMatchObject({ name: 'same-2', secretSet: true });
+  });
+
+  test.each([
+    ['url', { url: 'http://receiver.example' }],
+    ['url', { url: 'nonsense' }],
+    ['eventTypes', { eventTypes: 'NO_SUCH_TYPE' }],
+    ['eventTypes', { eventTypes: ' , ' }],
+    ['secret', { secret: 'short' }],
+    ['name', { name: '' }],
+    ['unknown', { unknown: true }],
+  ])('with a bad %s is refused by its name', async (path, more) => {
+    const refused = await problem(create('bad', more));
+    expect([refused.status, refused.problem?.errors?.map((e) => e.path)]).toEqual([400, [path]]);
+  });
+
+  test('has a name of its own', async () => {
+    await create('taken');
+    const other = await create('free');
+    expect(await problem(create('taken'))).toMatchObject({ status: 409 });
+    expect(await problem(server.admin.call(api.putWebhook, { ...at(other.id), body: input('taken') }))).toMatchObject({
+      status: 409,
+    });
+  });
+
+  test('is changed only as it was read, and gone once it is deleted', async () => {
+    const made = await create('conditional');
+    const { etag = '' } = await server.admin.call(api.getWebhook, at(made.id));
+    await server.admin.call(api.putWebhook, { ...at(made.id), body: input('conditional', { enabled: false }) });
+    const headers = { 'if-match': etag };
+    const late = server.admin.call(api.putWebhook, { ...at(made.id), body: input('conditional'), headers });
+    expect(await problem(late)).toMatchObject({ status: 412 });
+    expect((await server.admin.call(api.deleteWebhook, at(made.id))).status).toBe(204);
+    expect(await problem(server.admin.call(api.getWebhook, at(made.id)))).toMatchObject({ status: 404 });
+  });
+
+  test('of one realm is not found in another, nor are its deliveries', async () => {
+    const { id } = await create('mine');
+    const delivery = (await server.admin.call(api.testWebhook, at(id))).body!;
+    const { admin } = server;
+    const refusals = await Promise.all([
+      problem(admin.call(api.getWebhook, at(id, 'other'))),
+      problem(admin.call(api.deleteWebhook, at(id, 'other'))),
+      problem(admin.call(api.putWebhook, { ...at(id, 'other'), body: input('mine') })),
+      problem(admin.call(api.testWebhook, at(id, 'other'))),
+      problem(admin.call(api.listDeliveries, at(id, 'other'))),
+      problem(admin.call(api.redeliver, { params: { realm: 'other', id, deliveryId: delivery.id } })),
+    ]);
+    expect(refusals.map((r) => r.status)).toEqual([404, 404, 404, 404, 404, 404]);
+  });
+
+  test('leaves an audit event of each change, without its address and secret', async () => {
+    const made = await create('audited', { secret: SECRET });
+    await server.admin.call(api.putWebhook, { ...at(made.id), body: input('audited', { secret: `${SECRET}-2` }) });
+    await server.admin.call(api.deleteWebhook, at(made.id));
+    const events = await server.admin.call(listEvents, { params, query: { limit: 50 } });
+    const mine = events.body!.filter((e) => e.subject?.id === made.id);
+    expect(mine.map((e) => e.type)).toEqual(['WEBHOOK_DELETED', 'WEBHOOK_UPDATED', 'WEBHOOK_CREATED']);
+    expect(mine[1]?.data).toMatchObject({ secretChanged: true, urlChanged: false });
+    expect(JSON.stringify(mine)).not.toMatch(/secret-that|127\.0\.0\.1:/);
+  });
+});
+
+describe('its deliveries', () => {
+  const until = async (id: string, status: string) => {
+    for (let i = 0; i < 500; i += 1) {
+      const [latest] = (await server.admin.call(api.listDeliveries, at(id))).body!;
+      if (latest?.status === status) return latest;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`no delivery became ${status}`);
+  };
+
+  test('are listed newest first, page by page', async () => {
+    const { id } = await create('listed');
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) ids.unshift((await server.admin.call(api.testWebhook, at(id))).body!.id);
+    const first = await server.admin.call(api.listDeliveries, { ...at(id), query: { limit: 3 } });
+    const cursor = first.nextCursor ?? '';
+    const second = await server.admin.call(api.listDeliveries, { ...at(id), query: { limit: 3, cursor } });
+    expect([...first.body!, ...second.body!].map((d) => d.id)).toEqual(ids);
+    expect(second.nextCursor).toBeUndefined();
+    const forged = { ...at(id), query: { cursor: Buffer.from('["x"]').toString('base64url') } };
+    expect(await problem(server.admin.call(api.listDeliveries, forged))).toMatchObject({ status: 400 });
+  });
+
+  test('say how it went, and are sent again with the same id', async () => {
+    const { id } = await create('again');
+    receiver.answer = () => ({ status: 500 });
+    const sent = (await server.admin.call(api.testWebhook, at(id))).body!;
+    expect(sent).toMatchObject({ status: 'pending', attempts: 0, eventType: 'WEBHOOK_TEST', webhookId: id });
+    const dead = await until(id, 'dead');
+    expect(dead).toMatchObject({ id: sent.id, attempts: 3, responseStatus: 500, error: 'answered 500' });
+    receiver.answer = () => ({ status: 200 });
+    const params = { realm: 'acme', id, deliveryId: sent.id };
+    const again = await server.admin.call(api.redeliver, { params });
+    expect([again.status, again.body?.id]).toEqual([202, sent.id]);
+    expect(await until(id, 'succeeded')).toMatchObject({ id: sent.id, attempts: 4 });
+  });
+});
