@@ -99,10 +99,7 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
       else if (type === 'MFA_CHALLENGE') inRealm(realm, (label) => challenges.inc({ realm: label }));
       else if (type === 'REALM_DELETED') void forgetDeleted();
     },
-    login: ({ realm, outcome }: { realm: string; outcome: string }) =>
-      inRealm(realm, (label) => logins.inc({ realm: label, outcome })),
-    tokenIssued: (realm: string, _grant?: string) => inRealm(realm, (label) => tokens.inc({ realm: label })),
-    mfaChallenge: (realm: string) => inRealm(realm, (label) => challenges.inc({ realm: label })),
+    tokenIssued: (realm: string) => inRealm(realm, (label) => tokens.inc({ realm: label })),
     adminWrite: ({ realm, method, outcome }: { realm: string; method: string; outcome: WriteOutcome }) =>
       inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),
 

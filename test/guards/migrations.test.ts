@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, sqlOver } from '../../server/db/sql.ts';
+import { sqlOver } from '../../server/db/sql.ts';
 import { type Column, columns, type Key, keys, printSchema } from '../support/catalogue.ts';
+import { connected } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** Tables that belong to no realm: the migrations' own, and an import's rows before they are anybody's. */
@@ -17,12 +18,11 @@ let constraints: Key[];
 
 beforeAll(async () => {
   database = await createDatabase();
-  const pool = openPool(database.url, { max: 1 });
-  const sql = sqlOver(pool);
-  all = await columns(sql);
-  constraints = await keys(sql);
+  await connected(database.url, async (client) => {
+    all = await columns(sqlOver(client));
+    constraints = await keys(sqlOver(client));
+  });
   inRealms = constraints.filter(({ table }) => !OUTSIDE.has(table));
-  await pool.end();
 });
 afterAll(() => database.drop());
 

@@ -1,10 +1,17 @@
 // Binds the routes of contract/settings.ts.
 import type { FastifyInstance } from 'fastify';
 import { getSettings, putSettings } from '../../contract/settings.ts';
+import type { Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
+import { markManaged } from '../../http/managed.ts';
 import type { SettingsService } from './service.ts';
+import { managersOf } from './store.ts';
 
-export function settingsRoutes(app: FastifyInstance, settings: SettingsService): void {
-  bind(app, getSettings, ({ params }) => settings.get(params.realm));
+export function settingsRoutes(app: FastifyInstance, { settings, sql }: { settings: SettingsService; sql: Sql }): void {
+  bind(app, getSettings, async ({ params, reply }) => {
+    const managers = await managersOf(sql, params.realm);
+    markManaged(reply, managers.length > 0 ? managers.join(', ') : undefined);
+    return settings.get(params.realm);
+  });
   bind(app, putSettings, ({ by, params, body, expect }) => settings.put(by, params.realm, body, expect));
 }

@@ -61,6 +61,8 @@ export function settingsFaults(
       'defaultLocale',
       'supportedLocales',
     );
+  for (const list of ['supportedLocales', 'resourceIndicators'] as const)
+    if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
   // Discovery 1.0 §3: the issuer has no query or fragment; RFC 8414 §3.3: it belongs to one authorization server.
   if (issuer !== null && /[?#]/.test(issuer)) refuse('must have neither query nor fragment', 'issuer');
   const own = `${baseUrl}/realms/${wanted.realmId}`;

@@ -97,6 +97,8 @@ test.each<[string, SettingsInput, string[]]>([
   ['a default locale that is not supported', { defaultLocale: 'de' }, ['defaultLocale']],
   ['a flow that does not exist', { browserFlow: 'nowhere' }, ['browserFlow']],
   ['the realm id of another realm', { realmId: 'master' }, ['realmId']],
+  ['a locale twice', { supportedLocales: ['en', 'en'] }, ['supportedLocales']],
+  ['a resource twice', { resourceIndicators: ['https://a.example', 'https://a.example'] }, ['resourceIndicators']],
   ['an issuer with a query', { issuer: 'https://id.example/?a=b' }, ['issuer']],
   ['two faults at once', { defaultLocale: 'de', browserFlow: 'nowhere' }, ['defaultLocale', 'browserFlow']],
 ])('%s: a 400 that names each field', async (_, body, fields) => {

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RealmSettingsDto, SettingsInput as Schema, type SettingsInput } from '../../../server/contract/settings.ts';
+import { changeOf, issuerOf, settingsFaults, settingsOf } from '../../../server/features/settings/rules.ts';
+
+const baseUrl = 'https://id.example';
+const fresh = settingsOf('acme', {});
+const input: fc.Arbitrary<SettingsInput> = fc.record(
+  {
+    accessTokenTtlSeconds: fc.integer({ min: 1, max: 86_400 }),
+    rememberMe: fc.boolean(),
+    riskMediumThreshold: fc.integer({ min: 0, max: 100 }),
+    riskHighThreshold: fc.integer({ min: 0, max: 100 }),
+    logoUrl: fc.constantFrom(null, 'https://acme.example/logo.svg'),
+    supportedLocales: fc.uniqueArray(fc.constantFrom('en', 'de', 'fr'), { minLength: 1 }),
+    defaultLocale: fc.constantFrom('en', 'de', 'fr'),
+    resourceIndicators: fc.uniqueArray(fc.constantFrom('https://a.example', 'https://b.example')),
+  },
+  { requiredKeys: [] },
+);
+
+test('a fresh realm contradicts nothing', () => {
+  const everything = Object.keys(fresh);
+  expect(settingsFaults(fresh, { baseUrl, changed: everything })).toEqual([]);
+  expect(RealmSettingsDto.parse(fresh)).toEqual(fresh);
+});
+
+test('what was applied changes nothing when it is applied again', () => {
+  fc.assert(
+    fc.property(input, input, (first, second) => {
+      const { wanted } = changeOf(changeOf(fresh, first).wanted, second);
+      expect(changeOf(wanted, second).changes).toEqual([]);
+      const { realmId: _, ...whole } = wanted;
+      expect(changeOf(wanted, Schema.parse(whole)).changes).toEqual([]);
+    }),
+  );
+});
+
+test('the patch is just what differs, and what is stored with it reads as what was wanted', () => {
+  fc.assert(
+    fc.property(input, input, (first, second) => {
+      const stored = changeOf(fresh, first).patch;
+      const current = settingsOf('acme', stored);
+      const { wanted, patch, changes } = changeOf(current, second);
+      expect(settingsOf('acme', { ...stored, ...patch })).toEqual(wanted);
+      expect(Object.keys(patch)).toEqual(changes.map(({ field }) => field));
+      for (const { from, to } of changes) expect(from).not.toEqual(to);
+    }),
+  );
+});
+
+test('only a field that was changed is blamed, and a faulty change always is', () => {
+  fc.assert(
+    fc.property(input, (asked) => {
+      const { wanted, changes } = changeOf(fresh, asked);
+      const changed = changes.map(({ field }) => field);
+      const faults = settingsFaults(wanted, { baseUrl, changed });
+      for (const { path } of faults) expect(changed).toContain(path);
+      const crossed = wanted.riskMediumThreshold > wanted.riskHighThreshold;
+      const foreign = !wanted.supportedLocales.includes(wanted.defaultLocale);
+      expect(faults.length > 0).toBe(crossed || foreign);
+    }),
+  );
+});
+
+test.each<[string | null, string[]]>([
+  [null, []],
+  ['https://login.acme.example', []],
+  ['https://id.example/realms/acme', []],
+  ['https://id.example/realms/acme/v2', []],
+  ['https://id.example/realms/other', ['issuer']],
+  ['https://id.example/realms/acme2', ['issuer']],
+  ['https://login.acme.example/?tenant=1', ['issuer']],
+  ['https://login.acme.example/#a', ['issuer']],
+])('the issuer %s', (issuer, blamed) => {
+  const wanted = { ...fresh, issuer };
+  expect(settingsFaults(wanted, { baseUrl, changed: ['issuer'] }).map(({ path }) => path)).toEqual(blamed);
+  expect(issuerOf(baseUrl, wanted)).toBe(issuer ?? 'https://id.example/realms/acme');
+});
