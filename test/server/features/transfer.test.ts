@@ -1,50 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ServerProblem } from '../../../server/contract/client.ts';
-import { createRealm } from '../../../server/contract/realms.ts';
-import { exportRealm, importRealm, type Plan } from '../../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { type Importer, importer } from '../../support/transfer.ts';
 
 let server: TestServer;
+let admin: Importer;
+
+const SHOP_SECRET = 'a-long-and-varied-secret-0123456789';
+const placeholder = (name: string) => `\${${name}}`;
 
 beforeAll(async () => {
   server = await startTestServer({
-    env: {
-      SVC_VAR_CLIENT_SHOP_SECRET: 'a-long-and-varied-secret-0123456789',
-      SVC_VAR_WEBHOOK_HOOK_SECRET: 'hook-secret-of-20-chars',
-    },
+    env: { SVC_VAR_CLIENT_SHOP_SECRET: SHOP_SECRET, SVC_VAR_WEBHOOK_HOOK_SECRET: 'hook-secret-of-20-chars' },
   });
+  admin = await importer(server);
 }, 60_000);
 afterAll(() => server?.stop());
-
-type Query = Partial<Record<'dryRun' | 'manager' | 'prune' | 'force', string>>;
-
-async function apply(
-  realm: string,
-  document: object,
-  query: Query = {},
-  headers: Record<string, string> = {},
-): Promise<Plan> {
-  const { body } = await server.admin.call(importRealm, {
-    params: { realm },
-    query: query as never,
-    body: document as never,
-    headers,
-  });
-  if (!body) throw new Error('no plan');
-  return body;
-}
-const problemOf = (work: Promise<unknown>): Promise<ServerProblem> =>
-  work.then(
-    () => {
-      throw new Error('it was accepted');
-    },
-    (error: unknown) => {
-      if (error instanceof ServerProblem) return error;
-      throw error;
-    },
-  );
-const download = async (realm: string, query = '') =>
-  (await server.admin.call(exportRealm, { params: { realm } })).body;
 
 const document = {
   formatVersion: 2,
@@ -71,24 +41,27 @@ const document = {
   clients: [
     {
       clientId: 'shop',
-      redirectUris: ['https://shop.example/cb'],
-      secret: '${SVC_VAR_CLIENT_SHOP_SECRET}',
+      redirectUris: ['https://shop.example/cb', 'https://shop.example/b'],
+      secret: placeholder('SVC_VAR_CLIENT_SHOP_SECRET'),
       defaultClientScopes: ['orders', 'profile'],
     },
     { clientId: 'ci', grantTypes: ['client_credentials'] },
   ],
   clientRoles: { shop: [{ name: 'seller' }, { name: 'buyer', composite: { roles: ['reader'] } }] },
-  serviceAccountRoles: [{ clientId: 'ci', roles: ['reader'], clientRoles: { shop: ['seller'] } }],
+  adminRoles: [{ name: 'keeper', permissions: ['clients:read'] }],
+  serviceAccountRoles: [
+    { clientId: 'ci', roles: ['reader'], clientRoles: { shop: ['seller'] }, adminRoles: ['keeper'] },
+  ],
   groups: [
-    { path: '/staff', roles: ['reader'] },
     { path: '/staff/ops', attributes: { floor: ['2'] } },
+    { path: '/staff', roles: ['reader'] },
   ],
   webhooks: [
     {
       name: 'hook',
       url: 'https://hooks.example/in',
-      eventTypes: 'LOGIN_SUCCESS,LOGIN_FAILURE',
-      secret: '${SVC_VAR_WEBHOOK_HOOK_SECRET}',
+      eventTypes: 'LOGIN_SUCCESS, LOGIN_FAILURE',
+      secret: placeholder('SVC_VAR_WEBHOOK_HOOK_SECRET'),
     },
   ],
   workloadIdentity: [
@@ -108,34 +81,161 @@ const document = {
       roles: ['admin'],
       groups: ['/staff/ops'],
       clientRoles: { shop: ['buyer'] },
-      attributes: { tier: ['gold'] },
-      createdAt: 1700000000123,
+      attributes: { tier: ['gold'], 'a "quoted"\\name': ['tab\there', 'ünï'] },
+      createdAt: 1_700_000_000_123,
     },
     { username: 'bob' },
   ],
 };
 
+/** What every write leaves a trace in. */
+const traces = async () => {
+  const { rows } = await server.pool.query(
+    `select (select count(*) from event) events, (select max(last_applied_at) from manager) applied,
+      (select sum(revision) from realm) revisions, (select count(*) from import_user) staged`,
+  );
+  return rows;
+};
+
 describe('a document', () => {
   test('seeds a realm that does not exist, and applied again plans, writes and audits nothing', async () => {
-    const first = await apply('acme', document, { manager: 'k8s:c/identity/Realm/acme' });
+    const first = await admin.apply('acme', document, { manager: 'k8s:c/identity/Realm/acme' });
     expect(first.changes[0]).toMatchObject({ action: 'create', kind: 'realm', key: 'acme' });
     expect(first.changes.filter((c) => c.kind === 'user').map((c) => c.key)).toEqual(['ana', 'bob']);
-    const before = await server.pool.query(
-      'select (select count(*) from event) events, (select max(last_applied_at) from manager) applied, (select max(revision) from realm) revision',
-    );
-    const second = await apply('acme', document, { manager: 'k8s:c/identity/Realm/acme' });
-    expect(second).toMatchObject({ changes: [], ownership: [], conflicts: [], inSync: true });
-    const after = await server.pool.query(
-      'select (select count(*) from event) events, (select max(last_applied_at) from manager) applied, (select max(revision) from realm) revision',
-    );
-    expect(after.rows).toEqual(before.rows);
+    const before = await traces();
+    const second = await admin.apply('acme', document, { manager: 'k8s:c/identity/Realm/acme' });
+    expect(second).toMatchObject({ changes: [], ownership: [], conflicts: [], inSync: true, revision: first.revision });
+    expect(await traces()).toEqual(before);
   });
 
   test('that was exported and imported elsewhere exports to the same bytes', async () => {
-    const original = await download('acme');
-    const plan = await apply('copy', original ?? {});
-    expect(plan.conflicts).toEqual([]);
-    expect(JSON.stringify(await download('copy'))).toBe(JSON.stringify(original));
-    expect((await apply('copy', original ?? {})).inSync).toBe(true);
+    const original = await admin.download('acme');
+    expect(await admin.download('acme')).toBe(original);
+    await admin.apply('copy', JSON.parse(original));
+    expect(await admin.download('copy')).toBe(original);
+    expect((await admin.apply('copy', JSON.parse(original))).inSync).toBe(true);
+  });
+
+  test('is exported with every key of the format, sorted, with placeholders for its secrets', async () => {
+    const text = await admin.download('acme');
+    const exported = JSON.parse(text);
+    expect(Object.keys(exported)).toEqual([
+      ...['adminRoles', 'agents', 'applications', 'authorizationServices', 'clientProtocolMappers', 'clientRoles'],
+      ...['clientScopes', 'clients', 'flows', 'formatVersion', 'groups', 'identityProviders', 'messageTemplates'],
+      ...['messagingProviders', 'organizations', 'realm', 'requiredEnv', 'resourceIndicators', 'roles', 'samlClients'],
+      ...['scimTargets', 'serviceAccountRoles', 'users', 'webhooks', 'workloadIdentity'],
+    ]);
+    expect(exported.requiredEnv).toEqual(['SVC_VAR_CLIENT_SHOP_SECRET', 'SVC_VAR_WEBHOOK_HOOK_SECRET']);
+    expect(text).not.toContain(SHOP_SECRET);
+    expect(exported.users[0]).toMatchObject({
+      username: 'ana',
+      groups: ['/staff/ops'],
+      clientRoles: { shop: ['buyer'] },
+    });
+  });
+
+  test('leaves what it does not mention as people have set it', async () => {
+    await admin.apply('partial', { clients: [{ clientId: 'app', name: 'App' }] });
+    await server.pool.query(
+      `update client set description = 'by hand' where realm_id = 'partial' and client_id = 'app'`,
+    );
+    expect((await admin.apply('partial', { clients: [{ clientId: 'app', name: 'App' }] })).inSync).toBe(true);
+    const plan = await admin.apply('partial', { clients: [{ clientId: 'app', name: 'Other' }] });
+    expect(plan.changes).toEqual([
+      { action: 'update', kind: 'client', key: 'app', fields: [{ path: 'name', from: 'App', to: 'Other' }] },
+    ]);
+    const { clients } = JSON.parse(await admin.download('partial'));
+    expect(clients[0]).toMatchObject({ name: 'Other', description: 'by hand' });
+  });
+
+  test('shows drift that somebody made, and repairs it', async () => {
+    await server.pool.query(`update webhook set enabled = false where realm_id = 'acme'`);
+    const manager = 'k8s:c/identity/Realm/acme';
+    const dry = await admin.apply('acme', document, { manager, dryRun: 'true' });
+    expect(dry.inSync).toBe(true); // `enabled` is not declared, so it is nobody's
+    await server.pool.query(`update webhook set url = 'https://evil.example/' where realm_id = 'acme'`);
+    const plan = await admin.apply('acme', document, { manager, dryRun: 'true' });
+    expect(plan).toMatchObject({ inSync: false, summary: { create: 0, update: 1, delete: 0 } });
+    expect((await admin.apply('acme', document, { manager })).changes).toHaveLength(1);
+    expect((await admin.apply('acme', document, { manager })).inSync).toBe(true);
+  });
+
+  test('keeps the ids of a flow’s steps that stay the same', async () => {
+    const ids = async () =>
+      (
+        await server.pool.query(
+          `select authenticator_id, execution_id from flow_execution where realm_id = 'acme' and flow_alias = 'two-steps' order by 1`,
+        )
+      ).rows;
+    const before = await ids();
+    const [flow] = document.flows;
+    const [first, second] = flow?.executions ?? [];
+    const changed = [
+      {
+        alias: 'two-steps',
+        executions: [
+          { ...first, config: {} },
+          { ...second, requirement: 'REQUIRED', executions: [{ authenticatorId: 'otp', requirement: 'REQUIRED' }] },
+        ],
+      },
+    ];
+    await admin.apply('acme', { flows: changed }, { manager: 'k8s:c/identity/Realm/acme' });
+    const after = await ids();
+    expect(after).toHaveLength(3);
+    for (const row of after) expect(before).toContainEqual(row);
+  });
+});
+
+describe('secrets', () => {
+  test('show in a plan as ***, and rotate', async () => {
+    const client = (secret: string) => ({ clients: [{ clientId: 'app', secret }] });
+    await admin.apply('secrets', client(SHOP_SECRET));
+    expect((await admin.apply('secrets', client(SHOP_SECRET))).inSync).toBe(true);
+    const plan = await admin.apply('secrets', client('another-secret-with-many-characters-42'));
+    expect(plan.changes).toEqual([
+      { action: 'update', kind: 'client', key: 'app', fields: [{ path: 'secret', from: '***', to: '***' }] },
+    ]);
+    const slow = await admin.apply('secrets', client('chosen-by-people'));
+    expect(slow.changes).toHaveLength(1);
+    expect((await admin.apply('secrets', client('chosen-by-people'))).inSync).toBe(true);
+  });
+
+  test('of the server’s own environment cannot be read by a document', async () => {
+    const refusal = await admin.refusal('acme', {
+      clients: [{ clientId: 'x', secret: placeholder('SVC_MASTER_KEY') }],
+      webhooks: [{ name: 'w', url: 'https://a.example', eventTypes: '*', secret: placeholder('DATABASE_URL') }],
+    });
+    expect(refusal.errors?.map((e) => e.path)).toEqual(['clients[0].secret', 'webhooks[0].secret']);
+    const elsewhere = await admin.refusal('acme', {
+      realm: { welcomeText: placeholder('SVC_VAR_CLIENT_SHOP_SECRET') },
+    });
+    expect(elsewhere).toMatchObject({ status: 400 });
+  });
+
+  test('whose placeholders are missing are all listed', async () => {
+    const refusal = await admin.refusal('acme', {
+      clients: [
+        { clientId: 'x', secret: placeholder('SVC_VAR_B') },
+        { clientId: 'y', secret: placeholder('SVC_VAR_A') },
+      ],
+    });
+    expect(refusal).toMatchObject({ type: 'urn:svc:problem:missing-environment', missing: ['SVC_VAR_A', 'SVC_VAR_B'] });
+  });
+});
+
+describe('export', () => {
+  test('carries the revision as its tag, and answers 304 to it where users are left out', async () => {
+    const first = await admin.fetch('/admin/realms/acme/export?users=false');
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"\d+"$/);
+    expect(Object.keys(JSON.parse(await first.text()))).not.toContain('users');
+    const headers = { 'if-none-match': tag };
+    expect((await admin.fetch('/admin/realms/acme/export?users=false', { headers })).status).toBe(304);
+    await admin.apply('acme', { realm: { rememberMe: true } });
+    expect((await admin.fetch('/admin/realms/acme/export?users=false', { headers })).status).toBe(200);
+  });
+
+  test('of a realm that does not exist is 404', async () => {
+    expect((await admin.fetch('/admin/realms/nowhere/export')).status).toBe(404);
   });
 });

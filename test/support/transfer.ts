@@ -1,0 +1,93 @@
+// Owns: speaking to import and export as tests need it: any bytes in, the very bytes out, problems as values.
+// Does not own: the server (server.ts).
+// Implements: tests of decisions "Import, export, plan".
+import { z } from 'zod';
+import { Plan } from '../../server/contract/transfer.ts';
+import { ADMIN_PASSWORD, type TestServer } from './server.ts';
+
+export type Query = Partial<Record<'dryRun' | 'manager' | 'prune' | 'force', string>>;
+
+const Refusal = z.looseObject({
+  type: z.string(),
+  status: z.number(),
+  detail: z.string().optional(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  conflicts: z.array(z.record(z.string(), z.unknown())).optional(),
+  missing: z.array(z.string()).optional(),
+});
+export type Refusal = z.infer<typeof Refusal>;
+
+export interface Importer {
+  /** The plan; a refusal throws. */
+  apply(realm: string, document: object, query?: Query, headers?: Record<string, string>): Promise<Plan>;
+  /** The refusal; a plan throws. */
+  refusal(
+    realm: string,
+    document: object | BodyInit,
+    query?: Query,
+    headers?: Record<string, string>,
+  ): Promise<Refusal>;
+  /** The very bytes. */
+  download(realm: string, query?: string): Promise<string>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** Signs in at the admin API and sends what it is told, with cookies and CSRF header. */
+export async function importer(
+  server: TestServer,
+  credentials: object = { username: 'admin', password: ADMIN_PASSWORD },
+): Promise<Importer> {
+  const jar = new Map<string, string>();
+  const keep = (response: Response) => {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      jar.set(name, value);
+    }
+    return response;
+  };
+  const json = { 'content-type': 'application/json' };
+  const body = JSON.stringify(credentials);
+  const login = keep(await fetch(`${server.baseUrl}/admin/login`, { method: 'POST', headers: json, body }));
+  if (login.status !== 204) throw new Error(`admin login: ${login.status}`);
+
+  const call = async (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
+    headers.set('x-xsrf-token', jar.get('XSRF-TOKEN') ?? '');
+    return keep(await fetch(server.baseUrl + path, { ...init, headers }));
+  };
+  const send = (
+    realm: string,
+    document: object | BodyInit,
+    query: Query = {},
+    headers: Record<string, string> = {},
+  ) => {
+    const plain = Object.getPrototypeOf(document) === Object.prototype;
+    return call(`/admin/realms/${realm}/import?${new URLSearchParams(query)}`, {
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: plain ? JSON.stringify(document) : (document as BodyInit),
+      ...(document instanceof ReadableStream ? { duplex: 'half' } : {}),
+    });
+  };
+  return {
+    fetch: call,
+    async apply(realm, document, query, headers) {
+      const response = await send(realm, document, query, headers);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`import: ${response.status} ${text}`);
+      return Plan.parse(JSON.parse(text));
+    },
+    async refusal(realm, document, query, headers) {
+      const response = await send(realm, document, query, headers);
+      const text = await response.text();
+      if (response.status === 200) throw new Error(`it was accepted: ${text}`);
+      return Refusal.parse(JSON.parse(text));
+    },
+    async download(realm, query = '') {
+      const response = await call(`/admin/realms/${realm}/export${query}`);
+      if (response.status !== 200) throw new Error(`export: ${response.status} ${await response.text()}`);
+      return response.text();
+    },
+  };
+}
