@@ -1,0 +1,209 @@
+// Owns: a realm's ids are tried at every endpoint of another realm: each is 404, and nothing of the realm changes.
+// Does not own: what the database refuses by itself (migrations.test.ts), rights (escalation.test.ts).
+// Implements: specification 1 ("a fully isolated tenant"); decisions "Realms".
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { address } from '../../server/contract/client.ts';
+import { createClientScope } from '../../server/contract/client-scopes.ts';
+import { createClient } from '../../server/contract/clients.ts';
+import { listEvents } from '../../server/contract/events.ts';
+import { createFlow } from '../../server/contract/flows.ts';
+import { createGroup } from '../../server/contract/groups.ts';
+import { rotateKeys } from '../../server/contract/keys.ts';
+import { createRealm } from '../../server/contract/realms.ts';
+import { createRole } from '../../server/contract/roles.ts';
+import type { Route } from '../../server/contract/route.ts';
+import { listSessions } from '../../server/contract/sessions.ts';
+import { importRealm } from '../../server/contract/transfer.ts';
+import { createUser, listCredentials } from '../../server/contract/users.ts';
+import { createWebhook } from '../../server/contract/webhooks.ts';
+import { createWorkloadIdentity } from '../../server/contract/workload-identity.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { sqlOver } from '../../server/db/sql.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
+
+const MINE = 'mine';
+const OTHER = 'other';
+let server: TestServer;
+let cookies = '';
+let csrf = '';
+/** Parameters of a path, by the path's first word after the realm. */
+const ids: Record<string, Record<string, string>> = {};
+/** Valid bodies, so that nothing but the id is at fault. */
+const bodies: Record<string, unknown> = {
+  'PUT users': { username: 'x' },
+  'PUT users password': { password: 'a long enough password' },
+  'PUT users admin-roles': { grants: [] },
+  'PUT clients': { clientId: 'x' },
+  'PUT clients admin-roles': { grants: [] },
+  'PUT roles': { name: 'x' },
+  'PUT groups': { name: 'x' },
+  'PUT flows': { executions: [] },
+  'PATCH flows': { alias: 'x' },
+  'PUT admin-roles': { permissions: [] },
+  'PUT webhooks': { name: 'x', url: 'https://x.example.test/', eventTypes: '*', enabled: true },
+  'PUT workload-identity': { name: 'x', issuer: 'https://x.example.test', subject: 'x', audience: 'x', clientId: 'x' },
+};
+
+const isRoute = (value: unknown): value is Route =>
+  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'recordsNothing' in value;
+
+/** Every route of the contract that names something inside a realm. */
+const folder = path.resolve(import.meta.dirname, '../../server/contract');
+const modules: unknown[] = await Promise.all(
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => import(path.join(folder, file))),
+);
+const routes = modules
+  .flatMap((module) => (typeof module === 'object' && module ? Object.values(module).filter(isRoute) : []))
+  .filter((route) => /^\/admin\/realms\/:realm\/.*(:|\*)/.test(route.path));
+
+const words = (route: Route) => route.path.split('/').filter((word) => /^[a-z]/.test(word));
+const areaOf = (route: Route) => words(route)[2] ?? '';
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { admin } = server;
+  for (const realm of [MINE, OTHER]) await admin.call(createRealm, { body: { realm } });
+  const params = { realm: MINE };
+  const idOf = async (made: Promise<{ body: { id: string } | undefined }>) => (await made).body?.id ?? '';
+  const password = 'a long enough password';
+  const userId = await idOf(admin.call(createUser, { params, body: { username: 'ada', password } }));
+  const { body: credentials } = await admin.call(listCredentials, { params: { ...params, userId } });
+  ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '' };
+  ids.clients = { id: await idOf(admin.call(createClient, { params, body: { clientId: 'app' } })) };
+  ids.roles = { id: await idOf(admin.call(createRole, { params, body: { name: 'reader' } })) };
+  ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })) };
+  ids['client-scopes'] = { id: await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } })) };
+  await admin.call(createFlow, { params, body: { alias: 'mine-only', copyFromAlias: 'browser' } });
+  ids.flows = { alias: 'mine-only' };
+  const { body: old } = await admin.call(rotateKeys, { params });
+  await admin.call(rotateKeys, { params });
+  ids.keys = { keyId: old?.keyId ?? '' };
+  const role = newId();
+  await admin.call(putAdminRole, {
+    params: { ...params, id: role },
+    body: { name: 'clerks', permissions: ['users:read'] },
+  });
+  ids['admin-roles'] = { id: role };
+  const grants = [{ role: 'clerks', realm: MINE }];
+  await admin.call(putUserAdminRoles, { params: { ...params, userId }, body: { grants } });
+  const url = 'https://receiver.example.test/';
+  const webhook = await idOf(
+    admin.call(createWebhook, { params, body: { name: 'hook', url, eventTypes: 'ROLE_CREATED', enabled: false } }),
+  );
+  const issuer = 'https://issuer.example.test';
+  const identity = { name: 'ci', issuer, subject: 'ci', audience: 'here', clientId: 'app' };
+  ids['workload-identity'] = { id: await idOf(admin.call(createWorkloadIdentity, { params, body: identity })) };
+  await admin.call(importRealm, { params, query: { manager: 'theirs' }, body: { roles: [{ name: 'managed' }] } });
+  ids.managers = { '*': 'theirs' };
+  const sql = sqlOver(server.pool);
+  const [session, delivery] = [newId(), newId()];
+  await sql`
+    insert into session (realm_id, id, token_hash, user_id, started_at, last_seen_at, expires_at, authenticated_at)
+    values (${MINE}, ${session}, ${Buffer.from('x')}, ${userId}, now(), now(), now() + interval '1 hour', now())`;
+  ids.sessions = { id: session };
+  await sql`
+    insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)
+    values (${MINE}, ${delivery}, ${webhook}, ${newId()}, 'ROLE_CREATED', '{}', 'dead', now())`;
+  ids.webhooks = { id: webhook, deliveryId: delivery };
+  const login = await server.app.http.inject({
+    method: 'POST',
+    url: '/admin/login',
+    payload: { username: 'admin', password: ADMIN_PASSWORD },
+  });
+  cookies = login.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  csrf = login.cookies.find(({ name }) => name === 'XSRF-TOKEN')?.value ?? '';
+});
+afterAll(() => server?.stop());
+
+async function send(route: Route, realm: string) {
+  const key = [route.method, ...words(route).slice(2)].join(' ');
+  const params = { ...ids[areaOf(route)], realm };
+  const needs = [...route.path.matchAll(/:([A-Za-z]+)|(\*)/g)].map((match) => match[1] ?? '*');
+  expect(Object.keys(params), `ids of ${route.path}: add them to this test`).toEqual(expect.arrayContaining(needs));
+  const body = bodies[key];
+  return server.app.http.inject({
+    method: route.method,
+    url: address(route.path, params),
+    headers: {
+      // a GET refreshes the token; the pair sent here stays a pair
+      cookie: cookies,
+      'x-xsrf-token': csrf,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+  });
+}
+
+/** All rows of the realm, table by table. */
+async function everything(): Promise<unknown> {
+  const sql = sqlOver(server.pool);
+  const tables = await sql<{ name: string }>`
+    select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = 'public' and c.column_name = 'realm_id' and t.table_type = 'BASE TABLE' order by 1`;
+  const rows = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { rows: found } = await server.pool.query(
+        `select coalesce(jsonb_agg(t order by t::text), '[]') as rows from ${name} t where realm_id = $1`,
+        [MINE],
+      );
+      return [name, found[0].rows];
+    }),
+  );
+  return Object.fromEntries(rows);
+}
+
+test('there are routes to try', () => {
+  expect(routes.length).toBeGreaterThan(35);
+});
+
+test('every id of the realm is 404 at every endpoint of another realm, and nothing of the realm changes', async () => {
+  const before = await everything();
+  const answers = [];
+  for (const route of routes) {
+    const { statusCode } = await send(route, OTHER);
+    answers.push(`${route.method} ${route.path} ${statusCode}`);
+  }
+  expect(answers).toEqual(routes.map((route) => `${route.method} ${route.path} 404`));
+  expect(await everything()).toEqual(before);
+});
+
+test('the same reads succeed in the realm itself, so the ids were good', async () => {
+  const reads = routes.filter((route) => route.method === 'GET');
+  const answers = [];
+  for (const route of reads) answers.push(`${route.path} ${(await send(route, MINE)).statusCode}`);
+  expect(answers).toEqual(reads.map((route) => `${route.path} 200`));
+});
+
+describe('what a body or a query names', () => {
+  test('is looked for in the realm of the path alone', async () => {
+    const { admin } = server;
+    const params = { realm: OTHER };
+    const refused = [
+      () => admin.call(createUser, { params, body: { username: 'x', roles: ['reader'] } }),
+      () => admin.call(createUser, { params, body: { username: 'x', groups: ['/staff'] } }),
+      () => admin.call(createClient, { params, body: { clientId: 'x', defaultClientScopes: ['orders'] } }),
+      () => admin.call(createClient, { params, body: { clientId: 'x', flowOverride: 'mine-only' } }),
+      () => admin.call(createRole, { params, body: { name: 'x', composite: { roles: ['reader'] } } }),
+      () => admin.call(createRole, { params, body: { name: 'x', composite: { clientRoles: { app: ['reader'] } } } }),
+      () => admin.call(createGroup, { params, body: { name: 'x', parentId: ids.groups?.id ?? '' } }),
+      () => admin.call(createFlow, { params, body: { alias: 'x', copyFromAlias: 'mine-only' } }),
+      () =>
+        admin.call(createWorkloadIdentity, {
+          params,
+          body: { name: 'x', issuer: 'https://x.example.test', subject: 'x', audience: 'x', clientId: 'app' },
+        }),
+    ];
+    for (const attempt of refused)
+      await expect(attempt(), String(attempt)).rejects.toMatchObject({
+        status: expect.toSatisfy((s) => s === 400 || s === 404),
+      });
+    const query = { userId: ids.users?.userId ?? '' };
+    expect((await admin.call(listEvents, { params, query })).body).toEqual([]);
+    expect((await admin.call(listSessions, { params, query })).body).toEqual([]);
+  });
+});
