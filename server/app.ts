@@ -14,7 +14,6 @@ import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
-import { createEventBatch } from './events/batch.ts';
 import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -29,12 +28,7 @@ import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { adminRolesPart } from './features/admin-access/transfer.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
-import { authorizeRoutes } from './features/authorize/routes.ts';
-import { createAuthorization } from './features/authorize/service.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
-import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
-import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
-import { createClientAuthentication } from './features/client-authentication/service.ts';
 import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientScopes } from './features/client-scopes/service.ts';
@@ -42,11 +36,7 @@ import { clientScopesPart } from './features/client-scopes/transfer.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
 import { createClientsPart, serviceAccountRolesPart } from './features/clients/transfer.ts';
-import { createClientViews } from './features/clients/view.ts';
-import { createConsents } from './features/consent/service.ts';
 import { createCredentials } from './features/credentials/service.ts';
-import { discoveryRoutes } from './features/discovery/routes.ts';
-import { createDiscovery } from './features/discovery/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { flowRoutes } from './features/flows/routes.ts';
 import { seedFlows } from './features/flows/seed.ts';
@@ -55,45 +45,30 @@ import { createFlowsPart } from './features/flows/transfer.ts';
 import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
 import { groupsPart } from './features/groups/transfer.ts';
-import { introspectRoutes } from './features/introspect/routes.ts';
-import { createIntrospection } from './features/introspect/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
-import { logoutRoutes } from './features/logout/routes.ts';
-import { createLogout } from './features/logout/service.ts';
 import { db, diskSpace, ping, sessionCache, ssl } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests, monitoringAdminRoutes } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
-import { revokeRoutes } from './features/revoke/routes.ts';
-import { createRevocation } from './features/revoke/service.ts';
 import { createRisk } from './features/risk/service.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createRoles } from './features/roles/service.ts';
 import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
-import { createSessions, SESSION_COOKIE } from './features/sessions/service.ts';
+import { createSessions } from './features/sessions/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
-import { clientCredentialsGrant } from './features/token/client-credentials.ts';
-import { codeGrant } from './features/token/code.ts';
-import { createFamilies } from './features/token/families.ts';
-import { refreshGrant } from './features/token/refresh.ts';
-import { tokenRoutes } from './features/token/routes.ts';
-import { createTokenEndpoint } from './features/token/service.ts';
-import { createMint } from './features/tokens/mint.ts';
 import { createTokens } from './features/tokens/service.ts';
 import { createExport } from './features/transfer/export.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys } from './features/transfer/service.ts';
-import { userinfoRoutes } from './features/userinfo/routes.ts';
-import { createUserinfo } from './features/userinfo/service.ts';
 import * as importStore from './features/users/import-store.ts';
 import { userRoutes } from './features/users/routes.ts';
 import { createUsers } from './features/users/service.ts';
@@ -109,15 +84,13 @@ import { createWorkloadIdentities } from './features/workload-identity/service.t
 import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
-import { createCors } from './http/cors.ts';
-import { guardProtocol } from './http/oauth.ts';
-import { oauthPageErrors } from './http/oauth-pages.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { sendProblem } from './http/problems.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
+import { createProtocol } from './protocol.ts';
 
 export const VERSION = '0.1.0';
 
@@ -265,72 +238,34 @@ export async function buildApp({
     newId,
   });
 
-  const batch = createEventBatch({
-    transact,
-    failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
-  });
-  const clientViews = createClientViews({ sql, now });
-  const mint = createMint({ tokens, settings, now, newId });
-  const families = createFamilies({ now });
-  const remoteKeys = createRemoteKeys({ outbound, now });
-  const assertions = createAssertions({ sql, settings, remoteKeys, baseUrl, now });
-  const authentication = createClientAuthentication({ clients: clientViews, assertions, passwords });
-  const tokenEndpoint = createTokenEndpoint({
-    authentication,
-    settings,
-    grants: [
-      codeGrant({ transact, mint, families, now, newId }),
-      refreshGrant({ transact, mint, families, now }),
-      clientCredentialsGrant({ mint, batch }),
-    ],
-    batch,
-    metrics,
-    baseUrl,
-  });
-  const discovery = createDiscovery({
+  const protocol = createProtocol({
     sql,
-    keys,
-    settings,
-    grantTypes: tokenEndpoint.grantTypes,
-    assertionAlgorithms,
-    baseUrl,
-    now,
-  });
-  const userinfo = createUserinfo({ sql, tokens, settings, clients: clientViews });
-  const revocation = createRevocation({ transact, tokens, families, settings });
-  const introspection = createIntrospection({ sql, tokens, settings, clients: clientViews, now });
-  caches.push(clientViews, discovery);
-  const consents = createConsents({ sql, sessionCookie: SESSION_COOKIE, now });
-  const authorization = createAuthorization({
     transact,
-    clients: clientViews,
+    outbound,
+    passwords,
     settings,
+    keys,
+    tokens,
     sessions,
     signIns,
-    consents,
-    tokens,
+    metrics,
+    realmExists: realms.exists,
     baseUrl,
+    log,
     now,
+    newId,
   });
-  const logout = createLogout({
-    transact,
-    clients: clientViews,
-    sessions,
-    settings,
-    tokens,
-    sessionCookie: SESSION_COOKIE,
-    now,
-  });
+  caches.push(protocol);
 
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const identities = createWorkloadIdentities({ sql, transact, access, newId });
   const exchange = createExchange({
     sql,
     transact,
-    clients: clientViews,
+    clients: protocol.clients,
     settings,
     issuerKeys: createIssuerKeys({ outbound, now, clusterIssuer: cluster?.issuer }),
-    mint,
+    mint: protocol.mint,
     adminAudience: access.audience,
     metrics,
     now,
@@ -407,7 +342,7 @@ export async function buildApp({
     adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
     transferRoutes(admin, { transfer, exporter, parts });
-    settingsRoutes(admin, settings);
+    settingsRoutes(admin, { settings, sql });
     keyRoutes(admin, keys);
     flowRoutes(admin, flows, sql);
     sessionRoutes(admin, sessions);
@@ -429,23 +364,7 @@ export async function buildApp({
     accountRoutes(pages, { sql, transact, sessions, settings });
   });
 
-  await http.register(async (protocol) => {
-    guardProtocol(protocol, { realmExists: realms.exists });
-    const cors = createCors(clientViews);
-    discoveryRoutes(protocol, discovery);
-    tokenRoutes(protocol, { endpoint: tokenEndpoint, cors });
-    userinfoRoutes(protocol, { userinfo, cors });
-    revokeRoutes(protocol, { authentication, revocation, cors });
-    introspectRoutes(protocol, { authentication, introspection });
-    workloadTokenRoutes(protocol, { exchange, attempts: exchanges });
-  });
-
-  await http.register(async (protocolPages) => {
-    guardProtocol(protocolPages, { realmExists: realms.exists, failed: oauthPageErrors(settings.of) });
-    authorizeRoutes(protocolPages, { authorization, signIns });
-    logoutRoutes(protocolPages, logout);
-  });
-
+  await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   let changes: Changes | undefined;
   return {
     http,
@@ -462,7 +381,7 @@ export async function buildApp({
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await http.close();
-      await batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));
+      await protocol.stop();
       await queue.stop();
       await outbound.close();
       await changes?.stop();

@@ -1,0 +1,138 @@
+// The composition root's part for the protocol endpoints: OAuth 2.0 and OpenID Connect under /realms/{realm}.
+// It decides nothing; rules are the features'. Specification 4.11; decisions "Protocol paths".
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Passwords } from './crypto/passwords.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { createEventBatch } from './events/batch.ts';
+import type { Metrics } from './events/metrics.ts';
+import { authorizeRoutes } from './features/authorize/routes.ts';
+import { createAuthorization } from './features/authorize/service.ts';
+import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
+import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
+import { createClientAuthentication } from './features/client-authentication/service.ts';
+import { createClientViews } from './features/clients/view.ts';
+import { createConsents } from './features/consent/service.ts';
+import { discoveryRoutes } from './features/discovery/routes.ts';
+import { createDiscovery } from './features/discovery/service.ts';
+import { introspectRoutes } from './features/introspect/routes.ts';
+import { createIntrospection } from './features/introspect/service.ts';
+import type { Keys } from './features/keys/service.ts';
+import { logoutRoutes } from './features/logout/routes.ts';
+import { createLogout } from './features/logout/service.ts';
+import { revokeRoutes } from './features/revoke/routes.ts';
+import { createRevocation } from './features/revoke/service.ts';
+import { SESSION_COOKIE, type Sessions } from './features/sessions/service.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import type { SignIns } from './features/sign-in/service.ts';
+import { clientCredentialsGrant } from './features/token/client-credentials.ts';
+import { codeGrant } from './features/token/code.ts';
+import { createFamilies } from './features/token/families.ts';
+import { refreshGrant } from './features/token/refresh.ts';
+import { tokenRoutes } from './features/token/routes.ts';
+import { createTokenEndpoint } from './features/token/service.ts';
+import { createMint } from './features/tokens/mint.ts';
+import type { Tokens } from './features/tokens/service.ts';
+import { userinfoRoutes } from './features/userinfo/routes.ts';
+import { createUserinfo } from './features/userinfo/service.ts';
+import { createCors } from './http/cors.ts';
+import { guardProtocol } from './http/oauth.ts';
+import { oauthPageErrors } from './http/oauth-pages.ts';
+import type { Outbound } from './http/outbound.ts';
+
+export interface ProtocolDeps {
+  sql: Sql;
+  transact: Transact;
+  outbound: Outbound;
+  passwords: Passwords;
+  settings: SettingsService;
+  keys: Keys;
+  tokens: Tokens;
+  sessions: Sessions;
+  signIns: SignIns;
+  metrics: Pick<Metrics, 'tokenIssued'>;
+  realmExists(realm: string): Promise<boolean>;
+  baseUrl: string;
+  log: Logger;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createProtocol(deps: ProtocolDeps) {
+  const { sql, transact, outbound, passwords, settings, keys, tokens, sessions, signIns, metrics } = deps;
+  const { realmExists, baseUrl, log, now, newId } = deps;
+  const batch = createEventBatch({
+    transact,
+    failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
+  });
+  const clients = createClientViews({ sql, now });
+  const mint = createMint({ tokens, settings, now, newId });
+  const families = createFamilies({ now });
+  const assertions = createAssertions({
+    sql,
+    settings,
+    remoteKeys: createRemoteKeys({ outbound, now }),
+    baseUrl,
+    now,
+  });
+  const authentication = createClientAuthentication({ clients, assertions, passwords });
+  const grants = [
+    codeGrant({ transact, mint, families, now, newId }),
+    refreshGrant({ transact, mint, families, now }),
+    clientCredentialsGrant({ mint, batch }),
+  ];
+  const endpoint = createTokenEndpoint({ authentication, settings, grants, batch, metrics, baseUrl });
+  const { grantTypes } = endpoint;
+  const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, baseUrl, now });
+  const userinfo = createUserinfo({ sql, tokens, settings, clients });
+  const revocation = createRevocation({ transact, tokens, families, settings });
+  const introspection = createIntrospection({ sql, tokens, settings, clients, now });
+  const sessionCookie = SESSION_COOKIE;
+  const consents = createConsents({ sql, sessionCookie, now });
+  const authorization = createAuthorization({
+    transact,
+    clients,
+    settings,
+    sessions,
+    signIns,
+    consents,
+    tokens,
+    baseUrl,
+    now,
+  });
+  const logout = createLogout({ transact, clients, sessions, settings, tokens, sessionCookie, now });
+
+  return {
+    /** For the workload exchange, which mints for clients too. */
+    mint,
+    clients,
+
+    drop(realm: string | undefined): void {
+      clients.drop(realm);
+      discovery.drop(realm);
+    },
+
+    /** `more`: endpoints of other features on the same surface. */
+    async mount(http: FastifyInstance, more: (app: FastifyInstance) => void): Promise<void> {
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists });
+        const cors = createCors(clients);
+        discoveryRoutes(app, discovery);
+        tokenRoutes(app, { endpoint, cors });
+        userinfoRoutes(app, { userinfo, cors });
+        revokeRoutes(app, { authentication, revocation, cors });
+        introspectRoutes(app, { authentication, introspection });
+        more(app);
+      });
+      await http.register(async (pages) => {
+        guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });
+        authorizeRoutes(pages, { authorization, signIns });
+        logoutRoutes(pages, logout);
+      });
+    },
+
+    /** Writes the audit rows that are waiting. */
+    stop: (): Promise<void> => batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost')),
+  };
+}
