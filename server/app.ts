@@ -210,7 +210,15 @@ export async function buildApp({
     baseUrl,
     now,
   });
-  const signIn = createAdminSignIn({ sql, transact, realmExists: realms.exists, credentials, attempts, now });
+  const signIn = createAdminSignIn({
+    sql,
+    transact,
+    realmExists: realms.exists,
+    credentials,
+    settings,
+    attempts,
+    now,
+  });
   const adminRoles = createAdminRoles({ sql, transact });
   const clientScopes = createClientScopes({ sql, transact, newId });
   const clients = createClients({ sql, transact, access, passwords, now, newId });

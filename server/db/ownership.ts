@@ -43,3 +43,17 @@ export async function renameOwned(
     update managed_object set key = ${to}
     where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${from}`;
 }
+
+/** The same for what lies below the renamed thing: keys that begin with `from`. */
+export async function renameOwnedBelow(
+  sql: Sql,
+  realm: string,
+  kind: OwnedKind,
+  from: string,
+  to: string,
+): Promise<void> {
+  await sql`delete from managed_object where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${to})`;
+  await sql`
+    update managed_object set key = ${to}::text || substr(key, length(${from}::text) + 1)
+    where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${from})`;
+}

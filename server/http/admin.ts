@@ -88,7 +88,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   });
 
   app.addHook('onResponse', async (request, reply) => {
-    if (!WRITES.has(request.method)) return;
+    if (!WRITES.has(request.method) || OPEN.has(`${request.method} ${request.routeOptions.url}`)) return;
     const status = reply.statusCode;
     const outcome = status < 400 ? 'success' : status === 401 || status === 403 ? 'denied' : 'failure';
     surface.countWrite({

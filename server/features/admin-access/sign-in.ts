@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -37,6 +38,7 @@ export function createAdminSignIn({
   transact,
   realmExists,
   credentials,
+  settings,
   attempts,
   now,
 }: {
@@ -44,6 +46,7 @@ export function createAdminSignIn({
   transact: Transact;
   realmExists(realm: string): Promise<boolean>;
   credentials: AdminCredentials;
+  settings: { of(realm: string): Promise<Pick<RealmSettingsDto, 'requireMfa'> | undefined> };
   attempts: Attempts;
   now: () => Date;
 }) {
@@ -60,6 +63,9 @@ export function createAdminSignIn({
     if (await credentials.hasOtp(realm, userId)) {
       if (otp === undefined) return { ok: false, reason: 'otp-missing', detail: 'A one-time code is needed: send otp' };
       if (!(await credentials.checkOtp({ realm, userId, code: otp, by }))) return { ok: false, reason: 'otp-wrong' };
+    } else if ((await settings.of(realm))?.requireMfa) {
+      const detail = `A second factor is needed: first sign in at /realms/${realm}/login and set up a one-time code`;
+      return { ok: false, reason: 'mfa-required', detail };
     }
     const first = await credentials.mustActFirst(realm, userId);
     if (first !== undefined) return { ok: false, reason: 'action-required', detail: first };

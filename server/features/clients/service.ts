@@ -6,10 +6,11 @@ import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import { hashClientSecret, newClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
-import { renameOwned } from '../../db/ownership.ts';
+import { renameOwned, renameOwnedBelow } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { changedFields } from '../../http/changed-fields.ts';
+import { clientRoleKey } from '../../http/document.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
@@ -136,8 +137,11 @@ export function createClients({
         if (!(await store.update(on, realm, toRow(after, newSecret ?? kept))))
           throw new Problem('name-taken', `The clientId ${after.clientId} is taken`);
         await link(on, realm, after);
-        if (fields.includes('clientId'))
-          await renameOwned(on, realm, ['client', 'serviceAccountRoles'], before.clientId, after.clientId);
+        if (fields.includes('clientId')) {
+          const [from, to] = [before.clientId, after.clientId];
+          await renameOwned(on, realm, ['client', 'serviceAccountRoles'], from, to);
+          await renameOwnedBelow(on, realm, 'clientRole', clientRoleKey(from, ''), clientRoleKey(to, ''));
+        }
         record({
           type: 'CLIENT_UPDATED',
           realm,

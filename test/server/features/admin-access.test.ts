@@ -1,14 +1,21 @@
 // Owns: admin sign-in, sessions, CSRF and bearer as a person, a script and a machine meet them.
 // Does not own: who may change whom (escalation.test.ts).
 // Implements: specification 5; decisions "Admin authentication".
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/admin-access.ts';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { ProblemDetails } from '../../../server/contract/problem.ts';
 import { createRealm, getRealm, listRealms } from '../../../server/contract/realms.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import { newOtpSecret, OTP_DEFAULTS, sealOtp } from '../../../server/crypto/otp.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
 import { administrator } from '../../support/administrators.ts';
-import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_PASSWORD, MASTER_KEY, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 let clock = Date.now();
@@ -102,6 +109,48 @@ describe('signing in', () => {
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
     clock += 61_000;
     expect((await login({ username: 'admin', password: ADMIN_PASSWORD })).status).toBe(204);
+  });
+});
+
+describe('a second factor', () => {
+  const realm = 'careful';
+  const password = 'a perfectly good password';
+  const attempt = (more: object = {}) => login({ realm, username: 'boss', password, ...more });
+  const detail = async (response: Response) => ProblemDetails.parse(await response.json()).detail;
+  let userId = '';
+  beforeAll(async () => {
+    const admin = await again();
+    await admin.call(createRealm, { body: { realm } });
+    const made = await admin.call(createUser, { params: { realm }, body: { username: 'boss', password } });
+    userId = made.body?.id ?? '';
+    const grants = [{ role: 'realm-admin', realm }];
+    await admin.call(api.putUserAdminRoles, { params: { realm, userId }, body: { grants } });
+  });
+
+  test('has to be set up first where the realm requires one', async () => {
+    expect((await attempt()).status).toBe(204);
+    await (await again()).call(putSettings, { params: { realm }, body: { requireMfa: true } });
+    const refused = await attempt();
+    expect(refused.status).toBe(401);
+    expect(await detail(refused)).toContain(`/realms/${realm}/login`);
+  });
+
+  test('is asked for only after the right password, and a code works once', async () => {
+    const [secret, id] = [newOtpSecret(), newId()];
+    const stored = { sealed: sealOtp(createSeal([MASTER_KEY]), realm, id, secret), ...OTP_DEFAULTS };
+    await sqlOver(server.pool)`
+      insert into credential (realm_id, id, user_id, type, secret, created_at)
+      values (${realm}, ${id}, ${userId}, 'otp', ${JSON.stringify(stored)}, now())`;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock });
+    const wrong = code === '000000' ? '111111' : '000000';
+    expect(await detail(await attempt())).toContain('one-time code');
+    for (const bad of [{ password: 'wrong' }, { password: 'wrong', otp: code }, { otp: wrong }]) {
+      const refused = await attempt(bad);
+      expect(refused.status).toBe(401);
+      expect(await detail(refused)).toBeUndefined();
+    }
+    expect((await attempt({ otp: code })).status).toBe(204);
+    expect((await attempt({ otp: code })).status).toBe(401);
   });
 });
 

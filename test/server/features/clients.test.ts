@@ -161,7 +161,10 @@ describe('a client', () => {
       return raw.headers['x-svc-managed-by'];
     };
     expect(await owner()).toBe('k8s:a/b/Realm/c');
+    await sql`insert into managed_object (realm_id, kind, key, manager) values ('acme', 'clientRole', 'robot/reads', 'k8s:a/b/Realm/c')`;
     await put(client.id, { clientId: 'robot-renamed' });
+    const keys = await sql<{ key: string }>`select key from managed_object where kind = 'clientRole'`;
+    expect(keys).toEqual([{ key: 'robot-renamed/reads' }]);
     expect(await owner()).toBe('k8s:a/b/Realm/c');
   });
 });
