@@ -29,10 +29,10 @@ body {
 .brand { margin-bottom: 1.5rem; }
 .brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--primary); }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
-h1 { margin: 0 0 .375rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
+h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
-.lead { color: var(--soft); margin-bottom: 1.5rem; white-space: pre-line; }
+.lead { color: var(--soft); margin: -.875rem 0 1.5rem; white-space: pre-line; }
 a { color: var(--link); text-underline-offset: .2em; }
 form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
@@ -52,6 +52,7 @@ button, .button {
   text-decoration: none; color: var(--on-primary); background: var(--primary); border: 1px solid transparent; border-radius: 9px;
   cursor: pointer;
 }
+button.quiet { white-space: nowrap; }
 button:hover, .button:hover { filter: brightness(.93); }
 form > button, .full { width: 100%; }
 button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--line); min-height: 2.5rem; padding: .375rem .9375rem; }
@@ -61,7 +62,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .error p:last-child { margin: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
-.qr { width: 12.5rem; max-width: 100%; margin: 0 auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
+.qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
 ol.steps { margin: 0 0 1.25rem; padding-left: 1.25rem; }
@@ -71,6 +72,7 @@ dt { color: var(--soft); }
 dd { margin: 0; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
+ul.rows > li > form { flex: none; }
 ul.rows strong { font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-left: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }

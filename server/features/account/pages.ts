@@ -50,7 +50,8 @@ ${sessions.map((session) => {
   const here = session.id === currentId;
   return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">This device</span>`}
-<div class="soft">${session.ipAddress ?? 'unknown address'} · since ${time(session.startedAt)} · last seen ${time(session.lastSeenAt)}</div>
+<div class="soft">${session.ipAddress ?? 'unknown address'}, since ${time(session.startedAt)}</div>
+<div class="soft">Last seen ${time(session.lastSeenAt)}</div>
 ${session.clients.length > 0 && html`<div class="soft">${session.clients.join(', ')}</div>`}</div>
 ${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">End<span class="hidden"> the session of ${device}, ${session.ipAddress}</span></button>`)}
 </li>`;

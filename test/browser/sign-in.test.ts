@@ -1,0 +1,246 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { Secret, TOTP } from 'otpauth';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createClient } from '../../server/contract/clients.ts';
+import { createRealm } from '../../server/contract/realms.ts';
+import { putSettings, type SettingsInput } from '../../server/contract/settings.ts';
+import { createUser } from '../../server/contract/users.ts';
+import { launchBrowser } from '../support/chromium.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const PASSWORD = 'three wet umbrellas';
+let server: TestServer;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+/** The application: it answers at its redirect address. */
+let application: Server;
+let redirectUri: string;
+let complaints: string[];
+let made = 0;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  browser = await launchBrowser();
+  application = createServer((_, response) => response.end('<h1>The application</h1>'));
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
+  const address = application.address();
+  redirectUri = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/callback`;
+});
+afterAll(async () => {
+  await browser.close();
+  application.closeAllConnections();
+  await new Promise((resolve) => application.close(resolve));
+  await server.stop();
+});
+beforeEach(async () => {
+  complaints = [];
+  context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+});
+afterEach(async () => {
+  await context.close();
+});
+
+async function realmWith(settings: SettingsInput = {}): Promise<string> {
+  made += 1;
+  const realm = `b${made}`;
+  await server.admin.call(createRealm, { body: { realm } });
+  await server.admin.call(putSettings, { params: { realm }, body: settings });
+  await server.admin.call(createUser, {
+    params: { realm },
+    body: { username: 'alice', firstName: 'Alice', lastName: 'Miller', password: PASSWORD },
+  });
+  await server.admin.call(createClient, {
+    params: { realm },
+    body: { clientId: 'app', name: 'The application', tokenEndpointAuthMethod: 'none', redirectUris: [redirectUri] },
+  });
+  return realm;
+}
+/** Where an application sends a browser. */
+function authorizeUrl(realm: string, more: Record<string, string> = {}): string {
+  const challenge = createHash('sha256').update(randomBytes(32).toString('base64url')).digest('base64url');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: 'app',
+    redirect_uri: redirectUri,
+    scope: 'openid',
+    state: 'here',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...more,
+  });
+  return `${server.baseUrl}/realms/${realm}/oauth2/authorize?${query}`;
+}
+async function typePassword(password = PASSWORD): Promise<void> {
+  await page.getByLabel('Username or e-mail').fill('alice');
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+const heading = () => page.getByRole('heading', { level: 1 }).innerText();
+const code = (secret: string, at = Date.now()) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
+async function setUpCode(): Promise<string> {
+  const secret = (await page.locator('code.secret').innerText()).replace(/\s/g, '');
+  await page.getByLabel('Code', { exact: true }).fill(code(secret));
+  await page.getByRole('button', { name: 'Confirm and continue' }).click();
+  return secret;
+}
+
+test('with the keyboard alone: sign in, see the account, sign out', async () => {
+  const realm = await realmWith();
+  await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+  // The first field has the focus already.
+  await page.keyboard.type('alice');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/account$/);
+  expect(await heading()).toBe('Alice Miller');
+  expect(await page.getByText('This device').count()).toBe(1);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Sign out');
+  await page.keyboard.press('Enter');
+  await page.getByText('You are signed out').waitFor();
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  expect(await heading()).toBe('Sign in');
+  expect(complaints).toEqual([]);
+});
+
+test('an application gets its code, and a second request needs no sign-in', async () => {
+  const realm = await realmWith();
+  await page.goto(authorizeUrl(realm));
+  expect(await page.getByText('to go on to The application').count()).toBe(1);
+  await typePassword();
+  await page.waitForURL(`${redirectUri}?**`);
+  const answer = new URL(page.url()).searchParams;
+  expect(answer.get('state')).toBe('here');
+  expect(answer.get('code')).toBeTruthy();
+  expect(answer.get('iss')).toBe(`${server.baseUrl}/realms/${realm}`);
+  await page.goto(authorizeUrl(realm));
+  expect(page.url()).toContain(redirectUri);
+  await page.goto(authorizeUrl(realm, { prompt: 'login' }));
+  expect(await heading()).toBe('Sign in');
+  expect(await page.getByLabel('Username or e-mail').inputValue()).toBe('alice');
+  expect(complaints).toEqual([]);
+});
+
+test('a second factor is set up within the sign-in that needs it', async () => {
+  const realm = await realmWith({ requireMfa: true });
+  await page.goto(authorizeUrl(realm));
+  await typePassword();
+  expect(await heading()).toBe('Set up a second factor');
+  expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(1);
+  await page.getByLabel('Code', { exact: true }).fill('12345');
+  await page.getByRole('button', { name: 'Confirm and continue' }).click();
+  expect(await page.getByRole('alert').innerText()).toContain('digits');
+  await setUpCode();
+  await page.waitForURL(`${redirectUri}?**`);
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  expect(await page.getByText('Authenticator app').count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test('an application that asks for more gets a step-up of the session, not a new sign-in', async () => {
+  const realm = await realmWith();
+  await page.goto(authorizeUrl(realm));
+  await typePassword();
+  await page.waitForURL(`${redirectUri}?**`);
+  const before = (await context.cookies()).find((cookie) => cookie.name === 'SVC_SESSION')?.value;
+  await page.goto(authorizeUrl(realm, { acr_values: '2' }));
+  expect(await heading()).toBe('Set up a second factor');
+  await setUpCode();
+  await page.waitForURL(`${redirectUri}?**`);
+  const after = (await context.cookies()).find((cookie) => cookie.name === 'SVC_SESSION')?.value;
+  expect(after).not.toBe(before);
+  const { rows } = await server.pool.query('select level_of_assurance, methods from session where realm_id = $1', [
+    realm,
+  ]);
+  expect(rows).toEqual([{ level_of_assurance: 2, methods: ['pwd', 'otp'] }]);
+  // The session has it now.
+  await page.goto(authorizeUrl(realm, { acr_values: '2' }));
+  expect(page.url()).toContain(redirectUri);
+});
+
+test('who is locked out is told no more than who mistyped, and how to go on', async () => {
+  const realm = await realmWith({ lockoutEnabled: true, maxLoginFailures: 2 });
+  await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+  await typePassword('not this one');
+  const wrong = await page.getByRole('alert').innerText();
+  expect(await page.evaluate('document.activeElement.id')).toBe('password');
+  expect(await page.locator('#password').getAttribute('aria-invalid')).toBe('true');
+  await typePassword('nor that one');
+  await typePassword();
+  expect(await page.getByRole('alert').innerText()).toBe(wrong);
+  expect(await heading()).toBe('Sign in');
+});
+
+/** By hand what a checker would look for; runs in the page. */
+const faults = `(() => {
+  const found = [];
+  const say = (what, element) => found.push(what + ': ' + element.outerHTML.slice(0, 90));
+  if (!document.documentElement.lang) found.push('no language');
+  if (document.querySelectorAll('h1').length !== 1) found.push('not one h1');
+  if (document.querySelectorAll('main').length !== 1) found.push('not one main');
+  if (!document.title) found.push('no title');
+  if (document.documentElement.scrollWidth > innerWidth) found.push('scrolls sideways');
+  const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+  if (new Set(ids).size !== ids.length) found.push('an id twice');
+  for (const e of document.querySelectorAll('input:not([type=hidden])')) {
+    if (!e.labels.length) say('no label', e);
+    const by = e.getAttribute('aria-describedby');
+    if (by && !by.split(' ').every((id) => document.getElementById(id))) say('describes nothing', e);
+  }
+  for (const e of document.querySelectorAll('button, a')) {
+    if (!e.textContent.trim()) say('no name', e);
+    if (e.getBoundingClientRect().height < 24) say('too small a target', e);
+  }
+  for (const e of document.querySelectorAll('img')) if (!e.alt) say('no alt', e);
+  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const c = rgb(getComputedStyle(at).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  for (const e of document.querySelectorAll('body *')) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) || e.closest('svg')) continue;
+    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) say('contrast ' + ((a + 0.05) / (b + 0.05)).toFixed(2), e);
+  }
+  return found;
+})()`;
+
+test('pages are accessible in light and dark, whatever colour the realm chose', async () => {
+  for (const primaryColor of ['#ffe600', '#7f7f7f', '#0b0b3b']) {
+    const realm = await realmWith({ primaryColor, backgroundColor: primaryColor, requireMfa: true, rememberMe: true });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await context.close();
+      context = await browser.newContext({ viewport: { width: 320, height: 640 }, colorScheme });
+      page = await context.newPage();
+      await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+      expect(await page.evaluate(faults)).toEqual([]);
+      await typePassword('wrong');
+      expect(await page.evaluate(faults)).toEqual([]);
+      await typePassword();
+      expect(await page.evaluate(faults)).toEqual([]);
+      if (colorScheme === 'light') {
+        await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+        continue;
+      }
+      await setUpCode();
+      await page.waitForURL(/\/account$/);
+      expect(await page.evaluate(faults)).toEqual([]);
+    }
+  }
+}, 60_000);
