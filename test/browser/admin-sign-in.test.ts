@@ -1,0 +1,52 @@
+// Owns: an administrator at the sign-in page of the admin API, with a real browser and its keyboard.
+// Does not own: the realm's sign-in pages (sign-in.test.ts).
+// Implements: decisions "Admin authentication": a browser gets a sign-in page.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../support/chromium.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  server = await startTestServer();
+  browser = await launchBrowser();
+  page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('an administrator signs in with the keyboard alone, sees who they are, uses the API, and signs out', async () => {
+  await page.goto(`${server.baseUrl}/admin/login`);
+  expect(await page.getByLabel('Realm').inputValue()).toBe('master');
+  await page.keyboard.type('admin');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('not the password');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Username').inputValue()).toBe('admin');
+  await page.getByLabel('Password').fill(ADMIN_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Signed in' }).waitFor();
+  expect(await page.locator('main').innerText()).toContain('every realm');
+  const realms = await page
+    .evaluate(async () => (await fetch('/admin/realms')).status)
+    .catch(() => 'refused by the policy');
+  expect(realms).toBe('refused by the policy');
+  expect((await page.goto(`${server.baseUrl}/admin/session`))?.status()).toBe(200);
+  await page.goto(`${server.baseUrl}/admin/login`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  expect((await page.goto(`${server.baseUrl}/admin/session`))?.status()).toBe(401);
+});
+
+test('the page fits a phone without scrolling sideways', async () => {
+  await page.goto(`${server.baseUrl}/admin/login`);
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBe(0);
+});
