@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import tls from 'node:tls';
-import { Agent, buildConnector, Headers, request } from 'undici';
+import type { Agent } from 'undici';
 import { type AddressPolicy, addressPolicy } from './outbound-addresses.ts';
 
 export interface OutboundRequest {
@@ -78,7 +78,7 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
       const atHome = home?.covers(url, options.method ?? 'GET') ?? false;
       try {
         return await send(url, options, {
-          dispatcher: atHome && homeAgent ? homeAgent : agent,
+          dispatcher: await (atHome && homeAgent ? homeAgent : agent).get(),
           headers: atHome && home ? await home.headers() : {},
         });
       } catch (error) {
@@ -86,7 +86,7 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
       }
     },
     async close() {
-      await Promise.all([agent.destroy(), homeAgent?.destroy()]);
+      await Promise.all([agent.close(), homeAgent?.close()]);
     },
   };
 }
@@ -96,6 +96,7 @@ async function send(
   { method = 'GET', headers, body, timeoutMs, maxBytes, excess = 'refuse' }: OutboundRequest,
   extra: { dispatcher: Agent; headers: Record<string, string> },
 ): Promise<OutboundAnswer> {
+  const { request } = await import('undici');
   const answer = await request(url, {
     method,
     dispatcher: extra.dispatcher,
@@ -119,7 +120,10 @@ async function send(
   return { status: answer.statusCode, headers: flat, body: Buffer.concat(chunks).subarray(0, maxBytes) };
 }
 
-/** An agent whose every connection goes to an address that the policy permits. */
+/**
+ * An agent whose every connection goes to an address that the policy permits. It is made at the first request: undici
+ * takes as long to load as the rest of the server, and many a server asks nobody anything.
+ */
 function guardedAgent({
   policy,
   caFiles,
@@ -128,32 +132,42 @@ function guardedAgent({
   policy: AddressPolicy;
   caFiles: readonly string[];
   lookup?: net.LookupFunction | undefined;
-}): Agent {
+}) {
+  // Read now, so that a wrong path is a fault of the start.
   const extra = caFiles.map((file) => readFileSync(file, 'utf8'));
-  // One context for all: parsing the public authorities anew for each connection takes longer than the handshake.
-  const trust =
-    extra.length === 0
-      ? {}
-      : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }) };
-  return new Agent({
-    allowH2: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect(target, callback) {
-      const host = target.hostname.replace(/^\[|\]$/g, '');
-      const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-      const permits = (address: string) => policy({ host: target.hostname, port, address });
-      // net.connect asks no look-up for an address, so it is judged here.
-      if (net.isIP(host) > 0 && !permits(host)) return callback(refused(target.hostname, [host]), null);
-      const connector = buildConnector({
-        ...trust,
-        allowH2: false,
-        timeout: CONNECT_MS,
-        lookup: guarded(lookup, permits),
-      });
-      return connector({ ...target, hostname: host }, callback);
+  let made: Promise<Agent> | undefined;
+
+  async function make(): Promise<Agent> {
+    const { Agent, buildConnector } = await import('undici');
+    // One context for all: parsing the public authorities anew for each connection takes longer than the handshake.
+    const trust =
+      extra.length === 0
+        ? {}
+        : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }) };
+    return new Agent({
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      connect(target, callback) {
+        const host = target.hostname.replace(/^\[|\]$/g, '');
+        const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+        const permits = (address: string) => policy({ host: target.hostname, port, address });
+        // net.connect asks no look-up for an address, so it is judged here.
+        if (net.isIP(host) > 0 && !permits(host)) return callback(refused(target.hostname, [host]), null);
+        const options = { ...trust, allowH2: false, timeout: CONNECT_MS, lookup: guarded(lookup, permits) };
+        return buildConnector(options)({ ...target, hostname: host }, callback);
+      },
+    });
+  }
+  return {
+    get(): Promise<Agent> {
+      made ??= make();
+      return made;
     },
-  });
+    async close(): Promise<void> {
+      await (await made)?.destroy();
+    },
+  };
 }
 
 /** A look-up that answers the permitted addresses alone; what it answers is what is dialled. */

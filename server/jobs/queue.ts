@@ -2,7 +2,7 @@
 // Does not own: what a job does (each feature's Job record, listed in app.ts).
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Job as Claimed, PgBoss } from 'pg-boss';
+import type { Job as Claimed, PgBoss } from 'pg-boss';
 import { fragment, type Sql } from '../db/sql.ts';
 import type { Job } from './job.ts';
 
@@ -10,7 +10,7 @@ export interface EnqueueOptions {
   startAfterSeconds?: number;
 }
 export interface Queue {
-  /** Installs the schema, registers the jobs and starts to work. Jobs can be enqueued from here on. */
+  /** Installs the schema, registers the jobs and starts to work. Who enqueues before it is done waits for it. */
   start(jobs: readonly Job[]): Promise<void>;
   /** Takes no more work, waits a little for what runs, hands back the rest. */
   stop(): Promise<void>;
@@ -35,38 +35,53 @@ const RETRY_MAX_SECONDS = 300;
 const QUIET_MS = 30_000;
 
 export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 15 }: QueueOptions): Queue {
-  const boss = new PgBoss({
-    connectionString: url,
-    schema: 'pgboss',
-    application_name: 'realmkeeper-jobs',
-    max: CONNECTIONS,
-    useListenNotify: true,
-    superviseIntervalSeconds: superviseSeconds,
-    monitorIntervalSeconds: superviseSeconds,
-    persistWarnings: false,
-  });
   const known = new Map<string, Job>();
-  boss.on('error', quietly(log));
-  boss.on('warning', ({ message }) => log(message, undefined));
+  let opened: Promise<PgBoss> | undefined;
+  let running: PgBoss | undefined;
+
+  async function open(jobs: readonly Job[]): Promise<PgBoss> {
+    // Loaded here, so that what doesn't work on jobs doesn't load it.
+    const { PgBoss } = await import('pg-boss');
+    const boss = new PgBoss({
+      connectionString: url,
+      schema: 'pgboss',
+      application_name: 'realmkeeper-jobs',
+      max: CONNECTIONS,
+      useListenNotify: true,
+      superviseIntervalSeconds: superviseSeconds,
+      monitorIntervalSeconds: superviseSeconds,
+      persistWarnings: false,
+    });
+    boss.on('error', quietly(log));
+    boss.on('warning', ({ message }) => log(message, undefined));
+    running = boss;
+    await boss.start();
+    for (const job of jobs) {
+      await boss.createQueue(job.name, queueOptions(job));
+      await boss.updateQueue(job.name, queueOptions(job));
+      if (job.cron) await boss.schedule(job.name, job.cron, {});
+      known.set(job.name, job);
+    }
+    for (const job of jobs) await work(boss, job, log);
+    return boss;
+  }
 
   return {
     async start(jobs) {
-      await boss.start();
-      for (const job of jobs) {
-        await boss.createQueue(job.name, queueOptions(job));
-        await boss.updateQueue(job.name, queueOptions(job));
-        if (job.cron) await boss.schedule(job.name, job.cron, {});
-        known.set(job.name, job);
-      }
-      for (const job of jobs) await work(boss, job, log);
+      opened = open(jobs);
+      await opened;
     },
     async stop() {
+      const boss = running;
+      if (!boss) return;
       const idle = Promise.all([...known.keys()].map((name) => boss.offWork(name)));
       await Promise.race([idle, sleep(graceMs, undefined, { ref: false })]);
       // What still runs is failed here, which makes it due again at once, in another process or after the restart.
       await boss.stop({ graceful: false, close: true });
     },
     async enqueue(sql, name, payloads, { startAfterSeconds } = {}) {
+      if (!opened) throw new Error('the job queue has not been started');
+      const boss = await opened;
       const job = known.get(name);
       if (!job) throw new Error(`there is no job ${name}`);
       await boss.insert(
