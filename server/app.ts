@@ -7,9 +7,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import { bootstrapOptions, type Config, clusterOf, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
-import { createPasswords } from './crypto/passwords.ts';
 import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
@@ -18,7 +17,6 @@ import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
-import { accountRoutes } from './features/account/routes.ts';
 import { createAdminGrants } from './features/admin-access/grants.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
 import { createAdminRoles } from './features/admin-access/roles.ts';
@@ -27,7 +25,6 @@ import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { adminRolesPart } from './features/admin-access/transfer.ts';
-import { createRegistry } from './features/authenticators/registry.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
@@ -36,11 +33,8 @@ import { clientScopesPart } from './features/client-scopes/transfer.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
 import { createClientsPart, serviceAccountRolesPart } from './features/clients/transfer.ts';
-import { createCredentials } from './features/credentials/service.ts';
 import { eventRoutes } from './features/events/routes.ts';
-import { flowRoutes } from './features/flows/routes.ts';
 import { seedFlows } from './features/flows/seed.ts';
-import { createFlows } from './features/flows/service.ts';
 import { createFlowsPart } from './features/flows/transfer.ts';
 import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
@@ -48,23 +42,18 @@ import { groupsPart } from './features/groups/transfer.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
-import { db, diskSpace, ping, sessionCache, ssl } from './features/monitoring/components.ts';
+import { components } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests, monitoringAdminRoutes } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
-import { createRisk } from './features/risk/service.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createRoles } from './features/roles/service.ts';
 import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
-import { sessionRoutes } from './features/sessions/routes.ts';
-import { createSessions } from './features/sessions/service.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
-import { signInRoutes } from './features/sign-in/routes.ts';
-import { createSignIns } from './features/sign-in/service.ts';
 import { createTokens } from './features/tokens/service.ts';
 import { createExport } from './features/transfer/export.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
@@ -86,10 +75,10 @@ import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
-import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { sendProblem } from './http/problems.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
+import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
 
 export const VERSION = '0.1.0';
@@ -154,10 +143,19 @@ export async function buildApp({
 
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId });
-  const passwords = createPasswords({ threads: config.SVC_PASSWORD_THREADS });
-  const credentials = createCredentials({ sql, transact, settings, passwords, seal, now, newId });
-  const registry = createRegistry({ credentials, transact, seal });
-  const flows = createFlows({ sql, transact, settings, registry, now, newId });
+  const attempts = createAttempts({ now });
+  const people = createPeople({
+    sql,
+    transact,
+    seal,
+    settings,
+    attempts,
+    threads: config.SVC_PASSWORD_THREADS,
+    baseUrl,
+    now,
+    newId,
+  });
+  const { passwords, credentials, registry, sessions, signIns } = people;
   const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
   const realms = createRealms({
     sql,
@@ -178,38 +176,13 @@ export async function buildApp({
     sql,
     now,
     metrics,
-    components: [
-      db(sql),
-      diskSpace(config.DATABASE_URL ? '.' : config.SVC_DATA_DIR, config.SVC_DISK_FREE_MIN_BYTES),
-      ping,
-      sessionCache(undefined),
-      ssl(
-        [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE].filter((file) => file !== undefined),
-        now,
-      ),
-    ],
+    components: components({ sql, now, ...watched(config) }),
     build: { name: 'realmkeeper', version: VERSION },
     denied,
   });
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, now });
-  caches.push(settings, keys, realms, flows);
-  const attempts = createAttempts({ now });
-  const sessions = createSessions({ sql, transact, settings, baseUrl, now, newId });
-  const risk = createRisk({ sql, baseUrl, now, newId });
-  const signIns = createSignIns({
-    sql,
-    transact,
-    settings,
-    flows,
-    registry,
-    credentials,
-    sessions,
-    risk,
-    attempts,
-    baseUrl,
-    now,
-  });
+  caches.push(settings, keys, realms, people);
   const signIn = createAdminSignIn({
     sql,
     transact,
@@ -352,8 +325,7 @@ export async function buildApp({
     transferRoutes(admin, { transfer, exporter, parts });
     settingsRoutes(admin, { settings, sql });
     keyRoutes(admin, keys);
-    flowRoutes(admin, flows, sql);
-    sessionRoutes(admin, sessions);
+    people.mountAdmin(admin);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
     workloadIdentityRoutes(admin, { identities, sql });
@@ -365,12 +337,7 @@ export async function buildApp({
     monitoringAdminRoutes(admin, monitoring);
   });
 
-  await http.register(async (pages) => {
-    pages.setErrorHandler(pageErrors(settings.of));
-    mountPageAssets(pages, { brandOf: settings.of });
-    signInRoutes(pages, { signIns, sessions, settings, registry });
-    accountRoutes(pages, { sql, transact, sessions, settings });
-  });
+  await http.register(async (pages) => people.mountPages(pages));
 
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   let changes: Changes | undefined;
@@ -397,24 +364,3 @@ export async function buildApp({
     },
   };
 }
-
-const bootstrapOptions = (config: Config) => ({
-  administrator: {
-    username: config.SVC_BOOTSTRAP_ADMIN_USERNAME,
-    password: config.SVC_BOOTSTRAP_ADMIN_PASSWORD,
-  },
-  operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
-});
-
-const operatorIdentity = ({
-  SVC_OPERATOR_ISSUER: issuer,
-  SVC_OPERATOR_SUBJECT: subject,
-  SVC_OPERATOR_AUDIENCE: audience,
-}: Config) => (issuer && subject && audience ? { issuer, subject, audience } : undefined);
-
-/** Its issuer is the operator's; a cluster that is known by its files alone has the name that every cluster has. */
-const clusterOf = ({
-  SVC_OPERATOR_ISSUER: issuer = 'https://kubernetes.default.svc',
-  SVC_CLUSTER_CA_FILE: caFile,
-  SVC_CLUSTER_TOKEN_FILE: tokenFile,
-}: Config) => (caFile === undefined ? undefined : { issuer, caFile, tokenFile });

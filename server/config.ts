@@ -114,3 +114,32 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     documentEnvironment: Object.freeze(documentEnvironment),
   });
 }
+
+const operatorIdentity = ({
+  SVC_OPERATOR_ISSUER: issuer,
+  SVC_OPERATOR_SUBJECT: subject,
+  SVC_OPERATOR_AUDIENCE: audience,
+}: Config) => (issuer && subject && audience ? { issuer, subject, audience } : undefined);
+
+/** What a server makes of itself at start. */
+export const bootstrapOptions = (config: Config) => ({
+  administrator: {
+    username: config.SVC_BOOTSTRAP_ADMIN_USERNAME,
+    password: config.SVC_BOOTSTRAP_ADMIN_PASSWORD,
+  },
+  operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
+});
+
+/** Its issuer is the operator's; a cluster that is known by its files alone has the name that every cluster has. */
+export const clusterOf = ({
+  SVC_OPERATOR_ISSUER: issuer = 'https://kubernetes.default.svc',
+  SVC_CLUSTER_CA_FILE: caFile,
+  SVC_CLUSTER_TOKEN_FILE: tokenFile,
+}: Config) => (caFile === undefined ? undefined : { issuer, caFile, tokenFile });
+
+/** What health looks at: the disk that data lies on, and the certificates that the server was given. */
+export const watched = (config: Config) => ({
+  folder: config.DATABASE_URL ? '.' : config.SVC_DATA_DIR,
+  minimumBytes: config.SVC_DISK_FREE_MIN_BYTES,
+  certificateFiles: [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE].filter((file) => file !== undefined),
+});

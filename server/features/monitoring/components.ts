@@ -6,14 +6,14 @@ import type { Sql } from '../../db/sql.ts';
 import type { HealthComponent } from './health.ts';
 
 /** Answers queries; a server without its database gets no traffic, but is not restarted for it. */
-export const db = (sql: Sql): HealthComponent => ({
+const db = (sql: Sql): HealthComponent => ({
   name: 'db',
   group: 'readiness',
   check: async () => (await sql`select 1 as one`).length === 1,
 });
 
 /** Enough room on the disk that holds `folder`. */
-export const diskSpace = (folder: string, minimumBytes: number): HealthComponent => ({
+const diskSpace = (folder: string, minimumBytes: number): HealthComponent => ({
   name: 'diskSpace',
   async check() {
     const { bavail, bsize } = await statfs(folder);
@@ -22,18 +22,15 @@ export const diskSpace = (folder: string, minimumBytes: number): HealthComponent
 });
 
 /** The process answers. */
-export const ping: HealthComponent = { name: 'ping', check: async () => true };
+const ping: HealthComponent = { name: 'ping', check: async () => true };
 
 /** Sessions are kept in PostgreSQL; without a cache store beside it there is nothing that could be down. */
-export const sessionCache = (check: (() => Promise<boolean>) | undefined): HealthComponent => ({
-  name: 'sessionCache',
-  check: check ?? (async () => true),
-});
+const sessionCache: HealthComponent = { name: 'sessionCache', check: async () => true };
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificate files that the server was given can be read, hold certificates, and none has expired. */
-export const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
+const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
   name: 'ssl',
   async check() {
     for (const file of files) {
@@ -44,3 +41,17 @@ export const ssl = (files: readonly string[], now: () => Date): HealthComponent 
     return true;
   },
 });
+
+export const components = ({
+  sql,
+  now,
+  folder,
+  minimumBytes,
+  certificateFiles,
+}: {
+  sql: Sql;
+  now: () => Date;
+  folder: string;
+  minimumBytes: number;
+  certificateFiles: readonly string[];
+}): HealthComponent[] => [db(sql), diskSpace(folder, minimumBytes), ping, sessionCache, ssl(certificateFiles, now)];
