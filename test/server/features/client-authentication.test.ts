@@ -1,0 +1,172 @@
+// private_key_jwt (RFC 7523), revocation (RFC 7009) and introspection (RFC 7662) over HTTP.
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createUser } from '../../../server/contract/users.ts';
+import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
+import { type Answer, basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const pairs = {
+  ES256: generateKeyPair('ES256', { extractable: true }),
+  PS256: generateKeyPair('PS256', { extractable: true }),
+  RS384: generateKeyPair('RS384', { extractable: true }),
+};
+type Alg = keyof typeof pairs;
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const realm of ['acme', 'other']) {
+    await makeRealm(server, realm);
+    const keys = await Promise.all(
+      Object.entries(pairs).map(async ([kid, pair]) => ({ ...(await exportJWK((await pair).publicKey)), kid })),
+    );
+    for (const clientId of ['signer', 'second']) {
+      await makeClient(server, realm, {
+        clientId,
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: { keys },
+        grantTypes: ['client_credentials'],
+      });
+    }
+  }
+  await makeClient(server, 'acme', { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+  await makeClient(server, 'acme', { clientId: 'api', secret: SECRET, grantTypes: ['client_credentials'] });
+  await server.admin.call(createUser, {
+    params: { realm: 'acme' },
+    body: { username: 'alice', password: PASSWORD },
+  });
+});
+afterAll(async () => server?.stop());
+
+const seconds = () => Math.floor(Date.now() / 1000);
+let count = 0;
+async function assertion(claims: Record<string, unknown> = {}, alg: Alg = 'ES256'): Promise<string> {
+  count += 1;
+  const { privateKey } = await pairs[alg];
+  const aud = `${server.baseUrl}/realms/acme/oauth2/token`;
+  const all = { iss: 'signer', sub: 'signer', aud, exp: seconds() + 60, jti: `j${count}`, ...claims };
+  return new SignJWT(all).setProtectedHeader({ alg, kid: alg }).sign(privateKey);
+}
+const send = (jwt: string, more: Record<string, string> = {}, realm = 'acme'): Promise<Answer> =>
+  post(server, realm, 'token', {
+    grant_type: 'client_credentials',
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: jwt,
+    ...more,
+  });
+
+describe('private_key_jwt', () => {
+  test.each(Object.keys(pairs) as Alg[])('takes %s', async (alg) => {
+    expect((await send(await assertion({}, alg))).status).toBe(200);
+  });
+
+  test('takes the issuer as audience, alone or among others', async () => {
+    const issuer = `${server.baseUrl}/realms/acme`;
+    expect((await send(await assertion({ aud: issuer }))).status).toBe(200);
+    expect((await send(await assertion({ aud: ['https://x.example', issuer] }))).status).toBe(200);
+  });
+
+  const wrong: [string, Record<string, unknown>][] = [
+    ['another issuer', { iss: 'second' }],
+    ['another subject', { sub: 'second' }],
+    ['an unknown client', { iss: 'nobody', sub: 'nobody' }],
+    ['another audience', { aud: 'https://x.example' }],
+    ['the other realm as audience', { aud: 'http://localhost/realms/other' }],
+    ['no exp', { exp: undefined }],
+    ['an exp that is past', { exp: 1 }],
+    ['a life of a day', { exp: Math.floor(Date.now() / 1000) + 86_400 }],
+    ['no jti', { jti: undefined }],
+    ['an nbf to come', { nbf: Math.floor(Date.now() / 1000) + 600 }],
+  ];
+  test.each(wrong)('refuses %s with the one invalid_client', async (_, claims) => {
+    const { status, text } = await send(await assertion(claims));
+    expect(text).toBe('{"error":"invalid_client","error_description":"The client could not be authenticated"}');
+    expect(status).toBe(401);
+  });
+
+  test('refuses a second use, also by two at once, and use at another realm', async () => {
+    const jwt = await assertion();
+    const answers = await Promise.all([send(jwt), send(jwt), send(jwt)]);
+    expect(answers.map((a) => a.status).sort()).toEqual([200, 401, 401]);
+    expect((await send(jwt)).status).toBe(401);
+    expect((await send(await assertion(), {}, 'other')).status).toBe(401);
+  });
+
+  test('refuses alg none, HMAC with a public key, another key, and a secret in its place', async () => {
+    const [, payload] = (await assertion()).split('.');
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    expect((await send(`${encode({ alg: 'none' })}.${payload}.`)).status).toBe(401);
+    const key = new TextEncoder().encode(JSON.stringify(await exportJWK((await pairs.ES256).publicKey)));
+    const claims = {
+      iss: 'signer',
+      sub: 'signer',
+      aud: `${server.baseUrl}/realms/acme`,
+      exp: seconds() + 60,
+      jti: 'h',
+    };
+    expect((await send(await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(key))).status).toBe(401);
+    const stranger = await generateKeyPair('ES256');
+    const forged = new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'ES256' });
+    expect((await send(await forged.sign(stranger.privateKey))).status).toBe(401);
+    const secret = { grant_type: 'client_credentials' };
+    expect((await post(server, 'acme', 'token', secret, { authorization: basic('signer') })).status).toBe(401);
+    expect((await send('nonsense')).status).toBe(401);
+    expect((await send(await assertion(), { client_assertion_type: 'x' })).status).toBe(401);
+    expect((await send(await assertion(), { client_id: 'second' })).status).toBe(401);
+  });
+});
+
+describe('revocation and introspection', () => {
+  const api = { authorization: basic('api') };
+  const introspect = (token: unknown, headers: Record<string, string> = api) =>
+    post(server, 'acme', 'introspect', { token: String(token) }, headers);
+  const revoke = (token: unknown, clientId = 'spa') =>
+    post(server, 'acme', 'revoke', { token: String(token), client_id: clientId });
+  const tokens = async () => (await redeem(server, 'acme', 'spa', await getCode(server, 'acme', 'spa'))).body;
+
+  test('an access token that was revoked is inactive at once, its grant lives on', async () => {
+    const body = await tokens();
+    expect((await introspect(body.access_token)).body).toMatchObject({
+      active: true,
+      username: 'alice',
+      client_id: 'spa',
+    });
+    expect((await revoke(body.access_token)).status).toBe(200);
+    expect((await introspect(body.access_token)).text).toBe('{"active":false}');
+    const userinfo = await fetch(`${server.baseUrl}/realms/acme/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${body.access_token}` },
+    });
+    expect(userinfo.status).toBe(401);
+    expect(userinfo.headers.get('www-authenticate')).toContain('invalid_token');
+    expect((await refresh(server, 'acme', 'spa', body.refresh_token)).status).toBe(200);
+  });
+
+  test('a refresh token that was revoked ends its access tokens, too', async () => {
+    const body = await tokens();
+    expect((await revoke(body.refresh_token)).status).toBe(200);
+    expect((await introspect(body.access_token)).text).toBe('{"active":false}');
+    expect((await refresh(server, 'acme', 'spa', body.refresh_token)).status).toBe(400);
+  });
+
+  test('what is unknown or another client’s is answered like what was revoked, and stays', async () => {
+    const body = await tokens();
+    await makeClient(server, 'acme', { clientId: 'rival', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+    for (const token of ['x', 'svc_rt_x', body.refresh_token, body.access_token]) {
+      const answer = await revoke(token, 'rival');
+      expect([answer.status, answer.text]).toEqual([200, '']);
+    }
+    expect((await introspect(body.access_token)).body.active).toBe(true);
+    expect((await revoke('x', 'nobody')).status).toBe(401);
+  });
+
+  test('introspection is for confidential clients, and shows refresh tokens to their own alone', async () => {
+    const body = await tokens();
+    expect((await introspect(body.refresh_token)).text).toBe('{"active":false}');
+    const anonymous = await post(server, 'acme', 'introspect', { token: 'x', client_id: 'spa' });
+    expect(anonymous.body.error).toBe('invalid_client');
+    expect((await introspect('x.y.z')).text).toBe('{"active":false}');
+    const idToken = await introspect(body.id_token);
+    expect(idToken.text).toBe('{"active":false}');
+    expect((await post(server, 'acme', 'introspect', {}, api)).body.error).toBe('invalid_request');
+  });
+});

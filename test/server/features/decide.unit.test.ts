@@ -1,0 +1,125 @@
+// What an authorization request needs next, as a table; and which claims scopes give.
+import { describe, expect, test } from 'vitest';
+import type { Person } from '../../../server/db/person.ts';
+import type { Prompt } from '../../../server/features/authorize/checks.ts';
+import { decide, type Known } from '../../../server/features/authorize/decide.ts';
+import { claimsOf, type ScopeView } from '../../../server/http/claims.ts';
+
+const now = new Date(1_000_000_000);
+const session = { id: 's', userId: 'u', authenticatedAt: new Date(now.getTime() - 60_000), levelOfAssurance: 1 };
+const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
+  name,
+  description: null,
+  inTokenScope: true,
+  claims,
+});
+
+interface Case {
+  prompt?: Prompt[];
+  maxAgeSeconds?: number;
+  requiredLevel?: number;
+  consentRequired?: boolean;
+  known?: Partial<Known>;
+}
+const outcome = ({ prompt = [], maxAgeSeconds, requiredLevel = 0, consentRequired = false, known = {} }: Case) => {
+  const step = decide(
+    {
+      prompt: new Set(prompt),
+      maxAgeSeconds,
+      requiredLevel,
+      scopes: [scope('email')],
+      client: { consentRequired },
+    },
+    { session, fresh: false, agreed: false, expectedUser: undefined, consented: [], now, ...known },
+  );
+  if (step.do === 'refuse') return step.error.error;
+  return step.do === 'sign-in' && step.forced ? 'sign-in again' : step.do;
+};
+
+const table: [string, Case, string][] = [
+  ['a session is enough', {}, 'code'],
+  ['without one the person signs in', { known: { session: undefined } }, 'sign-in'],
+  ['prompt none never asks', { prompt: ['none'], known: { session: undefined } }, 'login_required'],
+  ['prompt none with a session is silent', { prompt: ['none'] }, 'code'],
+  ['prompt login asks again', { prompt: ['login'] }, 'sign-in again'],
+  ['prompt select_account asks again', { prompt: ['select_account'] }, 'sign-in again'],
+  ['but once only', { prompt: ['login'], known: { fresh: true } }, 'code'],
+  ['an old authentication is renewed', { maxAgeSeconds: 59 }, 'sign-in again'],
+  ['a young one is not', { maxAgeSeconds: 60 }, 'code'],
+  ['max_age 0 always is', { maxAgeSeconds: 0 }, 'sign-in again'],
+  ['max_age 0 once', { maxAgeSeconds: 0, known: { fresh: true } }, 'code'],
+  ['an old one is not asked for silently', { maxAgeSeconds: 1, prompt: ['none'] }, 'login_required'],
+  ['a higher level is stepped up to', { requiredLevel: 2 }, 'sign-in'],
+  ['a level that nobody reached does not loop', { requiredLevel: 2, known: { fresh: true } }, 'code'],
+  ['a level that is there is enough', { requiredLevel: 1 }, 'code'],
+  ['another person than the hint signs in', { known: { expectedUser: 'v' } }, 'sign-in again'],
+  ['and is refused if they did', { known: { expectedUser: 'v', fresh: true } }, 'login_required'],
+  ['the hinted person goes on', { known: { expectedUser: 'u' } }, 'code'],
+  ['consent is asked for where the client needs it', { consentRequired: true }, 'consent'],
+  ['and remembered', { consentRequired: true, known: { consented: ['email', 'phone'] } }, 'code'],
+  ['scope by scope', { consentRequired: true, known: { consented: ['phone'] } }, 'consent'],
+  ['prompt consent asks anew', { prompt: ['consent'], known: { consented: ['email'] } }, 'consent'],
+  ['but once only', { prompt: ['consent'], known: { agreed: true, fresh: true } }, 'code'],
+  ['never silently', { prompt: ['none'], consentRequired: true }, 'consent_required'],
+];
+test.each(table)('%s', (_, input, expected) => {
+  expect(outcome(input)).toBe(expected);
+});
+
+describe('claims', () => {
+  const alice: Person = {
+    id: 'u',
+    username: 'alice',
+    email: 'a@example.com',
+    emailVerified: false,
+    firstName: 'Alice',
+    lastName: null,
+    attributes: { team: ['x', 'y'], locality: ['Bern'], country: ['CH'], phone_number_verified: ['true'] },
+    groups: ['/staff'],
+    roles: { realm: ['admin'], clients: { api: ['read'] } },
+  };
+  test('come from the person, by scope and by place', () => {
+    const scopes = [
+      scope('a', [
+        { name: 'name', source: 'fullName', idToken: true },
+        { name: 'email_verified', source: 'emailVerified' },
+        { name: 'team', source: 'attribute', accessToken: true },
+        { name: 'address.locality', source: 'attribute', value: 'locality' },
+        { name: 'address.country', source: 'attribute', value: 'country' },
+        { name: 'https://x.example/level', source: 'constant', value: '9' },
+        { name: 'phone_number_verified', source: 'attribute' },
+        { name: 'missing', source: 'attribute' },
+        { name: 'realm_access', source: 'roles', accessToken: true, userinfo: false },
+        { name: 'resource_access', source: 'roles', accessToken: true, userinfo: false },
+      ]),
+    ];
+    expect(claimsOf(scopes, alice, 'userinfo')).toEqual({
+      name: 'Alice',
+      email_verified: false,
+      team: ['x', 'y'],
+      address: { locality: 'Bern', country: 'CH' },
+      'https://x.example/level': '9',
+      phone_number_verified: true,
+    });
+    expect(claimsOf(scopes, alice, 'idToken')).toEqual({ name: 'Alice' });
+    expect(claimsOf(scopes, alice, 'accessToken')).toEqual({
+      team: ['x', 'y'],
+      realm_access: { roles: ['admin'] },
+      resource_access: { api: { roles: ['read'] } },
+    });
+    expect(claimsOf(scopes, { roles: { realm: [], clients: {} } }, 'accessToken')).toEqual({
+      realm_access: { roles: [] },
+    });
+  });
+
+  test('never replace what a token means', () => {
+    const names = ['sub', 'iss', 'aud', 'exp', 'client_id', 'scope', 'sid', 'gid', 'act.sub', '__proto__', 'sub.x'];
+    const scopes = [
+      scope(
+        'evil',
+        names.map((name) => ({ name, source: 'constant', value: 'x' })),
+      ),
+    ];
+    expect(Object.keys(claimsOf(scopes, alice, 'userinfo'))).toEqual([]);
+  });
+});
