@@ -35,25 +35,38 @@ export function createAttempts({
       windows.delete(key);
     }
   };
+  function entryOf(address: string) {
+    const at = now().getTime();
+    const key = network(address);
+    let entry = windows.get(key);
+    if (!entry || entry.until <= at) {
+      windows.delete(key);
+      entry = { used: 0, until: at + windowMs };
+      windows.set(key, entry);
+      if (windows.size > MAX_ADDRESSES) sweep(at);
+    }
+    return entry;
+  }
   return {
     /** Takes one attempt; answers after how many seconds to come back where there is none left. */
     take(address: string): number | undefined {
-      const at = now().getTime();
-      const key = network(address);
-      let entry = windows.get(key);
-      if (!entry || entry.until <= at) {
-        windows.delete(key);
-        entry = { used: 0, until: at + windowMs };
-        windows.set(key, entry);
-        if (windows.size > MAX_ADDRESSES) sweep(at);
-      }
-      if (entry.used >= limit) return Math.max(1, Math.ceil((entry.until - at) / 1000));
+      const entry = entryOf(address);
+      if (entry.used >= limit) return Math.max(1, Math.ceil((entry.until - now().getTime()) / 1000));
       entry.used += 1;
       return undefined;
     },
     giveBack(address: string): void {
       const entry = windows.get(network(address));
       if (entry && entry.used > 0) entry.used -= 1;
+    },
+    /** For whom an office full of people may sign in at once: only failures count, once they are known. */
+    blocked(address: string): number | undefined {
+      const entry = windows.get(network(address));
+      const left = entry && entry.used >= limit ? entry.until - now().getTime() : 0;
+      return left > 0 ? Math.ceil(left / 1000) : undefined;
+    },
+    fail(address: string): void {
+      entryOf(address).used += 1;
     },
   };
 }

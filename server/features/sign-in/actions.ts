@@ -44,6 +44,8 @@ export function createActions({
   };
 }
 
+export type Actions = ReturnType<typeof createActions>;
+
 function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage {
   const bad = (field: string) =>
     complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;

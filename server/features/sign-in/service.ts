@@ -4,13 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
@@ -18,6 +17,7 @@ import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { createActions } from './actions.ts';
 import { createFinish } from './finish.ts';
 import { restarted, type SignInState } from './state.ts';
+import { byOf, createSteps } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
 
@@ -33,7 +33,7 @@ export interface SignInDeps {
   sessions: Sessions;
   risk: RiskService;
   /** Bounds how often one address may fail. */
-  attempts: { take(address: string): number | undefined; giveBack(address: string): void };
+  attempts: { blocked(address: string): number | undefined; fail(address: string): void };
   baseUrl: string;
   now: () => Date;
 }
@@ -71,11 +71,11 @@ export interface View {
 const LIFETIME_SECONDS = 1800;
 
 export function createSignIns(deps: SignInDeps) {
-  const { sql, transact, settings, registry, credentials, risk, attempts, baseUrl, now } = deps;
-  const walk = createWalk({ registry, credentials, tree: deps.flows.treeFor });
-  const actions = createActions({ credentials, transact, settings });
+  const { sql, settings, registry, baseUrl, now } = deps;
+  const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
+  const actions = createActions(deps);
+  const { look, verify, announce, pageOf } = createSteps({ ...deps, walk, actions });
   const finish = createFinish(deps);
-  const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
   const cookieOptions = (realm: string) => ({
     path: `/realms/${realm}`,
     httpOnly: true,
@@ -83,7 +83,6 @@ export function createSignIns(deps: SignInDeps) {
     secure: baseUrl.startsWith('https:'),
   });
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
-  const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
     const found = await settings.of(realm);
@@ -96,138 +95,6 @@ export function createSignIns(deps: SignInDeps) {
     const id = sha256(token);
     const state = await store.read(sql, realm, id, now());
     return state && { id, token, state };
-  }
-
-  function methodOf(authenticatorId: string): Method {
-    const method = methods.get(authenticatorId);
-    if (!method) throw new Error(`the flow asks for ${authenticatorId}, which this server does not have`);
-    return method;
-  }
-  const stepOf = (
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    ask: Extract<Standing, { do: 'ask' }>,
-  ): Step => ({
-    realm,
-    settings: policy,
-    by: byOf(request),
-    user: state.user,
-    config: ask.config,
-    enrol: ask.enrol,
-    loginHint: state.loginHint,
-    kept: state.kept[ask.executionId] ?? {},
-  });
-
-  /** The first look at a person whom the tree has just identified. */
-  async function look(request: FastifyRequest, realm: string, policy: RealmSettingsDto, state: SignInState) {
-    if (!state.user || state.risk) return state;
-    const scored = await risk.score(request, realm, policy, state.user.id);
-    return { ...state, risk: scored, ...(scored?.action === 'deny' ? { refused: 'risk' as const } : {}) };
-  }
-
-  async function recordFailure(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    failure: { reason: string; name?: string | undefined; user?: SignInState['user'] },
-  ): Promise<void> {
-    const who = failure.user ?? state.user;
-    await transact(async ({ sql: on, record }) => {
-      if (who) await risk.failed(on, realm, policy, who.id, request.ip);
-      record({
-        type: 'LOGIN_FAILURE',
-        realm,
-        by: byOf(request),
-        subject: { type: 'user', id: who?.id ?? null, name: who?.username ?? failure.name ?? null },
-        clientId: state.clientId ?? null,
-        outcome: 'failure',
-        data: { reason: failure.reason, ...(state.risk ? { risk: state.risk } : {}) },
-      });
-    });
-  }
-
-  /** Verifies what the person sent for the step that is asked. @returns the state after it */
-  async function verify(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    ask: Extract<Standing, { do: 'ask' }>,
-    form: Form,
-  ): Promise<SignInState> {
-    const wait = attempts.take(request.ip);
-    if (wait !== undefined) {
-      const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
-      return { ...state, complaint: { field: 'form', message } };
-    }
-    const method = methodOf(ask.authenticatorId);
-    const verdict = await method.verify(stepOf(request, realm, policy, state, ask), form);
-    if (verdict.do === 'again') {
-      const { complaint, reason, user } = verdict;
-      if (reason === '') attempts.giveBack(request.ip);
-      else await recordFailure(request, realm, policy, state, { reason, name: complaint.values?.username, user });
-      return { ...state, complaint };
-    }
-    attempts.giveBack(request.ip);
-    const user = verdict.user ?? state.user;
-    const another = state.session !== undefined && state.session.user.id !== user?.id;
-    const base = another ? { ...state, session: undefined, proven: [], fresh: [], risk: undefined } : state;
-    return {
-      ...base,
-      user,
-      proven: [...new Set([...base.proven, ask.authenticatorId])],
-      fresh: [...new Set([...base.fresh, ask.authenticatorId])],
-      kept: {},
-      complaint: undefined,
-      rememberMe: verdict.rememberMe ?? state.rememberMe,
-    };
-  }
-
-  /** What a sign-in tells the audit log when it comes to a new step: a second factor, a refusal. */
-  async function announce(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-  ): Promise<SignInState> {
-    const standing = await walk(realm, policy, state);
-    if (standing.do === 'refused' && !state.refused) {
-      await recordFailure(request, realm, policy, state, { reason: standing.because });
-      return { ...state, refused: standing.because };
-    }
-    const second = standing.do === 'ask' && !methodOf(standing.authenticatorId).identifies;
-    if (!second || state.challenged || !state.user) return state;
-    const { id, username: name } = state.user;
-    await transact(async ({ record }) =>
-      record({
-        type: 'MFA_CHALLENGE',
-        realm,
-        by: byOf(request),
-        subject: { type: 'user', id, name },
-        clientId: state.clientId ?? null,
-        data: {
-          authenticator: standing.authenticatorId,
-          enrolment: standing.enrol,
-          ...(state.risk ? { risk: state.risk } : {}),
-        },
-      }),
-    );
-    return { ...state, challenged: true };
-  }
-
-  async function pageOf(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    at: Standing,
-  ) {
-    if (at.do === 'act') return actions.page(policy, state.complaint);
-    if (at.do !== 'ask') return undefined;
-    return methodOf(at.authenticatorId).begin(stepOf(request, realm, policy, state, at), state.complaint);
   }
 
   return {
@@ -252,7 +119,9 @@ export function createSignIns(deps: SignInDeps) {
         continueAt: input.continueAt,
         redirectTo: input.redirectTo,
         user: known ? { id: session.userId, username: session.username } : undefined,
-        proven: known ? [...methods.values()].filter((m) => session.methods.includes(m.amr)).map((m) => m.id) : [],
+        proven: known
+          ? registry.filter((r) => r.category === 'METHOD' && session.methods.includes(r.amr)).map((r) => r.id)
+          : [],
         fresh: [],
         kept: {},
         rememberMe: session?.rememberMe ?? false,

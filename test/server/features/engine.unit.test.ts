@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Requirement } from '../../../server/contract/flows.ts';
+import type { ExecutionInput, Requirement } from '../../../server/contract/flows.ts';
 import { nest, rowsOf, type TreeNode } from '../../../server/features/flows/tree.ts';
 import { type Facts, next, type Progress, type Verdict } from '../../../server/features/sign-in/engine.ts';
 
@@ -21,7 +21,7 @@ let n = 0;
 const isCondition = (name: string) => registry.get(name)?.category === 'CONDITION';
 /** `[name, requirement, children?]`; a name that is no authenticator's is a container's, and the execution's id. */
 function tree(sketches: Sketch[]): TreeNode[] {
-  const input = (sketch: Sketch[]): Parameters<typeof rowsOf>[0] =>
+  const input = (sketch: Sketch[]): ExecutionInput[] =>
     sketch.map(([name, requirement, children]) => ({
       executionId: registry.has(name) ? `${name}#${++n}` : name,
       authenticatorId: registry.has(name) ? name : null,

@@ -1,0 +1,165 @@
+// One step of a sign-in: showing it, taking what the person sent, scoring them once they are known, telling the audit log.
+// The order of steps is the engine's (walk.ts); storing the outcome is service.ts's.
+import type { FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
+import type { RiskService } from '../risk/service.ts';
+import type { Actions } from './actions.ts';
+import type { SignInState } from './state.ts';
+import type { Standing } from './walk.ts';
+
+export interface StepsDeps {
+  transact: Transact;
+  registry: readonly AuthenticatorRecord[];
+  risk: RiskService;
+  /** Bounds how often one address may fail. */
+  attempts: { blocked(address: string): number | undefined; fail(address: string): void };
+  walk(realm: string, settings: RealmSettingsDto, state: SignInState): Promise<Standing>;
+  actions: Actions;
+}
+
+type Asked = Extract<Standing, { do: 'ask' }>;
+
+/** Nobody is known for certain while a sign-in is under way. */
+export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
+
+export function createSteps({ transact, registry, risk, attempts, walk, actions }: StepsDeps) {
+  const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
+
+  function methodOf(authenticatorId: string): Method {
+    const method = methods.get(authenticatorId);
+    if (!method) throw new Error(`the flow asks for ${authenticatorId}, which this server does not have`);
+    return method;
+  }
+  const stepOf = (
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+    ask: Asked,
+  ): Step => ({
+    realm,
+    settings: policy,
+    by: byOf(request),
+    user: state.user,
+    config: ask.config,
+    enrol: ask.enrol,
+    loginHint: state.loginHint,
+    kept: state.kept[ask.executionId] ?? {},
+  });
+
+  /** The first look at a person whom the tree has just identified. */
+  async function look(request: FastifyRequest, realm: string, policy: RealmSettingsDto, state: SignInState) {
+    if (!state.user || state.risk) return state;
+    const scored = await risk.score(request, realm, policy, state.user.id);
+    return { ...state, risk: scored, ...(scored?.action === 'deny' ? { refused: 'risk' as const } : {}) };
+  }
+
+  async function recordFailure(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+    failure: { reason: string; name?: string | undefined; user?: SignInState['user'] },
+  ): Promise<void> {
+    const who = failure.user ?? state.user;
+    await transact(async ({ sql: on, record }) => {
+      if (who) await risk.failed(on, realm, policy, who.id, request.ip);
+      record({
+        type: 'LOGIN_FAILURE',
+        realm,
+        by: byOf(request),
+        subject: { type: 'user', id: who?.id ?? null, name: who?.username ?? failure.name ?? null },
+        clientId: state.clientId ?? null,
+        outcome: 'failure',
+        data: { reason: failure.reason, ...(state.risk ? { risk: state.risk } : {}) },
+      });
+    });
+  }
+
+  /** Verifies what the person sent for the step that is asked. @returns the state after it */
+  async function verify(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+    ask: Asked,
+    form: Form,
+  ): Promise<SignInState> {
+    const wait = attempts.blocked(request.ip);
+    if (wait !== undefined) {
+      const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
+      return { ...state, complaint: { field: 'form', message } };
+    }
+    const method = methodOf(ask.authenticatorId);
+    const verdict = await method.verify(stepOf(request, realm, policy, state, ask), form);
+    if (verdict.do === 'again') {
+      const { complaint, reason, user } = verdict;
+      if (reason !== '') {
+        attempts.fail(request.ip);
+        await recordFailure(request, realm, policy, state, { reason, name: complaint.values?.username, user });
+      }
+      return { ...state, complaint };
+    }
+    const user = verdict.user ?? state.user;
+    const another = state.session !== undefined && state.session.user.id !== user?.id;
+    const base = another ? { ...state, session: undefined, proven: [], fresh: [], risk: undefined } : state;
+    return {
+      ...base,
+      user,
+      proven: [...new Set([...base.proven, ask.authenticatorId])],
+      fresh: [...new Set([...base.fresh, ask.authenticatorId])],
+      kept: {},
+      complaint: undefined,
+      rememberMe: verdict.rememberMe ?? state.rememberMe,
+    };
+  }
+
+  /** What a sign-in tells the audit log when it comes to a new step: a second factor, a refusal. */
+  async function announce(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+  ): Promise<SignInState> {
+    const standing = await walk(realm, policy, state);
+    if (standing.do === 'refused' && !state.refused) {
+      await recordFailure(request, realm, policy, state, { reason: standing.because });
+      return { ...state, refused: standing.because };
+    }
+    const second = standing.do === 'ask' && !methodOf(standing.authenticatorId).identifies;
+    if (!second || state.challenged || !state.user) return state;
+    const { id, username: name } = state.user;
+    await transact(async ({ record }) =>
+      record({
+        type: 'MFA_CHALLENGE',
+        realm,
+        by: byOf(request),
+        subject: { type: 'user', id, name },
+        clientId: state.clientId ?? null,
+        data: {
+          authenticator: standing.authenticatorId,
+          enrolment: standing.enrol,
+          ...(state.risk ? { risk: state.risk } : {}),
+        },
+      }),
+    );
+    return { ...state, challenged: true };
+  }
+
+  async function pageOf(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    state: SignInState,
+    at: Standing,
+  ) {
+    if (at.do === 'act') return actions.page(policy, state.complaint);
+    if (at.do !== 'ask') return undefined;
+    return methodOf(at.authenticatorId).begin(stepOf(request, realm, policy, state, at), state.complaint);
+  }
+
+  return { look, verify, announce, pageOf };
+}

@@ -1,0 +1,74 @@
+// The composition root of how people sign in: credentials, flows, sessions and their pages, built once for app.ts.
+// It decides nothing. Design "Composition root".
+import type { FastifyInstance } from 'fastify';
+import { createPasswords } from './crypto/passwords.ts';
+import type { Seal } from './crypto/seal.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { accountRoutes } from './features/account/routes.ts';
+import { createRegistry } from './features/authenticators/registry.ts';
+import { createCredentials } from './features/credentials/service.ts';
+import { flowRoutes } from './features/flows/routes.ts';
+import { createFlows } from './features/flows/service.ts';
+import { createRisk } from './features/risk/service.ts';
+import { sessionRoutes } from './features/sessions/routes.ts';
+import { createSessions } from './features/sessions/service.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import { signInRoutes } from './features/sign-in/routes.ts';
+import { createSignIns } from './features/sign-in/service.ts';
+import type { Attempts } from './http/attempts.ts';
+import { mountPageAssets, pageErrors } from './http/pages.ts';
+
+export interface PeopleDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  settings: SettingsService;
+  attempts: Attempts;
+  /** For hashing passwords. */
+  threads: number | undefined;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createPeople({ sql, transact, seal, settings, attempts, threads, baseUrl, now, newId }: PeopleDeps) {
+  const passwords = createPasswords({ threads });
+  const credentials = createCredentials({ sql, transact, settings, passwords, seal, now, newId });
+  const registry = createRegistry({ credentials, transact, seal });
+  const flows = createFlows({ sql, transact, settings, registry, now, newId });
+  const sessions = createSessions({ sql, transact, settings, baseUrl, now, newId });
+  const risk = createRisk({ sql, baseUrl, now, newId });
+  const signIns = createSignIns({
+    sql,
+    transact,
+    settings,
+    flows,
+    registry,
+    credentials,
+    sessions,
+    risk,
+    attempts,
+    baseUrl,
+    now,
+  });
+  return {
+    passwords,
+    credentials,
+    registry,
+    sessions,
+    signIns,
+    drop: flows.drop,
+    mountAdmin(admin: FastifyInstance): void {
+      flowRoutes(admin, flows, sql);
+      sessionRoutes(admin, sessions);
+    },
+    mountPages(pages: FastifyInstance): void {
+      pages.setErrorHandler(pageErrors(settings.of));
+      mountPageAssets(pages, { brandOf: settings.of });
+      signInRoutes(pages, { signIns, sessions, settings, registry });
+      accountRoutes(pages, { sql, transact, sessions, settings });
+    },
+    stop: passwords.stop,
+  };
+}
