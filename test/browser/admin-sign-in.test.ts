@@ -45,8 +45,7 @@ test('an administrator signs in with the keyboard alone, sees who they are, uses
 
 test('the page fits a phone without scrolling sideways', async () => {
   await page.goto(`${server.baseUrl}/admin/login`);
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
+  const sizes = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  const overflow = await page.evaluate<number>(sizes);
   expect(overflow).toBe(0);
 });

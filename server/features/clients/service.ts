@@ -160,6 +160,7 @@ export function createClients({
       id: string,
     ): Promise<void> =>
       transact(async ({ sql: on, record }) => {
+        await store.lock(on, realm, id);
         const client = toWire(await load(on, realm, id));
         expect(client);
         await mustCover(principal, realm, id, on);

@@ -132,6 +132,7 @@ export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Tran
 
     remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
       transact(async ({ sql: on, record }) => {
+        await store.lockComposites(on, realm);
         const role = await load(on, realm, id);
         expect(role);
         if (!(await store.remove(on, realm, id))) throw missing();

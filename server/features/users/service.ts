@@ -159,6 +159,7 @@ export function createUsers({
 
     remove: ({ principal, by, expect }: Change, realm: string, id: string): Promise<void> =>
       transact(async ({ sql: on, record }) => {
+        await store.lock(on, realm, id);
         const user = await load(on, realm, id);
         expect(user);
         await mustCover(principal, realm, id, on);

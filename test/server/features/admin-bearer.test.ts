@@ -96,6 +96,7 @@ test('a token that was tampered with, or made up, is nobody’s', async () => {
     `${head}.${claims}.${signature}`,
     `${head}.${swapped}.${signature}`,
     `${none}.${body}.`,
+    `${head}.${Buffer.from(JSON.stringify({ iss: `${server.baseUrl}/realms/nowhere` })).toString('base64url')}.${signature}`,
     'x',
     'a.b.c',
     `${head}.${Buffer.from('{"iss":"\\u0000"}').toString('base64url')}.${signature}`,

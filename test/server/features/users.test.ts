@@ -120,6 +120,18 @@ describe('a user', () => {
     await expect(late).rejects.toMatchObject({ status: 412 });
   });
 
+  test('is written by one of many who write at once with the same condition', async () => {
+    const user = await create({ username: 'raced' });
+    const { etag = '' } = await server.admin.call(api.getUser, { params: { ...params, userId: user.id } });
+    const writes = Array.from({ length: 5 }, (_, i) =>
+      put(user.id, { username: 'raced', firstName: `${i}` }, { 'if-match': etag }).then(
+        ({ status }) => status,
+        (error) => error.status,
+      ),
+    );
+    expect((await Promise.all(writes)).sort()).toEqual([200, 412, 412, 412, 412]);
+  });
+
   test('is signed out everywhere by another password, and when disabled', async () => {
     const sql = sqlOver(server.pool);
     const user = await create({ username: 'signed-in', password });
