@@ -321,7 +321,7 @@ export async function buildApp({
       countWrite: metrics.adminWrite,
     });
     adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
-    realmRoutes(admin, { realms, health: createRealmHealth({ sql }), issuer: settings.issuer, baseUrl });
+    realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
     transferRoutes(admin, { transfer, exporter, parts });
     settingsRoutes(admin, { settings, sql });
     keyRoutes(admin, keys);

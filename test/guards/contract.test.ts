@@ -102,3 +102,11 @@ test('a fresh realm has exactly the values of the specification, in its order', 
   expect(answer.slice(0, 30)).toEqual(['realmId', 'displayName', ...Object.keys(fresh)]);
   expect(answer.slice(30)).toEqual([...settingNames.slice(29), 'resourceIndicators']);
 });
+
+test('the OpenAPI document and its page are there for everybody', async () => {
+  const document = await fetch(`${server.baseUrl}/v3/api-docs`);
+  expect([document.status, document.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  expect(await document.json()).toMatchObject({ openapi: '3.1.0', servers: [{ url: server.baseUrl }] });
+  const page = await fetch(`${server.baseUrl}/swagger-ui.html`);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+});

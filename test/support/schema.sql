@@ -169,6 +169,8 @@ create table event (
   primary key (realm_id, id),
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
+CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
+CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_type ON event USING btree (realm_id, type, id);
 
 create table flow (

@@ -16,6 +16,9 @@ create table event (
   primary key (realm_id, id)
 );
 create index event_type on event (realm_id, type, id);
+-- what a person did, and what was done to them
+create index event_actor on event (realm_id, (actor ->> 'id'), id) where actor ->> 'type' = 'user';
+create index event_subject on event (realm_id, (subject ->> 'id'), id) where subject ->> 'type' = 'user';
 
 create table webhook (
   realm_id text not null references realm on delete cascade,

@@ -56,12 +56,12 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
 
 const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
 
-/** Pure: what a row means. */
-export function judge(row: HealthRow): Health {
+/** Pure: what a row means. `readable`: the active key can be opened, so the master key is the one that sealed it. */
+export function judge(row: HealthRow, readable: boolean): Health {
   const components = {
     signingKey: {
-      status: status(row.active_key !== null),
-      details: { activeKeyId: row.active_key, published: row.keys },
+      status: status(row.active_key !== null && readable),
+      details: { activeKeyId: row.active_key, published: row.keys, readable },
     },
     browserFlow: {
       status: status(row.flow_exists && row.executions > 0),
@@ -76,9 +76,13 @@ export function judge(row: HealthRow): Health {
 }
 
 export const createRealmHealth =
-  ({ sql }: { sql: Sql }): RealmHealthOf =>
+  ({ sql, keys }: { sql: Sql; keys: { active(realm: string): Promise<unknown> } }): RealmHealthOf =>
   async (realm) => {
     const row = await read(sql, realm);
     if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
-    return judge(row);
+    const readable = await keys.active(realm).then(
+      () => true,
+      () => false,
+    );
+    return judge(row, readable);
   };

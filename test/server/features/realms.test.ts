@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { listKeys } from '../../../server/contract/keys.ts';
+import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import {
   createRealm,
   deleteRealm,
@@ -217,4 +217,11 @@ test("a realm's health names what keeps people from signing in", async () => {
   await sqlOver(server.pool)`
     update flow_execution set requirement = 'DISABLED' where realm_id = ${params.realm} and flow_alias = 'browser'`;
   expect(await health()).toMatchObject({ status: 'DOWN', components: { browserFlow: { status: 'DOWN' } } });
+  await server.admin.call(rotateKeys, { params });
+  await sqlOver(server.pool)`
+    update realm_key set private_key = '\\x00' where realm_id = ${params.realm} and rotated_at is null`;
+  await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  expect(await health()).toMatchObject({
+    components: { signingKey: { status: 'DOWN', details: { readable: false } } },
+  });
 });
