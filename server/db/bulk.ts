@@ -35,16 +35,23 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
     throw error;
   }
   let failure: Error | undefined;
+  // Who waits for room, if anybody: woken by it and by the stream's end alike.
+  let wake = () => {};
   stream.on('error', (error: Error) => {
     failure = error;
   });
+  stream.on('drain', () => wake());
+  stream.on('close', () => wake());
   const check = () => {
     if (failure) throw failure;
   };
   return {
     async write(text) {
       check();
-      if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
+      if (!stream.write(text) && !stream.destroyed)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       check();
     },
     async finish() {

@@ -30,6 +30,8 @@ export interface Importer {
   /** The very bytes. */
   download(realm: string, query?: string): Promise<string>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** For a request that a test sends itself. */
+  raw(path: string): { url: string; headers: Record<string, string> };
 }
 
 /** Signs in at the admin API and sends what it is told, with cookies and CSRF header. */
@@ -50,10 +52,13 @@ export async function importer(
   const login = keep(await fetch(`${server.baseUrl}/admin/login`, { method: 'POST', headers: json, body }));
   if (login.status !== 204) throw new Error(`admin login: ${login.status}`);
 
+  const signed = () => ({
+    cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
+    'x-xsrf-token': jar.get('XSRF-TOKEN') ?? '',
+  });
   const call = async (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
-    headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
-    headers.set('x-xsrf-token', jar.get('XSRF-TOKEN') ?? '');
+    for (const [name, value] of Object.entries(signed())) headers.set(name, value);
     return keep(await fetch(server.baseUrl + path, { ...init, headers }));
   };
   const send = (
@@ -72,6 +77,7 @@ export async function importer(
   };
   return {
     fetch: call,
+    raw: (path) => ({ url: server.baseUrl + path, headers: { ...json, ...signed() } }),
     async apply(realm, document, query, headers) {
       const response = await send(realm, document, query, headers);
       const text = await response.text();

@@ -17,7 +17,7 @@ export async function reset(sql: Sql, importId: string): Promise<void> {
 }
 
 /** The planner needs to know how many rows there are. */
-export const analyze = (sql: Sql) => sql`analyze import_user`;
+export const analyze = (sql: Sql) => sql`analyze import_user (import_id, action)`;
 
 const currentRoles = fragment`array(select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
   where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null)`;

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Client, ServerProblem } from '../../../server/contract/client.ts';
+import { type Permission, permissions } from '../../../server/contract/permissions.ts';
+import { importRealm, type RealmDocument, releaseManager } from '../../../server/contract/transfer.ts';
+import { administrator } from '../../support/administrators.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import { type Importer, importer } from '../../support/transfer.ts';
+
+let server: TestServer;
+let admin: Importer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  admin = await importer(server);
+  await admin.apply('acme', {
+    adminRoles: [
+      { name: 'keys', permissions: ['keys:write'] },
+      { name: 'reading', permissions: ['roles:read'] },
+    ],
+    clients: [
+      { clientId: 'powerful', grantTypes: ['client_credentials'] },
+      { clientId: 'plain', grantTypes: ['client_credentials'] },
+    ],
+    serviceAccountRoles: [{ clientId: 'powerful', adminRoles: ['keys'] }],
+    users: [{ username: 'chief' }],
+  });
+  // Ownership is another test's: here only rights are to stand in the way.
+  await admin.fetch('/admin/realms/acme/managers/import', { method: 'DELETE' });
+  await server.pool.query(
+    `insert into admin_grant (realm_id, role_id, user_id, target_realm)
+     select 'acme', r.id, u.id, 'acme' from admin_role r, realm_user u
+     where r.realm_id = 'acme' and r.name = 'keys' and u.realm_id = 'acme' and u.username = 'chief'`,
+  );
+}, 60_000);
+afterAll(() => server?.stop());
+
+const holding = (...held: Permission[]) => administrator(server, { target: 'acme', permissions: held });
+
+async function outcome(client: Client, body: RealmDocument, realm = 'acme'): Promise<string> {
+  try {
+    const answer = await client.call(importRealm, { params: { realm }, query: { manager: 'me' }, body });
+    return answer.body?.summary.text ?? '';
+  } catch (error) {
+    if (error instanceof ServerProblem)
+      return `${error.status} ${error.problem?.type.split(':').at(-1)}: ${error.message}`;
+    throw error;
+  }
+}
+
+describe('section by section', () => {
+  test('a section that changes needs its write permission, one that is declared its read permission', async () => {
+    const reader = await holding('roles:read', 'clients:read');
+    expect(await outcome(reader, { roles: [{ name: 'r' }] })).toMatch(/^403 forbidden: .*roles:write/);
+    expect(await outcome(reader, { webhooks: [] })).toMatch(/^403 forbidden: .*webhooks:read/);
+    const writer = await holding('roles:read', 'roles:write');
+    expect(await outcome(writer, { roles: [{ name: 'r' }] })).toMatch('1 to create');
+    expect(await outcome(writer, { roles: [{ name: 'r' }], realm: { rememberMe: true } })).toMatch(/^403/);
+    expect(await outcome(writer, { users: [{ username: 'x' }] })).toMatch(/^403 forbidden: .*users:read/);
+    const looker = await holding('users:read');
+    expect(await outcome(looker, { users: [{ username: 'x' }] })).toMatch(/^403 forbidden: .*users:write/);
+  });
+
+  test('a realm is made only by who may make realms, and who holds nothing there learns nothing', async () => {
+    const all = await administrator(server, { target: 'acme', permissions });
+    expect(await outcome(all, { roles: [] }, 'brand-new')).toMatch(/^403 forbidden: You hold no permission/);
+    expect(await outcome(all, { roles: [] }, 'master')).toMatch(/^403 forbidden: You hold no permission/);
+  });
+
+  test('a refusal is in the audit log', async () => {
+    const { rows } = await server.pool.query(
+      `select count(*)::int as n from event where realm_id = 'acme' and type = 'ACCESS_DENIED' and data->>'path' like '%/import'`,
+    );
+    expect(rows[0].n).toBeGreaterThan(0);
+  });
+});
+
+describe('nobody gives or takes over what they do not hold:', () => {
+  const clients: Permission[] = ['clients:read', 'clients:write', 'workload-identity:read', 'workload-identity:write'];
+  const workload = { issuer: 'https://i.example', subject: 's', audience: 'a' };
+  test.each<[string, Permission[], RealmDocument, string]>([
+    [
+      'a secret of a client with admin roles',
+      clients,
+      { clients: [{ clientId: 'powerful', secret: 'a-secret-of-mine-0123456789' }] },
+      'powerful',
+    ],
+    [
+      'its redirect addresses',
+      clients,
+      { clients: [{ clientId: 'powerful', redirectUris: ['https://evil.example'] }] },
+      'powerful',
+    ],
+    [
+      'an admin role for a client',
+      clients,
+      { serviceAccountRoles: [{ clientId: 'plain', adminRoles: ['keys'] }] },
+      'keys',
+    ],
+    ['a built-in one', clients, { serviceAccountRoles: [{ clientId: 'plain', adminRoles: ['realm-admin'] }] }, 'plain'],
+    [
+      'a workload that acts for such a client',
+      clients,
+      { workloadIdentity: [{ name: 'w', ...workload, clientId: 'powerful' }] },
+      'powerful',
+    ],
+    [
+      'a person with admin roles',
+      ['users:read', 'users:write'],
+      { users: [{ username: 'chief', email: 'me@evil.example' }] },
+      'chief',
+    ],
+    [
+      'permissions for an admin role',
+      ['admin-roles:read', 'admin-roles:write'],
+      { adminRoles: [{ name: 'reading', permissions: ['keys:write'] }] },
+      'reading',
+    ],
+    [
+      'an admin role that carries more',
+      ['admin-roles:read', 'admin-roles:write'],
+      { adminRoles: [{ name: 'keys', permissions: [] }] },
+      'keys',
+    ],
+  ])('%s', async (_, held, document, named) => {
+    const refused = await outcome(await holding(...held), document);
+    expect(refused).toMatch(/^403 privilege-escalation/);
+    expect(refused).toContain(named);
+    expect(await outcome(await holding(...permissions), document)).not.toMatch(/^403/);
+    await admin.fetch('/admin/realms/acme/managers/me', { method: 'DELETE' });
+  });
+});
+
+test('releasing with its objects needs their permissions', async () => {
+  await admin.apply(
+    'acme',
+    { webhooks: [{ name: 'w', url: 'https://a.example', eventTypes: '*' }] },
+    { manager: 'hooks' },
+  );
+  const client = await holding('managers:write', 'managers:read');
+  const params = { realm: 'acme', '*': 'hooks' };
+  const refused = client.call(releaseManager, { params, query: { objects: 'delete' } });
+  await expect(refused).rejects.toMatchObject({ status: 403 });
+});
