@@ -46,8 +46,8 @@ export type UserInput = z.infer<typeof UserInput>;
 export const UserUpdate = UserInput.extend({ id: Id.optional(), createdAt: EpochMs.optional() });
 
 /**
- * A credential moved from elsewhere. `phc`: a PHC string (`$argon2id$…`, `$scrypt$…`, `$pbkdf2-sha256$i=…$salt$hash`,
- * `$2b$…` of bcrypt); it stays usable and is rehashed at the next sign-in.
+ * A credential moved from elsewhere. `phc`: a PHC string of argon2id, argon2i, scrypt, or PBKDF2 with SHA-1, SHA-256 or
+ * SHA-512 (`$pbkdf2-sha256$i=…$salt$hash`); it stays usable and is rehashed at the next sign-in.
  */
 export const CredentialDocument = z.strictObject({
   type: z.enum(['password', 'otp']),

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Form, Method, Step } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Actions } from './actions.ts';
 import type { SignInState } from './state.ts';

@@ -1,0 +1,89 @@
+import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { hashSync } from '@node-rs/argon2';
+import { afterAll, expect, test } from 'vitest';
+import { Problem } from '../../../server/contract/problem.ts';
+import { createPasswords } from '../../../server/crypto/passwords.ts';
+import { usablePhc } from '../../../server/crypto/phc.ts';
+
+const light = { memory: 1024, passes: 1, lanes: 1 };
+const passwords = createPasswords({ parameters: light });
+afterAll(() => passwords.stop());
+
+const salt = Buffer.from('0123456789abcdef');
+const b64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+
+test('a password verifies against its hash, another does not, and no two hashes are the same', async () => {
+  const [one, two] = await Promise.all([passwords.hash('umbrella'), passwords.hash('umbrella')]);
+  expect(one).toMatch(/^\$argon2id\$v=19\$m=1024,t=1,p=1\$/);
+  expect(one).not.toBe(two);
+  expect(await passwords.verify(one, 'umbrella')).toEqual({ ok: true, rehash: false });
+  expect(await passwords.verify(one, 'Umbrella')).toEqual({ ok: false, rehash: false });
+  expect(await passwords.verify(passwords.phcForNobody, 'umbrella')).toEqual({ ok: false, rehash: false });
+});
+
+const foreign: [string, string][] = [
+  ['argon2id with other parameters', hashSync('umbrella', { memoryCost: 2048, timeCost: 2 })],
+  ['argon2i', hashSync('umbrella', { memoryCost: 1024, timeCost: 3, algorithm: 1 })],
+  ['scrypt', `$scrypt$ln=12,r=8,p=1$${b64(salt)}$${b64(scryptSync('umbrella', salt, 32, { N: 4096 }))}`],
+  ['pbkdf2-sha256', `$pbkdf2-sha256$i=5000$${b64(salt)}$${b64(pbkdf2Sync('umbrella', salt, 5000, 32, 'sha256'))}`],
+  [
+    'pbkdf2-sha512 of passlib',
+    `$pbkdf2-sha512$5000$${b64(salt).replaceAll('+', '.')}$${b64(pbkdf2Sync('umbrella', salt, 5000, 64, 'sha512')).replaceAll('+', '.')}`,
+  ],
+  ['pbkdf2 with sha1', `$pbkdf2$5000$${b64(salt)}$${b64(pbkdf2Sync('umbrella', salt, 5000, 20, 'sha1'))}`],
+];
+test.each(foreign)('a hash from elsewhere stays usable and is to be made anew: %s', async (_, phc) => {
+  expect(usablePhc(phc)).toBe(true);
+  expect(await passwords.verify(phc, 'umbrella')).toEqual({ ok: true, rehash: true });
+  expect(await passwords.verify(phc, 'umbrellas')).toEqual({ ok: false, rehash: false });
+});
+
+test.each([
+  '',
+  'plain text',
+  '$2b$10$abcdefghijklmnopqrstuuJ8e1ZQ2Q0Y0a0b0c0d0e0f0g0h0i0j0',
+  '$argon2id$v=19$m=99999999,t=2,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  '$argon2id$v=19$m=1024,t=2,p=1$AAAAAAAAAAAAAAAA$AAAA',
+  '$argon2id$v=16$m=1024,t=2,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  '$pbkdf2-sha256$i=99999999999$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  '$scrypt$ln=30,r=8,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  '$md5$i=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+])('what cannot be checked here, or would cost too much, holds for nobody: %s', async (phc) => {
+  expect(usablePhc(phc)).toBe(false);
+  expect((await passwords.verify(phc, 'umbrella')).ok).toBe(false);
+});
+
+test('where too many wait, the next is sent away with a time to come back; the others are served', async () => {
+  const busy = createPasswords({ threads: 1, waitingPerThread: 3, parameters: light });
+  const calls = Array.from({ length: 10 }, () => busy.hash('umbrella'));
+  const outcomes = await Promise.allSettled(calls);
+  const refused = outcomes.filter((o) => o.status === 'rejected').map((o): unknown => o.reason);
+  expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(3);
+  expect(refused.length).toBeGreaterThanOrEqual(5);
+  for (const problem of refused) {
+    expect(problem).toBeInstanceOf(Problem);
+    if (problem instanceof Problem) expect([problem.code, problem.retryAfterSeconds]).toEqual(['too-many-requests', 2]);
+  }
+  await busy.stop();
+});
+
+test('hashing leaves the event loop free', async () => {
+  const heavy = createPasswords({ threads: 1, parameters: { memory: 65_536, passes: 4, lanes: 1 } });
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await heavy.hash('umbrella');
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+  await heavy.stop();
+});
+
+test('stopping finishes what was begun and takes nothing more', async () => {
+  const stopping = createPasswords({ threads: 1, parameters: light });
+  const begun = [stopping.hash('one'), stopping.hash('two')];
+  const stopped = stopping.stop();
+  await expect(stopping.hash('three')).rejects.toThrow('stopping');
+  await stopped;
+  expect((await Promise.all(begun)).every((phc) => phc.startsWith('$argon2id$'))).toBe(true);
+});

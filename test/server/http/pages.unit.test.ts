@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contrast, parseHex, readableOn, textOn } from '../../../server/http/colours.ts';
+import { html } from '../../../server/http/html.ts';
+import { cspSource, layout, plainBrand, themeCss } from '../../../server/http/pages.ts';
+
+test('what is spliced into a page is escaped, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const page = html`<p title="${text}">${text}</p>`.text;
+      expect(page.slice('<p title="'.length, -'</p>'.length)).not.toMatch(/<|'|"(?!>)/);
+    }),
+  );
+  expect(html`${'<b>'}${html`<i>${'&'}</i>`}${[html`1`, html`2`]}${false}${null}${undefined}${0}`.text).toBe(
+    '&lt;b&gt;<i>&amp;</i>120',
+  );
+});
+
+test('text on any colour can be read, and so can the colour as text', () => {
+  const byte = fc.nat(255);
+  fc.assert(
+    fc.property(byte, byte, byte, byte, byte, byte, (r, g, b, x, y, z) => {
+      const [colour, card] = [[r, g, b] as const, [x, y, z] as const];
+      expect(contrast(textOn(colour), colour)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(readableOn(colour, card), card)).toBeGreaterThanOrEqual(4.5);
+    }),
+  );
+  expect(parseHex('#fc0')).toEqual([255, 204, 0]);
+});
+
+test('a realm’s brand reaches its pages, and its name cannot break out', () => {
+  const brand = { ...plainBrand('"><script>'), primaryColor: '#336699', logoUrl: 'https://cdn.example/a"b.png' };
+  const page = layout({ realm: 'acme', brand, title: 'T', body: html`` }).text;
+  expect(page).not.toContain('<script>');
+  expect(page).toContain('a&quot;b.png');
+  expect(themeCss(brand)).toContain('--primary:#336699');
+});
+
+test('where a form may lead: an origin, or a native application’s scheme', () => {
+  expect(cspSource('https://app.example/callback?x=1;2')).toBe('https://app.example');
+  expect(cspSource('http://127.0.0.1:8123/cb')).toBe('http://127.0.0.1:8123');
+  expect(cspSource('com.example.app:/cb')).toBe('com.example.app:');
+  expect(cspSource('https:')).toBe('https:');
+});
