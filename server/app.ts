@@ -73,6 +73,8 @@ import { createWorkloadIdentities } from './features/workload-identity/service.t
 import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
+import { acceptEmptyJson } from './http/json-body.ts';
+import { answerNotFound } from './http/not-found.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { sendProblem } from './http/problems.ts';
@@ -306,6 +308,8 @@ export async function buildApp({
   http.setErrorHandler(sendProblem);
   await http.register(cookie);
   await http.register(formbody);
+  acceptEmptyJson(http);
+  answerNotFound(http);
   countRequests(http, metrics.request);
   await describeRoutes(http, { baseUrl, version: VERSION });
   await http.register(async (anonymous) => {

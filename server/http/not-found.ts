@@ -1,0 +1,38 @@
+// What the router finds nothing for: 404, or 405 with Allow where the address exists under other methods (RFC 9110 §15.5.6).
+// Both are problems like all others. Decisions "Errors".
+import type { FastifyInstance } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+import { sendProblem } from './problems.ts';
+
+/** A route's pattern as Fastify writes it: `:name` is one segment, `*` the rest. */
+const matcher = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .split(/(:[A-Za-z0-9_]+|\*)/)
+      .map((part) =>
+        part === '*' ? '.*' : part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'),
+      )
+      .join('')}$`,
+  );
+
+/** Must be called before any route is mounted. */
+export function answerNotFound(app: FastifyInstance): void {
+  const methods = new Map<string, { matches: RegExp; allowed: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    let route = methods.get(url);
+    if (!route) {
+      route = { matches: matcher(url), allowed: new Set() };
+      methods.set(url, route);
+    }
+    for (const one of [method].flat()) route.allowed.add(one);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
+    if (allowed.size === 0 || allowed.has(request.method))
+      return sendProblem(new Problem('not-found', 'There is nothing at this address'), request, reply);
+    const allow = [...allowed].sort().join(', ');
+    void reply.header('allow', allow);
+    return sendProblem(new Problem('method-not-allowed', `This address knows ${allow}`), request, reply);
+  });
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+test.each([
+  ['GET', '/nowhere', 404, null],
+  ['GET', '/admin/nowhere', 404, null],
+  ['PUT', '/nowhere', 404, null],
+  ['POST', '/actuator/health', 405, 'GET, HEAD'],
+  ['PATCH', '/admin/realms/acme/settings', 405, 'GET, HEAD, PUT'],
+  ['DELETE', '/admin/realms/acme/keys/rotate', 401, null],
+  ['POST', '/admin/realms/acme/keys/x', 405, 'DELETE'],
+])('%s %s is %i, as a problem', async (method, path, status, allow) => {
+  const response = await fetch(server.baseUrl + path, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(await response.json()).toMatchObject({
+    status,
+    instance: path,
+    type: expect.stringMatching(/^urn:svc:problem:/),
+  });
+});
+
+test('an empty body of type JSON is no body; one that is no JSON is a 400', async () => {
+  const login = (body: string) =>
+    fetch(`${server.baseUrl}/admin/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  for (const body of ['', '{', '{"__proto__": {}}', '[]', 'null']) {
+    const response = await login(body);
+    expect([body, response.status]).toEqual([body, 400]);
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  }
+});
