@@ -5,6 +5,8 @@ import type { Outbound } from '../../http/outbound.ts';
 import { type ForeignKey, ForeignKeySet } from './token.ts';
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+// RFC 7517 §8.5.2: a Kubernetes API server answers 406 where the media type of JWK sets isn't taken.
+const ACCEPT = 'application/json, application/jwk-set+json';
 const KEPT_MS = 600_000;
 /** Between two fetches that an unknown key caused; a fetch that failed is tried again after a shorter while. */
 const COOL_DOWN_MS = 10_000;
@@ -39,7 +41,7 @@ export function createIssuerKeys({
   const keyOf = ({ issuer, jwksUri }: Source) => JSON.stringify([jwksUri === null ? issuer : null, jwksUri]);
 
   async function json(url: string): Promise<unknown> {
-    const { status, body } = await outbound.fetch(url, { headers: { accept: 'application/json' }, ...LIMITS });
+    const { status, body } = await outbound.fetch(url, { headers: { accept: ACCEPT }, ...LIMITS });
     if (status !== 200) throw new Error(`${url} answered ${status}`);
     return JSON.parse(body.toString());
   }
