@@ -1,6 +1,7 @@
 // The environment as one schema, parsed once; every fault is reported at once. Decisions "Where it listens, what it reads".
 // Only main.ts files read process.env and hand it here.
 import { z } from 'zod';
+import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z
   .string()
@@ -36,6 +37,7 @@ const Environment = z
       .optional()
       .describe('Keyring: base64 keys of 32 bytes, separated by commas, the newest first'),
     SVC_OUTBOUND_ALLOW: list
+      .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
       .optional()
       .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
     SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),

@@ -9,6 +9,7 @@ const WebhookUrl = z
   .url({ protocol: /^https$/ })
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL')
+  .refine((s) => !/^[^/]*\/\/[^/]*@/.test(s), 'must not hold a user name or password')
   .describe('HTTPS receiving endpoint');
 
 const known = new Set<string>(['*', ...EventTypeName.options]);

@@ -86,24 +86,30 @@ function parseHost(entry: string): AllowedHost | undefined {
   return { host: url.hostname, port: port === undefined ? undefined : Number(port) };
 }
 
+type Allowed = { network: string; bits: number; family: 'ipv4' | 'ipv6' } | AllowedHost;
+
+function parseEntry(entry: string): Allowed | undefined {
+  const [, network = entry, bits] = CIDR.exec(entry) ?? [];
+  if (net.isIP(network) === 0) return bits === undefined ? parseHost(entry) : undefined;
+  const [family, most] = net.isIPv6(network) ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+  return bits === undefined || Number(bits) <= most ? { network, bits: Number(bits ?? most), family } : undefined;
+}
+
+/** Whether an entry of SVC_OUTBOUND_ALLOW is an address, a CIDR or a host, with a port if only that one is meant. */
+export const isAllowEntry = (entry: string): boolean => parseEntry(entry) !== undefined;
+
 /**
- * @param allow CIDRs, addresses and host names (each with a port, if only that one is meant) that may be reached
- *   although their addresses are private
- * @throws Error that names an entry which is none of these
+ * @param allow what may be reached although its address is private
+ * @throws Error that names an entry which is neither an address, a CIDR nor a host
  */
 export function addressPolicy(allow: readonly string[]): AddressPolicy {
   const networks = new net.BlockList();
   const hosts: AllowedHost[] = [];
   for (const entry of allow) {
-    const [, network = '', bits = ''] = CIDR.exec(net.isIPv4(entry) ? `${entry}/32` : net.isIPv6(entry) ? `${entry}/128` : entry) ?? [];
-    const family = net.isIPv6(network) ? 'ipv6' : 'ipv4';
-    if (net.isIP(network) > 0 && Number(bits) <= (family === 'ipv6' ? 128 : 32)) {
-      networks.addSubnet(network, Number(bits), family);
-      continue;
-    }
-    const host = network === '' ? parseHost(entry) : undefined;
-    if (!host) throw new Error(`SVC_OUTBOUND_ALLOW: ${entry} is neither a CIDR nor a host`);
-    hosts.push(host);
+    const allowed = parseEntry(entry);
+    if (!allowed) throw new Error(`SVC_OUTBOUND_ALLOW: ${entry} is neither a CIDR nor a host`);
+    if ('host' in allowed) hosts.push(allowed);
+    else networks.addSubnet(allowed.network, allowed.bits, allowed.family);
   }
   const named = (host: string, port: number) =>
     hosts.some((h) => h.host === host.toLowerCase() && (h.port === undefined || h.port === port));

@@ -91,7 +91,8 @@ export function deliveryJob({
   return job({
     name: DELIVERY_JOB,
     schema: DeliveryJob,
-    maxAttempts: 20,
+    // What is thrown is ours (the database went away): it must not cost an event, so it is tried for two days.
+    maxAttempts: 500,
     expireSeconds: 30,
     concurrency: 10,
     // A receiver that hangs holds two of the ten.
