@@ -163,6 +163,18 @@ describe('how much is taken', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
+  test('an answer that begins and then stalls is given up in time, too', async () => {
+    const server = createServer((_, response) => response.writeHead(200).write('begins'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const guard = outbound({ allow: ['127.0.0.1'] });
+    const work = guard.fetch(`http://127.0.0.1:${port}/`, { ...LIMITS, timeoutMs: 300, httpsOnly: false });
+    expect(await fault(work)).toBe('timed-out');
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   test('compressed bytes are handed over as they came', async () => {
     receiver.answer = (request) => ({ body: String(request.headers['accept-encoding'] ?? 'none') });
     const { body } = await outbound({ allow: ['127.0.0.1'] }).fetch(receiver.url, LIMITS);

@@ -140,6 +140,17 @@ describe('a queue that stops', () => {
   });
 });
 
+test('replicas that start at the same moment on an empty database all work, and each job runs once', async () => {
+  const replicas = Array.from({ length: 3 }, () => counting());
+  const all = await Promise.all(replicas.map(({ record }) => started({ ...record, cron: '0 0 1 1 *' })));
+  const payloads = Array.from({ length: 60 }, (_, n) => ({ n }));
+  await all[0]?.enqueue(sqlOver(pool), 'count', payloads);
+  const seen = () => replicas.flatMap((replica) => replica.seen);
+  await until(() => seen().length >= 60);
+  await sleep(300);
+  expect(seen().toSorted((a, b) => a - b)).toEqual(payloads.map(({ n }) => n));
+});
+
 test('jobs whose process died are found and done by another', async () => {
   const { seen, record } = counting({ expireSeconds: 1 });
   const queue = await started(record);
