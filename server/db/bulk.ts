@@ -1,8 +1,7 @@
 // Bulk streams: COPY in and COPY out by postgres.js, each on a connection of its own that ends with the stream.
 // Never for anything else: after a query that fails while it streams rows, the next one on that connection gets wrong
 // rows (test/server/db/bulk.test.ts keeps the reproduction). Dependencies C; performance technique 7.
-import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import postgres from 'postgres';
 
 /** A COPY into a table: rows are in COPY's text format (see {@link copyRow}). */
@@ -14,6 +13,8 @@ export interface CopyIn {
   /** Gives up: nothing stays. */
   abort(): Promise<void>;
 }
+
+const HIGH_WATER = 256 * 1024;
 
 const connect = (url: string) =>
   postgres(url, {
@@ -27,9 +28,10 @@ const connect = (url: string) =>
 /** @param target `table (column, …)`: our own text, never a user's */
 export async function copyInto(url: string, target: string): Promise<CopyIn> {
   const sql = connect(url);
+  const query = sql.unsafe(`copy ${target} from stdin`);
   let stream: Writable;
   try {
-    stream = await sql.unsafe(`copy ${target} from stdin`).writable();
+    stream = await query.writable();
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw error;
@@ -37,9 +39,13 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
   let failure: Error | undefined;
   // Who waits for room, if anybody: woken by it and by the stream's end alike.
   let wake = () => {};
-  stream.on('error', (error: Error) => {
-    failure = error;
-  });
+  const fail = (error: Error) => {
+    failure ??= error;
+    wake();
+  };
+  // The query was settled when the stream began; what PostgreSQL says at its end would be lost.
+  Object.assign(query, { reject: fail });
+  stream.on('error', fail);
   stream.on('drain', () => wake());
   stream.on('close', () => wake());
   const check = () => {
@@ -57,16 +63,26 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
     async finish() {
       try {
         check();
-        const done = once(stream, 'finish');
-        stream.end();
-        await done;
+        // All is on its way before the end is said, since postgres.js takes no query until then.
+        await new Promise<void>((resolve) => {
+          stream.write('', () => resolve());
+        });
+        let accepted = false;
+        stream.end(() => {
+          accepted = stream.errored === null;
+        });
+        await new Promise((resolve) => setImmediate(resolve));
         check();
+        // Answered after the COPY, whatever became of it; a refused one never calls back.
+        await sql.unsafe('select 1');
+        check();
+        if (!accepted) throw new Error('PostgreSQL refused the COPY');
       } finally {
         await sql.end({ timeout: 5 });
       }
     },
     async abort() {
-      stream.destroy();
+      stream.destroy(new Error('given up'));
       await sql.end({ timeout: 0 });
     },
   };
@@ -100,21 +116,50 @@ export const pgArray = (list: readonly string[]): string =>
 export async function copyOut(url: string, query: string, snapshot?: string): Promise<Readable> {
   const sql = connect(url);
   try {
-    const copy = `copy (${query}) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`;
-    let stream: Readable;
-    if (snapshot === undefined) stream = await sql.unsafe(copy).readable();
-    else {
-      // One connection, so that these statements follow each other on it.
+    if (snapshot !== undefined) {
+      // One connection, so that these statements follow each other on it; it ends with the stream.
       await sql.unsafe('begin isolation level repeatable read read only');
       await sql.unsafe(`set transaction snapshot ${literal(snapshot)}`);
-      stream = await sql.unsafe(copy).readable();
     }
-    stream.once('close', () => void sql.end({ timeout: 0 }));
-    return stream;
+    const copy = sql.unsafe(`copy (${query}) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`);
+    const source = await copy.readable();
+    return relay(source, { cancel: () => copy.cancel(), end: () => sql.end({ timeout: 5 }) });
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw error;
   }
+}
+
+/** A stream that can be left: the source is cancelled and read away, or its connection would wait for a reader for ever. */
+function relay(source: Readable, { cancel, end }: { cancel(): void; end(): Promise<void> }): Readable {
+  let over = false;
+  const closed = new Promise<void>((resolve) => source.once('close', resolve));
+  const out = new Readable({
+    highWaterMark: HIGH_WATER,
+    read: () => void source.resume(),
+    destroy(error, done) {
+      if (!over) {
+        cancel();
+        source.resume();
+      }
+      closed.then(end).then(
+        () => done(error),
+        () => done(error),
+      );
+    },
+  });
+  source.on('data', (chunk: Buffer) => {
+    if (!out.destroyed && !out.push(chunk)) source.pause();
+  });
+  source.once('end', () => {
+    over = true;
+    out.push(null);
+  });
+  source.once('error', (error) => {
+    over = true;
+    out.destroy(error);
+  });
+  return out;
 }
 
 /** A string as an SQL literal, for the statements that take no parameters. */

@@ -21,12 +21,7 @@ export interface Importer {
   /** The plan; a refusal throws. */
   apply(realm: string, document: object, query?: Query, headers?: Record<string, string>): Promise<Plan>;
   /** The refusal; a plan throws. */
-  refusal(
-    realm: string,
-    document: object | BodyInit,
-    query?: Query,
-    headers?: Record<string, string>,
-  ): Promise<Refusal>;
+  refusal(realm: string, document: object | string, query?: Query, headers?: Record<string, string>): Promise<Refusal>;
   /** The very bytes. */
   download(realm: string, query?: string): Promise<string>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
@@ -61,18 +56,11 @@ export async function importer(
     for (const [name, value] of Object.entries(signed())) headers.set(name, value);
     return keep(await fetch(server.baseUrl + path, { ...init, headers }));
   };
-  const send = (
-    realm: string,
-    document: object | BodyInit,
-    query: Query = {},
-    headers: Record<string, string> = {},
-  ) => {
-    const plain = Object.getPrototypeOf(document) === Object.prototype;
+  const send = (realm: string, document: object | string, query: Query = {}, headers: Record<string, string> = {}) => {
     return call(`/admin/realms/${realm}/import?${new URLSearchParams(query)}`, {
       method: 'POST',
       headers: { ...json, ...headers },
-      body: plain ? JSON.stringify(document) : (document as BodyInit),
-      ...(document instanceof ReadableStream ? { duplex: 'half' } : {}),
+      body: typeof document === 'string' ? document : JSON.stringify(document),
     });
   };
   return {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { Manager } from '../../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -12,14 +14,10 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const webhook = (url = 'https://a.example') => ({ webhooks: [{ name: 'hook', url, eventTypes: '*' }] });
+const Managers = z.array(Manager);
 const owners = async (realm: string) => {
-  const managers = await (await admin.fetch(`/admin/realms/${realm}/managers`)).json();
-  return managers.map(
-    ({ manager, owns }: { manager: string; owns: { kind: string; key: string; fields: string[] }[] }) => [
-      manager,
-      owns.map((o) => `${o.kind}/${o.key}(${o.fields})`),
-    ],
-  );
+  const managers = Managers.parse(await (await admin.fetch(`/admin/realms/${realm}/managers`)).json());
+  return managers.map(({ manager, owns }) => [manager, owns.map((o) => `${o.kind}/${o.key}(${o.fields})`)]);
 };
 
 test('two managers that claim one webhook: the second is told of the first, and nothing changes', async () => {
