@@ -22,7 +22,8 @@ export interface AccountDeps {
 }
 
 const SHOWN = 100;
-const Params = z.object({ realm: z.string(), id: z.uuid().optional() });
+// What is no id is nobody's session.
+const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
 const Form = z.object({ csrf: z.string().max(200) });
 
 export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, settings }: AccountDeps): void {

@@ -73,9 +73,18 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       return judge(findings(attempt, past), policy);
     },
 
-    /** A failure counts while the policy is on; nothing is kept about people for nothing. */
-    async failed(on: Sql, realm: string, policy: RealmSettingsDto, userId: string, ipAddress: string | null) {
-      if (policy.riskPolicyEnabled) await store.remember(on, realm, userId, row(ipAddress, false));
+    /**
+     * A failure counts while the policy is on; nothing is kept about people for nothing. For nobody the same statement
+     * runs and keeps nothing, so that the time tells nobody from somebody.
+     */
+    async failed(
+      on: Sql,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string | undefined,
+      ipAddress: string | null,
+    ) {
+      if (policy.riskPolicyEnabled) await store.remember(on, realm, userId ?? newId(), row(ipAddress, false));
     },
 
     /** A success makes the device and the network known. @returns the device's cookie, to be set after commit */

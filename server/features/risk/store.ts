@@ -36,7 +36,9 @@ export const remember = (
   },
 ) => sql`
   insert into sign_in_history (realm_id, id, user_id, at, success, ip_address, network, latitude, longitude)
-  values (${realm}, ${e.id}, ${userId}, ${e.at}, ${e.success}, ${e.ipAddress}, ${e.network}, ${e.latitude}, ${e.longitude})`;
+  select ${realm}, ${e.id}::uuid, id, ${e.at}::timestamptz, ${e.success}::boolean, ${e.ipAddress}::text,
+    ${e.network}::text, ${e.latitude}::double precision, ${e.longitude}::double precision
+  from realm_user where realm_id = ${realm} and id = ${userId}`;
 
 export const rememberDevice = (sql: Sql, realm: string, userId: string, deviceHash: Buffer, at: Date) => sql`
   insert into known_device (realm_id, user_id, device_hash, first_seen_at, last_seen_at)

@@ -6,7 +6,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sha256 } from '../../crypto/tokens.ts';
+import { sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
@@ -127,7 +127,7 @@ export function createSignIns(deps: SignInDeps) {
         rememberMe: session?.rememberMe ?? false,
         challenged: false,
       };
-      const state = await announce(request, realm, policy, await look(request, realm, policy, fresh));
+      const { state } = await announce(request, realm, policy, await look(request, realm, policy, fresh));
       const token = randomBytes(32).toString('base64url');
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
@@ -158,7 +158,7 @@ export function createSignIns(deps: SignInDeps) {
      */
     async submit(reply: FastifyReply, request: FastifyRequest, realm: string, form: Form): Promise<string | undefined> {
       const loaded = await load(request, realm);
-      if (!loaded || form.csrf !== csrfOf(loaded.token)) return undefined;
+      if (!loaded || !sameSecret(form.csrf ?? '', csrfOf(loaded.token))) return undefined;
       const { id, state } = loaded;
       const here = `/realms/${realm}/login`;
       if (state.done) return state.continueAt;
@@ -179,13 +179,13 @@ export function createSignIns(deps: SignInDeps) {
       else if (standing.do === 'act' && form.step === standing.action)
         after = await actions.changePassword(realm, byOf(request), state, form);
       else if (standing.do !== 'finish') return here;
-      after = await announce(request, realm, policy, after);
-      const then = await walk(realm, policy, after);
-      if (then.do !== 'finish') {
-        await save(after);
+      const then = await announce(request, realm, policy, after);
+      if (then.standing.do !== 'finish') {
+        await save(then.state);
         return here;
       }
-      return (await finish(reply, request, realm, policy, id, after, then.level)) ? after.continueAt : here;
+      const finished = await finish(reply, request, realm, policy, id, then.state, then.standing.level);
+      return finished ? state.continueAt : here;
     },
 
     /** A sign-in that needed nothing more from the person (its session was good enough). */

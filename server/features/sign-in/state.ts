@@ -52,7 +52,6 @@ export type SignInState = z.infer<typeof SignInState>;
 export const restarted = (state: SignInState): SignInState => ({
   ...state,
   user: undefined,
-  session: undefined,
   proven: [],
   fresh: [],
   chosen: undefined,

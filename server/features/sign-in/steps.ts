@@ -53,8 +53,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
   /** The first look at a person whom the tree has just identified. */
   async function look(request: FastifyRequest, realm: string, policy: RealmSettingsDto, state: SignInState) {
     if (!state.user || state.risk) return state;
-    const scored = await risk.score(request, realm, policy, state.user.id);
-    return { ...state, risk: scored, ...(scored?.action === 'deny' ? { refused: 'risk' as const } : {}) };
+    return { ...state, risk: await risk.score(request, realm, policy, state.user.id) };
   }
 
   async function recordFailure(
@@ -66,7 +65,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
   ): Promise<void> {
     const who = failure.user ?? state.user;
     await transact(async ({ sql: on, record }) => {
-      if (who) await risk.failed(on, realm, policy, who.id, request.ip);
+      await risk.failed(on, realm, policy, who?.id, request.ip);
       record({
         type: 'LOGIN_FAILURE',
         realm,
@@ -105,7 +104,8 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     }
     const user = verdict.user ?? state.user;
     const another = state.session !== undefined && state.session.user.id !== user?.id;
-    const base = another ? { ...state, session: undefined, proven: [], fresh: [], risk: undefined } : state;
+    // What the session before had proven was another person's; the session itself ends when this sign-in is done.
+    const base = another ? { ...state, proven: [], fresh: [], risk: undefined } : state;
     return {
       ...base,
       user,
@@ -123,14 +123,14 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     realm: string,
     policy: RealmSettingsDto,
     state: SignInState,
-  ): Promise<SignInState> {
+  ): Promise<{ state: SignInState; standing: Standing }> {
     const standing = await walk(realm, policy, state);
     if (standing.do === 'refused' && !state.refused) {
       await recordFailure(request, realm, policy, state, { reason: standing.because });
-      return { ...state, refused: standing.because };
+      return { state: { ...state, refused: standing.because }, standing };
     }
     const second = standing.do === 'ask' && !methodOf(standing.authenticatorId).identifies;
-    if (!second || state.challenged || !state.user) return state;
+    if (!second || state.challenged || !state.user) return { state, standing };
     const { id, username: name } = state.user;
     await transact(async ({ record }) =>
       record({
@@ -146,7 +146,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
         },
       }),
     );
-    return { ...state, challenged: true };
+    return { state: { ...state, challenged: true }, standing };
   }
 
   async function pageOf(

@@ -27,6 +27,7 @@ export function createWalk({ registry, credentials, tree: treeOf }: WalkDeps) {
 
   return async function walk(realm: string, settings: RealmSettingsDto, state: SignInState): Promise<Standing> {
     if (state.refused) return { do: 'refused', because: state.refused };
+    if (state.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
     const person = state.user && (await credentials.standing(realm, state.user.id));
     if (state.user && !person?.enabled) return { do: 'refused', because: 'disabled' };
     const types = person?.types ?? [];

@@ -1,6 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { createFlow, putFlow } from '../../../server/contract/flows.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
@@ -39,6 +41,8 @@ async function realmWith(settings: SettingsInput = {}, user: Partial<UserInput> 
 const person = () => createPerson(server.baseUrl);
 const events = async (realm: string, type: string) =>
   (await (await admin()).call(listEvents, { params: { realm }, query: { type } })).body ?? [];
+const AUTHORIZE = (realm: string) =>
+  `/realms/${realm}/oauth2/authorize?response_type=code&client_id=app&scope=openid&redirect_uri=https%3A%2F%2Fapp.example%2Fcb`;
 const secretOn = (page: Shown) => (/<code class="secret"[^>]*>([^<]+)</.exec(page.text)?.[1] ?? '').replace(/\s/g, '');
 const codeOf = (secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.getTime() });
@@ -274,6 +278,105 @@ test('a new device on a realm with a strict policy needs an old factor, and may 
   });
   await (await admin()).call(putSettings, { params: { realm }, body: { riskMediumAction: 'deny' } });
   expect((await enter(person())).heading).toBe('This sign-in was refused');
+  expect((await events(realm, 'LOGIN_FAILURE'))[0]?.data).toMatchObject({ reason: 'risk', risk: { action: 'deny' } });
+});
+
+test('a known person on a new device proves an old factor, and the device is known from then on', async () => {
+  const realm = await realmWith(
+    { riskPolicyEnabled: true, riskMediumThreshold: 30, riskHighThreshold: 90 },
+    {
+      requiredActions: ['CONFIGURE_OTP'],
+    },
+  );
+  const first = person();
+  const enter = async (who: ReturnType<typeof person>) =>
+    who.fill(await who.open(`/realms/${realm}/login`), { username: 'alice', password: PASSWORD });
+  const setUp = await enter(first);
+  expect(setUp.heading).toBe('Set up a second factor');
+  const secret = secretOn(setUp);
+  expect((await first.fill(setUp, { code: codeOf(secret) })).url).toContain('/account');
+  later(60);
+  const phone = person();
+  const ask = await enter(phone);
+  expect(ask.heading).toBe('Enter your code');
+  expect((await phone.fill(ask, { code: codeOf(secret) })).url).toContain('/account');
+  expect((await events(realm, 'LOGIN_SUCCESS'))[0]?.data).toMatchObject({
+    risk: { band: 'medium' },
+    levelOfAssurance: 2,
+  });
+});
+
+test('two posts of the same form at once make one session', async () => {
+  const realm = await realmWith();
+  const alice = person();
+  const page = await alice.open(`/realms/${realm}/login`);
+  const fields = { username: 'alice', password: PASSWORD };
+  await Promise.all([alice.fill(page, fields), alice.fill(page, fields)]);
+  expect((await alice.open(`/realms/${realm}/account`)).heading).toBe('alice');
+  expect((await events(realm, 'LOGIN_SUCCESS')).length).toBe(1);
+});
+
+test('another person in the same browser gets a session of their own, and the one before ends', async () => {
+  const realm = await realmWith();
+  await (await admin()).call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  await (await admin()).call(createClient, {
+    params: { realm },
+    body: {
+      clientId: 'app',
+      requirePkce: false,
+      redirectUris: ['https://app.example/cb'],
+    },
+  });
+  const shared = person();
+  await shared.fill(await shared.open(`/realms/${realm}/login`), { username: 'alice', password: PASSWORD });
+  const again = await shared.open(`${AUTHORIZE(realm)}&prompt=login`);
+  expect(again.fields.username).toBe('alice');
+  expect((await shared.fill(again, { username: 'bob', password: PASSWORD })).url).toContain('https://app.example/cb?');
+  expect((await shared.open(`/realms/${realm}/account`)).heading).toBe('bob');
+  expect((await events(realm, 'SESSION_ENDED')).map((e) => [e.subject?.name, e.data.reason])).toEqual([
+    ['alice', 'reauthentication'],
+  ]);
+});
+
+test('a client’s own flow is walked instead of the realm’s', async () => {
+  const realm = await realmWith();
+  await (await admin()).call(createFlow, { params: { realm }, body: { alias: 'strict' } });
+  const executions = [
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' as const },
+    { authenticatorId: 'otp', requirement: 'REQUIRED' as const },
+  ];
+  await (await admin()).call(putFlow, { params: { realm, alias: 'strict' }, body: { executions } });
+  await (await admin()).call(createClient, {
+    params: { realm },
+    body: {
+      clientId: 'app',
+      requirePkce: false,
+      redirectUris: ['https://app.example/cb'],
+      flowOverride: 'strict',
+    },
+  });
+  const alice = person();
+  const page = await alice.open(AUTHORIZE(realm));
+  expect((await alice.fill(page, { username: 'alice', password: PASSWORD })).heading).toBe('Set up a second factor');
+});
+
+test('starting again forgets who it was', async () => {
+  const realm = await realmWith({ requireMfa: true });
+  const alice = person();
+  const setUp = await alice.fill(await alice.open(`/realms/${realm}/login`), { username: 'alice', password: PASSWORD });
+  expect((await alice.fill(setUp, { do: 'restart' })).heading).toBe('Sign in');
+  expect((await alice.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
+});
+
+test('failures from one network are slowed down, whoever they try', async () => {
+  const realm = await realmWith();
+  const visitor = createPerson(server.baseUrl, {});
+  let page = await visitor.open(`/realms/${realm}/login`);
+  for (let i = 0; i < 25 && !page.text.includes('Too many'); i += 1)
+    page = await visitor.fill(page, { username: `nobody${i}`, password: 'guess guess guess' });
+  expect(page.text).toContain('Too many failed tries from your network');
+  later(61);
+  expect((await visitor.fill(page, { username: 'alice', password: PASSWORD })).url).toContain('/account');
 });
 
 test('pages carry a strict policy and the realm’s look, escaped', async () => {
