@@ -2,7 +2,7 @@
 // Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/tokens).
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { By, DomainEvent } from '../../contract/events.ts';
+import type { DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -87,17 +87,19 @@ export function createExchange({
     return { ok: true, token, credential, client };
   }
 
-  async function grant({ realm, scopes, resources, ipAddress }: ExchangeRequest, accepted: Accepted): Promise<Minted> {
-    const { token, credential, client } = accepted;
+  async function grant(request: ExchangeRequest, { token, credential, client }: Accepted): Promise<Minted> {
+    const { realm, scopes, resources } = request;
     const ofRealm = await settings.of(realm);
     if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
-    const audit = eventOf(realm, ipAddress, token.issuer, token.subject);
+    const audit = eventOf(request, token);
     let allowed: string[];
     try {
       const { resourceIndicators: realmList } = ofRealm;
       allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: true });
     } catch (error) {
-      await transact(async (tx) => tx.record(audit('WORKLOAD_TOKEN_REFUSED', { reason: 'a resource is not allowed' })));
+      await transact(async (tx) =>
+        tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'a resource is not allowed' })),
+      );
       throw error;
     }
     const minted = await mint.forClient(realm, client, {
@@ -107,7 +109,14 @@ export function createExchange({
       claims: { workload: { issuer: token.issuer, subject: token.subject } },
     });
     const { scope, jti } = minted;
-    const data = { credential: credential.name, audience: credential.audience, scope, jti, resources: allowed };
+    const data = {
+      verified: true,
+      credential: credential.name,
+      audience: credential.audience,
+      scope,
+      jti,
+      resources: allowed,
+    };
     await transact(async (tx) => tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId }));
     metrics.tokenIssued(realm, 'token-exchange');
     return minted;
@@ -119,7 +128,7 @@ export function createExchange({
      * @throws OAuthError `invalid_target`: the token holds, but a requested resource is not allowed
      */
     async exchange(request: ExchangeRequest): Promise<Minted | undefined> {
-      const { realm, ipAddress } = request;
+      const { realm } = request;
       const deadline = sleep(failureMs, undefined, { ref: false });
       const reading = readToken(request.subjectToken);
       // Keys that come later than any failure is answered are kept for the next try.
@@ -127,9 +136,10 @@ export function createExchange({
       const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
       const verdict: Verdict = reading.ok ? await Promise.race([judge(realm, reading.token), late]) : reading;
       if (verdict.ok) return grant(request, verdict);
-      const said = reading.ok ? reading.token : reading;
-      const audit = eventOf(realm, ipAddress, said.issuer ?? null, said.subject ?? null);
-      await transact(async (tx) => tx.record(audit('WORKLOAD_TOKEN_REFUSED', { reason: verdict.reason })));
+      const audit = eventOf(request, reading.ok ? reading.token : reading);
+      await transact(async (tx) =>
+        tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: false, reason: verdict.reason })),
+      );
       await deadline;
       return undefined;
     },
@@ -137,14 +147,19 @@ export function createExchange({
 }
 export type Exchange = ReturnType<typeof createExchange>;
 
-/** Specification 6.1: each exchange, success or failure, is audited with issuer and subject. */
+/** Specification 6.1: each exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
 const eventOf =
-  (realm: string, ipAddress: string, issuer: string | null, subject: string | null) =>
-  (type: 'WORKLOAD_TOKEN_ISSUED' | 'WORKLOAD_TOKEN_REFUSED', data: Record<string, unknown>): DomainEvent => {
-    const by: By = { actor: { type: 'workload', id: null, name: subject }, ipAddress };
-    const outcome = type === 'WORKLOAD_TOKEN_ISSUED' ? 'success' : 'failure';
-    return { type, realm, by, outcome, data: { issuer, subject, ...data } };
-  };
+  ({ realm, ipAddress }: ExchangeRequest, { issuer, subject }: { issuer?: string; subject?: string }) =>
+  (
+    type: 'WORKLOAD_TOKEN_ISSUED' | 'WORKLOAD_TOKEN_REFUSED',
+    { verified, ...data }: { verified: boolean } & Record<string, unknown>,
+  ): DomainEvent => ({
+    type,
+    realm,
+    by: { actor: verified ? { type: 'workload', id: null, name: subject ?? null } : null, ipAddress },
+    outcome: type === 'WORKLOAD_TOKEN_ISSUED' ? 'success' : 'failure',
+    data: { issuer: issuer ?? null, subject: subject ?? null, ...data },
+  });
 
 /** What the credential has of the requested scopes; claims come with those that the client knows. */
 export function grantedScopes(
