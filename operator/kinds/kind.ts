@@ -1,0 +1,57 @@
+// What a kind is to the frame: a page of pure functions. It never talks to Kubernetes or to the server.
+// Design "Reconciler"; style "Operator".
+import type { z } from 'zod';
+import type { SecretKeyRef } from '../../server/contract/resources/common.ts';
+import type { RealmDocument } from '../../server/contract/transfer.ts';
+import type { KindName, Metadata } from '../resource.ts';
+
+/** Values of Secrets by `name/key`, in the resource's own namespace. */
+export type Secrets = ReadonlyMap<string, string>;
+export const secretName = ({ name, key }: SecretKeyRef): string => `${name}/${key}`;
+
+/** What a document may need to know beside the resource. */
+export interface Context {
+  metadata: Pick<Metadata, 'name' | 'namespace'>;
+  secrets: Secrets;
+  /** The issuer of this cluster's ServiceAccount tokens, where it is known. */
+  clusterIssuer: string | undefined;
+}
+
+export interface Kind<Spec extends { realm: string }> {
+  name: KindName;
+  spec: z.ZodType<Spec>;
+  /** What deleting the resource does where its spec doesn't say. */
+  deletionPolicy: 'Retain' | 'Delete';
+  /** false: the realm itself; true: something in a realm that a Realm resource declares. */
+  attached: boolean;
+  secrets(spec: Spec): SecretKeyRef[];
+  document(spec: Spec, context: Context): RealmDocument;
+  /** The kind's own status fields; they change only when the spec or the server does. */
+  status(spec: Spec, context: Pick<Context, 'metadata' | 'clusterIssuer'>): Record<string, unknown>;
+}
+
+/** The spec can't become a document; the message is for the resource's condition. */
+export class Unusable extends Error {}
+
+/** The value of a Secret that the frame has read before. */
+export function secretOf(ref: SecretKeyRef, secrets: Secrets): string {
+  const value = secrets.get(secretName(ref));
+  if (value === undefined) throw new Unusable(`the Secret ${ref.name} has no key ${ref.key}`);
+  return value;
+}
+
+/**
+ * A literal that looks like a placeholder would be read from the server's environment: nobody may reach that through a
+ * Secret.
+ */
+export function literal(value: string, what: string): string {
+  if (/^\$\{SVC_VAR_/.test(value)) throw new Unusable(`${what} must be a value, not a placeholder`);
+  return value;
+}
+
+/** Drops the keys that the spec leaves out, so that only what is declared becomes the manager's. */
+export function declared<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

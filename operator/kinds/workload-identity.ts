@@ -1,0 +1,47 @@
+// Kind WorkloadIdentity: a foreign subject, or a ServiceAccount of this cluster, that acts as a client.
+// Decisions "Custom resources"; specification 2.8.
+import {
+  WorkloadIdentitySpec as Schema,
+  type WorkloadIdentitySpec,
+} from '../../server/contract/resources/workload-identity.ts';
+import { type Context, declared, type Kind, Unusable } from './kind.ts';
+
+export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
+  name: 'WorkloadIdentity',
+  spec: Schema,
+  deletionPolicy: 'Delete',
+  attached: true,
+  secrets: () => [],
+  document(spec, context) {
+    const { jwksUri, audience, clientId, scopes, enabled } = spec;
+    const identity = declared({
+      name: spec.name ?? context.metadata.name,
+      ...trusted(spec, context),
+      jwksUri,
+      audience,
+      clientId,
+      scopes: scopes?.join(' '),
+      enabled,
+    });
+    return { workloadIdentity: [identity] };
+  },
+  status: (spec, context) => ({ name: spec.name ?? context.metadata.name, subject: subjectOf(spec, context) }),
+};
+
+function trusted(spec: WorkloadIdentitySpec, context: Context): { issuer: string; subject: string } {
+  const issuer = spec.issuer ?? (spec.serviceAccountRef && context.clusterIssuer);
+  if (!issuer) {
+    const why = spec.serviceAccountRef
+      ? 'the issuer of this cluster’s ServiceAccount tokens is not known: set spec.issuer'
+      : 'spec.issuer and spec.subject are required without spec.serviceAccountRef';
+    throw new Unusable(why);
+  }
+  const subject = subjectOf(spec, context);
+  if (!subject) throw new Unusable('spec.subject is required without spec.serviceAccountRef');
+  return { issuer, subject };
+}
+
+function subjectOf({ subject, serviceAccountRef: ref }: WorkloadIdentitySpec, { metadata }: Pick<Context, 'metadata'>) {
+  if (!ref) return subject;
+  return `system:serviceaccount:${ref.namespace ?? metadata.namespace}:${ref.name}`;
+}

@@ -1,0 +1,64 @@
+// A custom resource as the operator holds it: what every kind shares, parsed once at the source's edge.
+// Specs and statuses are the wire's (server/contract/resources). Decisions "Custom resources".
+import { z } from 'zod';
+import { type CommonStatus, Condition, commonStatus, GROUP, VERSION } from '../server/contract/resources/common.ts';
+
+export const API_VERSION = `${GROUP}/${VERSION}`;
+export const FINALIZER = `${GROUP}/release`;
+/** `true`: give up what is on the server and let the resource go. */
+export const ABANDON = `${GROUP}/abandon`;
+
+export const kindNames = ['Realm', 'Flow', 'Webhook', 'WorkloadIdentity'] as const;
+export type KindName = (typeof kindNames)[number];
+/** Plural names, as in paths of the Kubernetes API and in `kubectl get`. */
+export const plurals: Record<KindName, string> = {
+  Realm: 'realms',
+  Flow: 'flows',
+  Webhook: 'webhooks',
+  WorkloadIdentity: 'workloadidentities',
+};
+
+export const Metadata = z
+  .object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    generation: z.number().default(1),
+    resourceVersion: z.string().default(''),
+    creationTimestamp: z.string().optional(),
+    deletionTimestamp: z.string().optional(),
+    finalizers: z.array(z.string()).default([]),
+    annotations: z.record(z.string(), z.string()).default({}),
+  })
+  .loose();
+export type Metadata = z.infer<typeof Metadata>;
+
+/** The part of a status that any version of the operator has written; what isn't understood is not kept. */
+const Status = z.object({ ...commonStatus, conditions: z.array(Condition).optional().catch(undefined) }).loose();
+export type Status = CommonStatus & Record<string, unknown>;
+
+export interface Resource<Spec = unknown> {
+  kind: KindName;
+  metadata: Metadata;
+  spec: Spec;
+  status: Status;
+}
+
+/** Parses what Kubernetes (or a file) holds; the spec stays as it is until its kind parses it. */
+export function resourceOf(kind: KindName, object: unknown): Resource {
+  const { metadata, spec, status } = z
+    .object({ metadata: Metadata, spec: z.unknown(), status: Status.optional().catch(undefined) })
+    .parse(object);
+  return { kind, metadata, spec, status: status ?? {} };
+}
+
+/** `Flow identity/browser-mfa`: how messages name a resource. */
+export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace}/${r.metadata.name}`;
+
+/** The queue's and the cache's key. */
+export const keyOf = (kind: KindName, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
+export const keyOfResource = (r: Resource): string => keyOf(r.kind, r.metadata.namespace, r.metadata.name);
+
+/** `k8s:<cluster>/<namespace>/<kind>/<name>` (decisions "Custom resources"). */
+export const managerOf = (cluster: string, r: Resource): string =>
+  `k8s:${cluster}/${r.metadata.namespace}/${r.kind}/${r.metadata.name}`;

@@ -1,0 +1,52 @@
+// Conditions as kstatus reads them: Ready sums up, Reconciling and Stalled stand only while they hold, Drifted reports.
+// Pure: an unchanged outcome gives back the very same conditions, so that nothing is written. Decisions "Custom resources".
+import type { Condition } from '../../server/contract/resources/common.ts';
+import type { Outcome } from './outcome.ts';
+
+type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
+
+/** What holds after the outcome; a type that is absent is taken away. */
+function draftsOf(outcome: Outcome): Draft[] {
+  switch (outcome.is) {
+    case 'Ready':
+      return [{ type: 'Ready', status: 'True', reason: 'Applied', message: outcome.message }];
+    case 'Drifted':
+      return [
+        { type: 'Ready', status: 'True', reason: 'Reported', message: 'Drift is reported and not corrected' },
+        { type: 'Drifted', status: 'True', reason: 'DriftFound', message: outcome.message },
+      ];
+    case 'Suspended':
+      return [{ type: 'Ready', status: 'Unknown', reason: 'Suspended', message: 'spec.suspend is true' }];
+    case 'Stalled': {
+      const { reason, message } = outcome;
+      return [
+        { type: 'Ready', status: 'False', reason, message },
+        { type: 'Stalled', status: 'True', reason, message },
+      ];
+    }
+    case 'Waiting':
+    case 'Retrying': {
+      const { reason, message } = outcome;
+      const said = outcome.is === 'Waiting' ? 'Waiting' : reason;
+      return [
+        { type: 'Ready', status: 'False', reason: said, message },
+        { type: 'Reconciling', status: 'True', reason, message },
+      ];
+    }
+  }
+}
+
+/**
+ * @param now RFC 3339; becomes a condition's lastTransitionTime only where its status changed
+ */
+export function conditionsAfter(
+  outcome: Outcome,
+  { before = [], generation, now }: { before?: readonly Condition[] | undefined; generation: number; now: string },
+): Condition[] {
+  return draftsOf(outcome).map((draft) => {
+    const was = before.find((c) => c.type === draft.type);
+    const message = draft.message.slice(0, 4000);
+    const lastTransitionTime = was?.status === draft.status ? was.lastTransitionTime : now;
+    return { ...draft, message, observedGeneration: generation, lastTransitionTime };
+  });
+}

@@ -1,0 +1,204 @@
+// The only frame: suspend → finalizer → secrets → document → plan (dry run) → apply → outcome → one status write.
+// It has no diff of its own and knows no kind; the server's plan says what differs, in words that go on unchanged.
+// Design "Reconciler"; decisions "Custom resources".
+import { isDeepStrictEqual } from 'node:util';
+import type { Client } from '../../server/contract/client.ts';
+import type { RealmDocument } from '../../server/contract/transfer.ts';
+import { type Kind, secretName } from '../kinds/kind.ts';
+import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
+import type { Source } from '../source/source.ts';
+import { conditionsAfter } from './conditions.ts';
+import { createDeletion } from './deletion.ts';
+import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
+import { changeLines, planWords } from './plan-words.ts';
+import type { Realms } from './realms.ts';
+import { applyPlan, dryRun, type Planned } from './server-plan.ts';
+
+export interface ControllerOptions {
+  source: Source;
+  client: Client;
+  kinds: ReadonlyMap<string, Kind<{ realm: string }>>;
+  /** Names the cluster in managers' names. */
+  clusterName: string;
+  realms: Realms;
+  /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
+  applied(realm: string, revision: number): void;
+  log(line: { resource: string; message: string }): void;
+  now(): Date;
+}
+
+interface Result {
+  outcome: Outcome;
+  /** Kind-specific and common status fields that this pass found. */
+  found: Record<string, unknown>;
+}
+
+/** What every spec holds; the kind's schema has parsed it. */
+interface Common {
+  realm: string;
+  driftPolicy?: 'Correct' | 'Report' | undefined;
+  suspend?: boolean | undefined;
+}
+
+export function createController(options: ControllerOptions) {
+  const { source, client, kinds, clusterName, realms, applied, log, now } = options;
+  const remove = createDeletion({ client, clusterName });
+
+  async function reconcile(key: string): Promise<Outcome | undefined> {
+    const resource = source.get(key);
+    if (!resource) return undefined;
+    const kind = kinds.get(resource.kind);
+    if (!kind) return undefined;
+    if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
+    const { outcome, found } = await settle(resource, kind);
+    await report(resource, outcome, found);
+    return outcome;
+  }
+
+  /** The pass proper; every failure becomes an outcome. */
+  async function settle(resource: Resource, kind: Kind<{ realm: string }>): Promise<Result> {
+    try {
+      const parsed = kind.spec.safeParse(resource.spec);
+      if (!parsed.success) {
+        const faults = parsed.error.issues.map((i) => `spec.${i.path.join('.')}: ${i.message}`);
+        throw new Stalled('Invalid', faults.join('; '));
+      }
+      const spec: Common = parsed.data;
+      if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
+      if (!resource.metadata.finalizers.includes(FINALIZER)) await source.addFinalizer(resource);
+      await realms.admit(resource, kind, spec.realm);
+      const context = {
+        metadata: resource.metadata,
+        secrets: await secretsOf(resource, kind.secrets(parsed.data)),
+        clusterIssuer: source.clusterIssuer,
+      };
+      const document = kind.document(parsed.data, context);
+      const own = kind.status(parsed.data, context);
+      return await converge(resource, spec, document, own, kind.attached);
+    } catch (error) {
+      return { outcome: outcomeOf(error), found: {} };
+    }
+  }
+
+  async function secretsOf(resource: Resource, refs: ReturnType<Kind<{ realm: string }>['secrets']>) {
+    const values = new Map<string, string>();
+    const { namespace } = resource.metadata;
+    const wanted = new Map(refs.map((ref) => [ref.name, ref]));
+    for (const name of wanted.keys()) {
+      const secret = await source.secret(namespace, name);
+      if (!secret) throw new Waiting('SecretMissing', `waiting for the Secret ${name} in the namespace ${namespace}`);
+      for (const ref of refs.filter((r) => r.name === name)) {
+        const value = secret.get(ref.key);
+        if (value === undefined || value === '') {
+          throw new Waiting(
+            'SecretMissing',
+            `waiting for the key ${ref.key} in the Secret ${name} (namespace ${namespace})`,
+          );
+        }
+        values.set(secretName(ref), value);
+      }
+    }
+    return values;
+  }
+
+  async function converge(
+    resource: Resource,
+    spec: Common,
+    document: RealmDocument,
+    own: object,
+    mustExist: boolean,
+  ): Promise<Result> {
+    const { realm, driftPolicy = 'Correct' } = spec;
+    const manager = managerOf(clusterName, resource);
+    const planned = await dryRun(client, { realm, manager, document, mustExist });
+    const details = await realms.details(resource.kind, realm);
+    if (planned.plan.inSync) return ready(resource, planned, { ...own, ...details });
+    if (driftPolicy === 'Report' && settledBefore(resource)) {
+      const changes = changeLines(planned.plan);
+      const message = planWords(planned.plan);
+      return {
+        outcome: { is: 'Drifted', message, changes },
+        found: { ...own, ...details, lastPlan: { summary: message, changes } },
+      };
+    }
+    const plan = await applyPlan(client, { realm, manager, document, revision: planned.plan.revision });
+    applied(realm, plan.revision);
+    const summary = planWords(plan);
+    log({ resource: nameOf(resource), message: summary });
+    await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });
+    return {
+      outcome: { is: 'Ready', message: 'Applied' },
+      found: {
+        ...own,
+        ...(await realms.details(resource.kind, realm)),
+        lastAppliedRevision: plan.revision,
+        lastPlan: { summary },
+      },
+    };
+  }
+
+  /** Under Report a changed spec is still applied: what is reported is what others changed since. */
+  const settledBefore = ({ status, metadata }: Resource): boolean =>
+    status.lastAppliedRevision !== undefined && status.observedGeneration === metadata.generation;
+
+  function ready(resource: Resource, { plan }: Planned, own: object): Result {
+    const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
+    const kept = lastPlan && !lastPlan.changes ? { lastPlan } : {};
+    return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, lastAppliedRevision } };
+  }
+
+  async function finalize(resource: Resource, kind: Kind<{ realm: string }>): Promise<Outcome | undefined> {
+    if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;
+    try {
+      if (resource.metadata.annotations[ABANDON] === 'true') {
+        log({ resource: nameOf(resource), message: 'abandoned: what is on the server stays as it is' });
+      } else {
+        const message = await remove(resource, kind);
+        log({ resource: nameOf(resource), message });
+      }
+      await source.removeFinalizer(resource);
+      return undefined;
+    } catch (error) {
+      const outcome = outcomeOf(error);
+      await report(resource, withWayOut(outcome, resource), {});
+      return outcome;
+    }
+  }
+
+  /** One status write, and none where nothing changed; a problem is told once, as an event. */
+  async function report(resource: Resource, outcome: Outcome, found: Record<string, unknown>): Promise<void> {
+    const { status, metadata } = resource;
+    const conditions = conditionsAfter(outcome, {
+      before: status.conditions,
+      generation: metadata.generation,
+      now: `${now().toISOString().slice(0, 19)}Z`,
+    });
+    const settled = outcome.is !== 'Waiting' && outcome.is !== 'Retrying';
+    const next: Status = {
+      ...status,
+      ...found,
+      conditions,
+      observedGeneration: settled ? metadata.generation : (status.observedGeneration ?? -1),
+    };
+    if (isDeepStrictEqual(clean(next), clean(status))) return;
+    const told = status.conditions?.find((c) => c.type === 'Ready');
+    const said = conditions.find((c) => c.type === 'Ready');
+    await source.writeStatus(resource, clean(next));
+    if (said && said.status !== 'True' && (told?.message !== said.message || told.reason !== said.reason)) {
+      log({ resource: nameOf(resource), message: `${said.reason}: ${said.message}` });
+      await source.say(resource, { type: 'Warning', reason: said.reason, message: said.message });
+    }
+  }
+
+  return { reconcile };
+}
+
+const clean = (status: Status): Status =>
+  Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
+
+function withWayOut(outcome: Outcome, resource: Resource): Outcome {
+  if (!('message' in outcome) || outcome.is === 'Ready') return outcome;
+  const { kind, metadata } = resource;
+  const way = `to let it go as it is: kubectl annotate ${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace} ${ABANDON}=true`;
+  return { ...outcome, message: `${outcome.message} (${way})` };
+}

@@ -1,0 +1,75 @@
+// How a reconcile ended, and what that means for conditions and for the next try: one place for both.
+// It holds no clock and no I/O. Decisions "Custom resources": Stalled (a human must act), Waiting (a dependency), back-off.
+import { ServerProblem } from '../../server/contract/client.ts';
+import { Conflict } from '../../server/contract/transfer.ts';
+import { Unusable } from '../kinds/kind.ts';
+
+export type Outcome =
+  | { is: 'Ready'; message: string }
+  | { is: 'Drifted'; message: string; changes: string[] }
+  | { is: 'Suspended' }
+  | { is: 'Waiting'; reason: string; message: string }
+  | { is: 'Stalled'; reason: string; message: string }
+  | { is: 'Retrying'; reason: string; message: string };
+
+/** A dependency isn't there: it is tried again, and at once when the source sees it come. */
+export class Waiting extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** A person must act: the spec, or something else that the message names, has to change. */
+export class Stalled extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const reasons: Record<number, string> = {
+  400: 'Refused',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  413: 'TooLarge',
+  422: 'Refused',
+};
+
+/** Any error of a reconcile as its outcome; only what nobody foresaw is tried again without an end in sight. */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Stalled) return { is: 'Stalled', reason: error.reason, message: error.message };
+  if (error instanceof Waiting) return { is: 'Waiting', reason: error.reason, message: error.message };
+  if (error instanceof Unusable) return { is: 'Stalled', reason: 'Invalid', message: error.message };
+  if (!(error instanceof ServerProblem)) {
+    return { is: 'Retrying', reason: 'Error', message: error instanceof Error ? error.message : String(error) };
+  }
+  // 412: the realm changed between plan and apply; plan again. 401: the operator's own sign-in, which renews itself.
+  if (error.status === 412) return { is: 'Retrying', reason: 'Changed', message: error.message };
+  if (error.status === 0) return { is: 'Waiting', reason: 'ServerUnreachable', message: error.message };
+  if (error.status === 401) return { is: 'Waiting', reason: 'SignInRefused', message: error.message };
+  if (error.status === 429 || error.status >= 500) {
+    return { is: 'Retrying', reason: 'ServerUnavailable', message: error.message };
+  }
+  return { is: 'Stalled', reason: reasons[error.status] ?? 'Refused', message: wordsOf(error) };
+}
+
+/** The server's words, with every faulty field and every owner that stands in the way. */
+export function wordsOf({ message, problem }: ServerProblem): string {
+  const fields = problem?.errors?.map(({ path, message: text }) => `${path}: ${text}`) ?? [];
+  const conflicts = Conflict.array().safeParse(problem?.conflicts);
+  const owners = conflicts.success ? conflicts.data.map(conflictText) : [];
+  const more = [...fields, ...owners].filter((text) => !message.includes(text));
+  return more.length === 0 ? message : `${message}: ${more.join('; ')}`;
+}
+
+export const conflictText = ({ kind, key, path, manager }: Conflict): string =>
+  `${kind} ${key}${path ? ` (${path})` : ''} is managed by ${manager}`;
+
+/** Whether to try again soon, ever later; what is settled is looked at when its realm changes, and at the resync. */
+export function nextOf(outcome: Outcome): 'backoff' | 'resync' {
+  return outcome.is === 'Waiting' || outcome.is === 'Retrying' ? 'backoff' : 'resync';
+}

@@ -1,0 +1,21 @@
+// A plan in words, for the log, the event, the condition: the server's summary, and under Report field by field.
+// Pure. Decisions "Custom resources": at most 20 changes, secrets as ***.
+import type { Change, Plan } from '../../server/contract/transfer.ts';
+
+const MOST = 20;
+const WIDE = 200;
+
+export const planWords = ({ summary }: Plan): string => summary.text;
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > WIDE ? `${text.slice(0, WIDE)}…` : text;
+};
+
+const lines = ({ action, kind, key, fields }: Change): string[] =>
+  action === 'update'
+    ? fields.map(({ path, from, to }) => `${kind} ${key}: ${path} ${shown(from)} → ${shown(to)}`)
+    : [`${kind} ${key}: ${action}`];
+
+/** From what is on the server to what is declared. */
+export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(lines).slice(0, MOST);

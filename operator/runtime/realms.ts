@@ -1,0 +1,114 @@
+// Whether a resource may speak of its realm, and what its status shows of it. Decisions "Custom resources" and "Tenancy":
+// an attached resource needs a Realm that lets it in; a realm that was there before is adopted only where that is allowed.
+import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { listKeys } from '../../server/contract/keys.ts';
+import { getAdoption, getRealm, MASTER } from '../../server/contract/realms.ts';
+import { RealmSpec } from '../../server/contract/resources/realm.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { type KindName, managerOf, type Resource } from '../resource.ts';
+import type { Source } from '../source/source.ts';
+import { Stalled, Waiting } from './outcome.ts';
+import { selects } from './selector.ts';
+
+export interface Realms {
+  /** @throws Waiting or Stalled where the resource may not (yet) be applied */
+  admit(resource: Resource, kind: Kind<{ realm: string }>, realm: string): Promise<void>;
+  details(kind: KindName, realm: string): Promise<Record<string, unknown>>;
+}
+
+export interface RealmsOptions {
+  source: Source;
+  client: Client;
+  clusterName: string;
+  /** Where the operator itself lives: only there `master` and existing realms can be declared freely. */
+  operatorNamespace: string | undefined;
+  /** Attach to realms that no Realm resource declares. */
+  undeclaredRealms: boolean;
+  /** Namespaces whose Realm resources count; undefined: all. */
+  realmNamespaces: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
+}
+
+export function createRealms(options: RealmsOptions): Realms {
+  const { source, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+
+  /** Realm resources that count, with what attaching to them needs. */
+  function declarations(realm: string) {
+    return source
+      .list()
+      .filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp)
+      .flatMap((r) => {
+        const spec = RealmSpec.safeParse(r.spec);
+        return spec.success && spec.data.realm === realm ? [{ resource: r, spec: spec.data }] : [];
+      });
+  }
+
+  async function counts(namespace: string): Promise<boolean> {
+    return (
+      !realmNamespaces || namespace === operatorNamespace || realmNamespaces(await source.namespaceLabels(namespace))
+    );
+  }
+
+  async function admitRealm(resource: Resource, realm: string): Promise<void> {
+    const { namespace } = resource.metadata;
+    if (!(await counts(namespace))) {
+      throw new Stalled(
+        'NamespaceNotAllowed',
+        `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`,
+      );
+    }
+    if (namespace === operatorNamespace) return;
+    if (realm === MASTER)
+      throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
+    if (resource.status.lastAppliedRevision !== undefined) return;
+    const manager = managerOf(clusterName, resource);
+    const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
+    if (!adoption?.body || adoption.body.createdBy === manager) return;
+    if (adoption.body.managers.some((pattern) => matches(pattern, manager))) return;
+    throw new Stalled(
+      'RealmExists',
+      `the realm ${realm} exists and was not made by this resource; an administrator can allow it: PUT /admin/realms/${realm}/adoption {"managers": ["${manager}"]}`,
+    );
+  }
+
+  async function admitAttached(resource: Resource, realm: string): Promise<void> {
+    if (undeclaredRealms) return;
+    const { namespace } = resource.metadata;
+    for (const { resource: declaring, spec } of declarations(realm)) {
+      const home = declaring.metadata.namespace;
+      if (!(await counts(home))) continue;
+      const { from, selector = {} } = spec.allowedNamespaces ?? { from: 'Same' };
+      if (home === namespace || from === 'All') return;
+      if (from === 'Selector' && selects(selector, await source.namespaceLabels(namespace))) return;
+    }
+    // Says nothing of Realm resources in other namespaces: whether they exist is not this namespace's to know.
+    throw new Waiting(
+      'RealmNotDeclared',
+      `waiting for a Realm resource that declares ${realm} and allows the namespace ${namespace}`,
+    );
+  }
+
+  return {
+    admit: (resource, kind, realm) => (kind.attached ? admitAttached(resource, realm) : admitRealm(resource, realm)),
+    async details(kind, realm) {
+      if (kind !== 'Realm') return {};
+      const [found, keys] = await Promise.all([
+        client.call(getRealm, { params: { realm } }).catch(absent),
+        client.call(listKeys, { params: { realm } }).catch(absent),
+      ]);
+      const active = keys?.body?.find((key) => key.status === 'ACTIVE');
+      return { issuer: found?.body?.issuer, activeKeyId: active?.keyId };
+    },
+  };
+}
+
+/** A realm that isn't there yet is no error here: it is about to be made. */
+function absent(error: unknown): undefined {
+  if (error instanceof ServerProblem && error.status === 404) return undefined;
+  throw error;
+}
+
+/** `*` stands for any run of characters; everything else for itself. */
+export function matches(pattern: string, manager: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(manager);
+}

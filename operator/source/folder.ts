@@ -1,0 +1,196 @@
+// Resources from a folder of YAML files, for machines without a cluster: read again when a file changes.
+// Status lives in memory. Deleting a document deletes its resource, as kubectl delete would. Decisions "Custom resources".
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { API_VERSION, FINALIZER, keyOf, keyOfResource, kindNames, type Resource, resourceOf } from '../resource.ts';
+import type { Source, SourceListener } from './source.ts';
+
+const EVERY_MS = 1_000;
+const NAMESPACE = 'default';
+
+const Object_ = z
+  .object({
+    apiVersion: z.string(),
+    kind: z.string(),
+    metadata: z.object({ name: z.string().min(1), namespace: z.string().min(1).default(NAMESPACE) }).loose(),
+    spec: z.unknown(),
+    data: z.record(z.string(), z.string()).default({}),
+    stringData: z.record(z.string(), z.string()).default({}),
+  })
+  .loose();
+const KindName = z.enum(kindNames);
+
+interface Contents {
+  resources: Map<string, Resource>;
+  secrets: Map<string, ReadonlyMap<string, string>>;
+}
+
+/**
+ * @param secrets values that stand in for those of the files' Secrets, by `namespace/name/key`
+ * @param orphans what was applied from here before and may have vanished since, as resources under deletion
+ * @throws Error naming the file that isn't understood, at start; later such a file is logged and the last good state kept
+ */
+export function folderSource({
+  dir,
+  secrets: overrides = new Map(),
+  orphans = async () => [],
+  log,
+}: {
+  dir: string;
+  secrets?: ReadonlyMap<string, string>;
+  orphans?: () => Promise<readonly Resource[]>;
+  log(message: string): void;
+}): Source {
+  let contents: Contents = { resources: new Map(), secrets: new Map() };
+  let fingerprint = '';
+  let timer: NodeJS.Timeout | undefined;
+  let listener: SourceListener | undefined;
+
+  async function files(): Promise<string[]> {
+    const names = (await readdir(dir)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
+    return names.map((name) => path.join(dir, name));
+  }
+  async function fingerprintOf(paths: readonly string[]): Promise<string> {
+    const stats = await Promise.all(paths.map((file) => stat(file)));
+    return stats.map((s, i) => `${paths[i]}:${s.mtimeMs}:${s.size}`).join('\n');
+  }
+
+  async function read(paths: readonly string[]): Promise<Contents> {
+    const found: Contents = { resources: new Map(), secrets: new Map() };
+    for (const file of paths) {
+      for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+        const [error] = document.errors;
+        if (error) throw new Error(`${file}: ${error.message}`);
+        if (document.contents !== null) take(file, document.toJS(), found);
+      }
+    }
+    return found;
+  }
+
+  function take(file: string, json: unknown, found: Contents): void {
+    const parsed = Object_.safeParse(json);
+    if (!parsed.success) throw new Error(`${file}: not a Kubernetes object: ${z.prettifyError(parsed.error)}`);
+    const { apiVersion, kind, metadata } = parsed.data;
+    const { namespace, name } = metadata;
+    if (kind === 'Secret' && apiVersion === 'v1') {
+      found.secrets.set(`${namespace}/${name}`, valuesOf(parsed.data, namespace, name));
+      return;
+    }
+    const ours = KindName.safeParse(kind);
+    if (apiVersion !== API_VERSION || !ours.success) {
+      log(`${file}: ${kind} ${name} is not of ${API_VERSION}, passed over`);
+      return;
+    }
+    const key = keyOf(ours.data, namespace, name);
+    if (found.resources.has(key)) throw new Error(`${file}: ${kind} ${namespace}/${name} is there twice`);
+    const before = contents.resources.get(key);
+    const changed = before === undefined || digest(before.spec) !== digest(parsed.data.spec);
+    const fresh = resourceOf(ours.data, {
+      metadata: { ...metadata, uid: digest(key), finalizers: [FINALIZER] },
+      spec: parsed.data.spec,
+      status: before?.status ?? { observedGeneration: -1 },
+    });
+    fresh.metadata.generation = (before?.metadata.generation ?? 0) + (changed ? 1 : 0);
+    found.resources.set(key, fresh);
+  }
+
+  function valuesOf({ data, stringData }: z.infer<typeof Object_>, namespace: string, name: string) {
+    const values = new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+    for (const [key, value] of Object.entries(stringData)) values.set(key, value);
+    for (const key of values.keys()) {
+      const override = overrides.get(`${namespace}/${name}/${key}`);
+      if (override !== undefined) values.set(key, override);
+    }
+    return values;
+  }
+
+  async function refresh(): Promise<void> {
+    const paths = await files();
+    const seen = await fingerprintOf(paths);
+    if (seen === fingerprint) return;
+    const before = contents;
+    const next = await read(paths);
+    fingerprint = seen;
+    for (const [key, gone] of before.resources)
+      if (!next.resources.has(key)) next.resources.set(key, underDeletion(gone));
+    contents = next;
+    tell(before, next);
+  }
+
+  function tell(before: Contents, next: Contents): void {
+    for (const [key, resource] of next.resources) {
+      const was = before.resources.get(key);
+      const same = was?.metadata.generation === resource.metadata.generation;
+      if (!same || was?.metadata.deletionTimestamp !== resource.metadata.deletionTimestamp) listener?.changed(key);
+    }
+    for (const [key, values] of next.secrets) {
+      const [namespace = '', name = ''] = key.split('/');
+      if (digest([...values]) !== digest([...(before.secrets.get(key) ?? [])]))
+        listener?.secretChanged(namespace, name);
+    }
+  }
+
+  return {
+    clusterIssuer: undefined,
+    async start(hears) {
+      listener = hears;
+      const paths = await files();
+      contents = await read(paths);
+      fingerprint = await fingerprintOf(paths);
+      for (const orphan of await orphans()) {
+        const key = keyOfResource(orphan);
+        if (!contents.resources.has(key)) contents.resources.set(key, orphan);
+      }
+      for (const key of contents.resources.keys()) listener.changed(key);
+      let failing = '';
+      const again = async () => {
+        await refresh().then(
+          () => {
+            failing = '';
+          },
+          (error: Error) => {
+            if (failing !== error.message) log(`${error.message} (what was read before stays)`);
+            failing = error.message;
+          },
+        );
+        if (listener) timer = setTimeout(again, EVERY_MS);
+      };
+      timer = setTimeout(again, EVERY_MS);
+    },
+    async stop() {
+      listener = undefined;
+      clearTimeout(timer);
+    },
+    get: (key) => contents.resources.get(key),
+    list: () => [...contents.resources.values()],
+    secret: async (namespace, name) => contents.secrets.get(`${namespace}/${name}`),
+    namespaceLabels: async (namespace) => ({ 'kubernetes.io/metadata.name': namespace }),
+    async writeStatus(resource, status) {
+      const held = contents.resources.get(keyOfResource(resource));
+      if (held) held.status = status;
+    },
+    async addFinalizer() {},
+    async removeFinalizer(resource) {
+      contents.resources.delete(keyOfResource(resource));
+    },
+    async say() {},
+  };
+}
+
+/** A folder has no deletion timestamps of its own; the frame sees one as soon as a document is gone. */
+export const underDeletion = (resource: Resource): Resource => ({
+  ...resource,
+  metadata: {
+    ...resource.metadata,
+    deletionTimestamp: resource.metadata.deletionTimestamp ?? new Date(0).toISOString(),
+  },
+});
+
+const digest = (value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(value) ?? '')
+    .digest('hex')
+    .slice(0, 32);

@@ -1,0 +1,31 @@
+// What a folder applied before this start and no longer holds: read from the server's managers, since a folder keeps no
+// status. Only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
+import type { Client } from '../../server/contract/client.ts';
+import { listRealms } from '../../server/contract/realms.ts';
+import { listManagers } from '../../server/contract/transfer.ts';
+import { FINALIZER, kindNames, type Resource, resourceOf } from '../resource.ts';
+import { underDeletion } from './folder.ts';
+
+export async function orphansOf(client: Client, clusterName: string): Promise<Resource[]> {
+  const { body: realms = [] } = await client.call(listRealms, { query: { limit: 10_000 } });
+  const found: Resource[] = [];
+  for (const { realm } of realms) {
+    const { body: managers = [] } = await client.call(listManagers, { params: { realm } });
+    for (const { manager } of managers) {
+      const resource = resourceBehind(manager, clusterName, realm);
+      if (resource) found.push(resource);
+    }
+  }
+  return found;
+}
+
+function resourceBehind(manager: string, clusterName: string, realm: string): Resource | undefined {
+  const prefix = `k8s:${clusterName}/`;
+  if (!manager.startsWith(prefix)) return undefined;
+  const [namespace, kindText, name, ...more] = manager.slice(prefix.length).split('/');
+  const kind = kindNames.find((k) => k === kindText);
+  if (!namespace || !kind || !name || more.length > 0) return undefined;
+  return underDeletion(
+    resourceOf(kind, { metadata: { name, namespace, uid: manager, finalizers: [FINALIZER] }, spec: { realm } }),
+  );
+}

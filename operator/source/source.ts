@@ -1,0 +1,35 @@
+// Where resources come from: a cluster or a folder, behind one small port. The frame sees nothing else of either.
+// Design "Operator": Kubernetes behind a small port, so that both are the same to the reconcilers.
+import type { Resource, Status } from '../resource.ts';
+
+export interface ResourceEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** What the source tells; keys are {@link keyOf}'s. */
+export interface SourceListener {
+  changed(key: string): void;
+  /** A Secret was made, changed or deleted. */
+  secretChanged(namespace: string, name: string): void;
+}
+
+export interface Source {
+  /** Resolves once everything that exists is known. */
+  start(listener: SourceListener): Promise<void>;
+  stop(): Promise<void>;
+  /** As last seen; undefined: gone. */
+  get(key: string): Resource | undefined;
+  list(): readonly Resource[];
+  /** The Secret's values, decoded; undefined: there is no such Secret. */
+  secret(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined>;
+  namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>>>;
+  /** Writes the whole status, at once. */
+  writeStatus(resource: Resource, status: Status): Promise<void>;
+  addFinalizer(resource: Resource): Promise<void>;
+  removeFinalizer(resource: Resource): Promise<void>;
+  say(resource: Resource, event: ResourceEvent): Promise<void>;
+  /** The issuer of this cluster's ServiceAccount tokens. */
+  clusterIssuer: string | undefined;
+}

@@ -1,0 +1,141 @@
+// Puts the operator together: a source, the queue, the frame, the drift poll. It decides nothing about a resource.
+// The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
+import type { Client } from '../server/contract/client.ts';
+import { flow } from './kinds/flow.ts';
+import type { Kind } from './kinds/kind.ts';
+import { realm } from './kinds/realm.ts';
+import { webhook } from './kinds/webhook.ts';
+import { workloadIdentity } from './kinds/workload-identity.ts';
+import { keyOfResource, nameOf, type Resource } from './resource.ts';
+import { createController } from './runtime/controller.ts';
+import { createDrift } from './runtime/drift.ts';
+import { nextOf } from './runtime/outcome.ts';
+import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
+import { createRealms } from './runtime/realms.ts';
+import type { Source } from './source/source.ts';
+
+export interface OperatorOptions {
+  source: Source;
+  client: Client;
+  /** `<cluster>` in managers' names; two operators of one name would take each other's objects for their own. */
+  clusterName: string;
+  operatorNamespace?: string | undefined;
+  undeclaredRealms?: boolean;
+  realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
+  concurrency?: number;
+  timers?: Timers;
+  log(line: { resource?: string; message: string }): void;
+}
+
+export interface Operator {
+  /** Resolves when nothing is being worked on: every known resource has had its pass. */
+  idle(): Promise<void>;
+  resources(): { name: string; ready: boolean; message: string }[];
+  stop(): Promise<void>;
+}
+
+const RESYNC_MS = 10 * 60_000;
+
+/** Each kind's own spec type ends here: the frame parses with the kind's schema before it calls the kind. */
+const kinds = new Map<string, Kind<{ realm: string }>>();
+for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as Kind<{ realm: string }>);
+
+export async function startOperator(options: OperatorOptions): Promise<Operator> {
+  const { source, client, clusterName, timers = systemTimers, log, concurrency = 4 } = options;
+  const realms = createRealms({
+    source,
+    client,
+    clusterName,
+    operatorNamespace: options.operatorNamespace,
+    undeclaredRealms: options.undeclaredRealms ?? false,
+    realmNamespaces: options.realmNamespaces,
+  });
+  const drift = createDrift({
+    client,
+    timers,
+    changed: enqueueRealm,
+    reached: enqueueUnready,
+    log: (message) => log({ message }),
+  });
+  const controller = createController({
+    source,
+    client,
+    kinds,
+    clusterName,
+    realms,
+    applied: drift.applied,
+    log,
+    now: () => new Date(timers.now()),
+  });
+  const queue = createQueue({
+    concurrency,
+    timers,
+    failed: (key, error) =>
+      log({ resource: key, message: `will be tried again: ${error instanceof Error ? error.message : String(error)}` }),
+    async run(key) {
+      const outcome = await controller.reconcile(key);
+      if (!outcome) return undefined;
+      // jittered, so that a thousand resources don't come back at once
+      return nextOf(outcome) === 'backoff' ? 'backoff' : { afterMs: RESYNC_MS * (0.9 + 0.2 * timers.random()) };
+    },
+  });
+
+  function enqueueRealm(name: string): void {
+    for (const resource of source.list()) if (realmOf(resource) === name) queue.add(keyOfResource(resource));
+  }
+  function enqueueUnready(): void {
+    for (const resource of source.list()) if (!isReady(resource)) queue.add(keyOfResource(resource));
+  }
+
+  drift.start();
+  await source.start({
+    changed(key) {
+      queue.add(key);
+      const resource = source.get(key);
+      // who attaches waits for the Realm that lets it in
+      if (key.startsWith('Realm/')) {
+        for (const other of source.list()) {
+          if (other.kind !== 'Realm' && (!resource || realmOf(other) === realmOf(resource)))
+            queue.add(keyOfResource(other));
+        }
+      }
+    },
+    secretChanged(namespace, name) {
+      for (const resource of source.list()) {
+        if (resource.metadata.namespace === namespace && namesSecret(resource, name))
+          queue.add(keyOfResource(resource));
+      }
+    },
+  });
+
+  return {
+    idle: queue.idle,
+    resources: () =>
+      source.list().map((resource) => ({
+        name: nameOf(resource),
+        ready: isReady(resource),
+        message: resource.status.conditions?.find((c) => c.type === 'Ready')?.message ?? 'not looked at yet',
+      })),
+    async stop() {
+      drift.stop();
+      await source.stop();
+      await queue.stop();
+    },
+  };
+}
+
+const realmOf = ({ spec }: Resource): string | undefined =>
+  typeof spec === 'object' && spec !== null && 'realm' in spec && typeof spec.realm === 'string'
+    ? spec.realm
+    : undefined;
+
+const isReady = ({ status, metadata }: Resource): boolean =>
+  status.conditions?.some(
+    (c) => c.type === 'Ready' && c.status === 'True' && c.observedGeneration === metadata.generation,
+  ) ?? false;
+
+function namesSecret(resource: Resource, name: string): boolean {
+  const kind = kinds.get(resource.kind);
+  const spec = kind?.spec.safeParse(resource.spec);
+  return (spec?.success && kind?.secrets(spec.data).some((ref) => ref.name === name)) ?? false;
+}

@@ -1,0 +1,104 @@
+// `npm start`: server, examples and the operator's own reconcilers in one process, then where to go.
+// It has no logic of its own: the server starts as ever, the operator reads crds/examples/ as it reads a folder anywhere.
+// Decisions "Where it listens, what it reads" (quick start).
+import path from 'node:path';
+import { serverSession } from '../operator/session.ts';
+import { folderSource } from '../operator/source/folder.ts';
+import { orphansOf } from '../operator/source/orphans.ts';
+import { type Operator, startOperator } from '../operator/start.ts';
+import { BadEnvironment } from '../server/config.ts';
+import { createClient } from '../server/contract/client.ts';
+import { type RunningServer, startServer } from '../server/start.ts';
+import { seedPerson } from './person.ts';
+import { demoSecrets } from './secrets.ts';
+import { welcome } from './welcome.ts';
+
+const examples = path.join(import.meta.dirname, '..', 'crds', 'examples');
+const CLUSTER = 'quickstart';
+const say = (line: string) => console.log(line);
+
+async function start(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<{ server: RunningServer; operator: Operator }> {
+  const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
+  say('Starting the server…');
+  const server = await startServer(
+    { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator },
+    say,
+  );
+  try {
+    const serverUrl = server.address;
+    const authorize = serverSession({ serverUrl, credential: { secret: secrets.operator }, fetch });
+    const client = createClient({ baseUrl: serverUrl, fetch, authorize });
+    say('Applying crds/examples/…');
+    const source = folderSource({
+      dir: examples,
+      secrets: new Map([
+        ['default/demo-secrets/demo-service', secrets.demoClientSecret],
+        ['default/demo-secrets/webhook', secrets.webhook],
+      ]),
+      orphans: () => orphansOf(client, CLUSTER),
+      log: say,
+    });
+    const operator = await startOperator({
+      source,
+      client,
+      clusterName: CLUSTER,
+      log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
+    });
+    await settled(operator);
+    const { made } = await seedPerson(client, secrets.demoPassword);
+    say(
+      welcome({
+        baseUrl: server.config.baseUrl,
+        administrator: server.administrator,
+        demoPassword: made ? secrets.demoPassword : undefined,
+        demoClientSecret: secrets.fresh ? secrets.demoClientSecret : undefined,
+        resources: operator.resources(),
+      }),
+    );
+    return { server, operator };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+const PATIENCE_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+
+/** Attached resources wait for their Realm, so one pass isn't enough; what isn't ready after a while is shown as it is. */
+async function settled(operator: Operator): Promise<void> {
+  const until = Date.now() + PATIENCE_MS;
+  do {
+    await operator.idle();
+    if (operator.resources().every(({ ready }) => ready)) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  } while (Date.now() < until);
+}
+
+async function main(): Promise<void> {
+  let running: { server: RunningServer; operator: Operator };
+  try {
+    running = await start(process.env);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    say(error instanceof BadEnvironment ? why : `Cannot start: ${why}`);
+    process.exitCode = 1;
+    return;
+  }
+  let stopping = false;
+  const stop = async (code: number) => {
+    if (stopping) return;
+    stopping = true;
+    await running.operator.stop();
+    await running.server.stop();
+    process.exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
+  const failure = await running.server.failed;
+  say(failure.message);
+  await stop(1);
+}
+
+await main();

@@ -1,0 +1,27 @@
+// The one demonstration person: made once, through the admin API, as an administrator would.
+// Decisions "Where it listens, what it reads".
+import { type Client, ServerProblem } from '../server/contract/client.ts';
+import { createUser } from '../server/contract/users.ts';
+
+export const REALM = 'demo';
+export const PERSON = 'alice';
+
+/** Does nothing where alice exists already: people's data is theirs. */
+export async function seedPerson(client: Client, password: string): Promise<{ made: boolean }> {
+  const body = {
+    username: PERSON,
+    email: 'alice@example.com',
+    emailVerified: true,
+    firstName: 'Alice',
+    lastName: 'Liddell',
+    enabled: true,
+    password,
+  };
+  try {
+    await client.call(createUser, { params: { realm: REALM }, body });
+    return { made: true };
+  } catch (error) {
+    if (error instanceof ServerProblem && error.status === 409) return { made: false };
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+// What the quick start prints: where to go, with what, and what to try next. Pure text.
+import { PERSON, REALM } from './person.ts';
+
+export interface Welcome {
+  baseUrl: string;
+  /** Set where this start made them; shown once. */
+  administrator: { username: string; password: string | undefined };
+  demoPassword: string | undefined;
+  demoClientSecret: string | undefined;
+  resources: readonly { name: string; ready: boolean; message: string }[];
+}
+
+const kept = '(printed at the first start)';
+
+export function welcome({ baseUrl, administrator, demoPassword, demoClientSecret, resources }: Welcome): string {
+  const realm = `${baseUrl}/realms/${REALM}`;
+  const secret = demoClientSecret ?? '$SVC_DEMO_CLIENT_SECRET';
+  return [
+    '',
+    'Realmkeeper is running.',
+    '',
+    ...resources.map((r) => `  ${r.ready ? '✓' : '✗'} ${r.name}${r.ready ? '' : `: ${r.message}`}`),
+    '',
+    `  Sign in            ${realm}/account`,
+    `                     ${PERSON} / ${demoPassword ?? kept}`,
+    `  Administrator      ${baseUrl}/admin/login`,
+    `                     ${administrator.username} / ${administrator.password ?? kept}`,
+    `  Discovery          ${realm}/.well-known/openid-configuration`,
+    `  API documentation  ${baseUrl}/swagger-ui.html`,
+    '',
+    '  A token for a service:',
+    `    curl -s -u 'demo-service:${secret}' -d grant_type=client_credentials ${realm}/oauth2/token`,
+    ...(demoClientSecret === undefined ? [`    (the secret was ${kept.slice(1, -1)})`] : []),
+    '',
+    '  On a cluster, the same files:',
+    '    kubectl apply -f crds/ && kubectl apply -f crds/examples/',
+    '',
+    '  Change a file in crds/examples/ and watch it being applied. Ctrl-C stops; the data stays.',
+    '',
+  ].join('\n');
+}
