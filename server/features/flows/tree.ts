@@ -158,52 +158,69 @@ export function validateTree(
   return errors.length > 0 ? errors : unreachable(nest(rows), known, paths);
 }
 
-/** Methods that would have to check somebody before anybody is known, and trees that never learn who it is. */
+/** What becomes of a person who does all they are asked: known or not, something proven or not; or where they are stuck. */
+type Way = { known: boolean; proves: boolean } | { stuckAt: TreeNode; because: string };
+
+/** The first execution at which everybody is stuck; the same rules as the engine's, for people who have everything set up. */
 function unreachable(
   tree: readonly TreeNode[],
-  known: ReadonlyMap<string, AuthenticatorEntry>,
+  registry: ReadonlyMap<string, AuthenticatorEntry>,
   paths: ReadonlyMap<string, string>,
 ): FieldError[] {
-  const errors: FieldError[] = [];
+  const fault = (node: TreeNode, message: string) => [
+    { path: paths.get(node.executionId) ?? 'executions', message: `${label(node)}: ${message}` },
+  ];
+  const way = walk(tree, false, registry);
+  if ('stuckAt' in way) return fault(way.stuckAt, way.because);
+  if (way.known) return [];
+  const message = 'the flow can never authenticate anyone: no method that finds out who it is can be reached';
+  const [first] = tree;
+  return first ? fault(first, message) : [{ path: 'executions', message }];
+}
 
-  /** @returns whether somebody is known for certain once these siblings are done, given `before` */
-  const walk = (siblings: readonly TreeNode[], before: boolean): boolean => {
-    const live = siblings.filter((node) => node.requirement !== 'DISABLED' && !node.condition);
-    const required = live.some((node) => node.requirement === 'REQUIRED');
-    let identified = before;
-    const alternatives: boolean[] = [];
-    for (const node of live) {
-      // Beside a REQUIRED sibling an ALTERNATIVE is never asked.
-      if (node.requirement === 'ALTERNATIVE' && required) continue;
-      const after = walkOne(node, identified);
-      if (node.requirement === 'REQUIRED') identified = after;
-      // An alternative that needs to know who it is, is only offered once that is known.
-      else if (node.requirement === 'ALTERNATIVE') alternatives.push(after);
-    }
-    return identified || alternatives.some((after) => after);
-  };
-  const walkOne = (node: TreeNode, before: boolean): boolean => {
-    if (node.authenticatorId === null) return walk(node.children, before);
-    const entry = known.get(node.authenticatorId);
-    if (entry?.identifies) return true;
-    if (!before && node.requirement === 'REQUIRED')
-      errors.push({
-        path: `${paths.get(node.executionId)}.requirement`,
-        message: `${label(node)}: is required before anybody is known; put a method such as username-password before it`,
-      });
-    return before;
-  };
-  const identified = walk(tree, false);
-  if (!identified && errors.length === 0) {
-    const [first] = flatten(tree);
-    const message = 'the flow can never authenticate anyone: no method that finds out who it is can be reached';
-    errors.push(
-      first
-        ? { path: paths.get(first.executionId) ?? 'executions', message: `${label(first)}: ${message}` }
-        : { path: 'executions', message },
-    );
+function walk(siblings: readonly TreeNode[], before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Way {
+  const live = siblings.filter((node) => node.requirement !== 'DISABLED' && !node.condition);
+  const required = live.some((node) => node.requirement === 'REQUIRED');
+  const alternatives = live.filter((node) => node.requirement === 'ALTERNATIVE');
+  let known = before;
+  let proves = false;
+  for (const node of live) {
+    // Beside a REQUIRED sibling an ALTERNATIVE is never asked; a group of them is looked at once.
+    if (node.requirement === 'ALTERNATIVE' && (required || node !== alternatives[0])) continue;
+    const way =
+      node.requirement === 'ALTERNATIVE' ? oneOf(alternatives, known, registry) : walkOne(node, known, registry);
+    if ('stuckAt' in way) return way;
+    known = way.known;
+    proves ||= way.proves;
   }
-  return errors;
+  return { known, proves };
+}
+
+function oneOf(
+  alternatives: readonly TreeNode[],
+  before: boolean,
+  registry: ReadonlyMap<string, AuthenticatorEntry>,
+): Way {
+  const ways = alternatives.map((node) => walkOne(node, before, registry));
+  if (ways.some((way) => 'proves' in way && way.proves)) return { known: true, proves: true };
+  const [stuckAt] = alternatives;
+  if (!stuckAt) return { known: before, proves: false };
+  return ways.find((way) => 'stuckAt' in way) ?? { stuckAt, because: 'no alternative can be done, so nobody gets by' };
+}
+
+function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Way {
+  if (node.requirement === 'CONDITIONAL') {
+    // It is for people who are known by then, and not for all of them.
+    const way = node.authenticatorId === null ? walk(node.children, true, registry) : undefined;
+    return way && 'stuckAt' in way ? way : { known: before, proves: false };
+  }
+  if (node.authenticatorId === null) return walk(node.children, before, registry);
+  if (!before && !registry.get(node.authenticatorId)?.identifies)
+    return {
+      stuckAt: node,
+      because: 'is asked before anybody is known; put a method such as username-password before it',
+    };
+  return { known: true, proves: true };
 }
 
 const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);

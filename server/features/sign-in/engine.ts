@@ -99,6 +99,8 @@ function siblings(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean):
 function one(walk: Walk, node: TreeNode, noEnrolment: boolean): Inner {
   if (node.authenticatorId !== null) return method(walk, node, node.authenticatorId, noEnrolment);
   if (node.requirement !== 'CONDITIONAL') return siblings(walk, node.children, noEnrolment);
+  // Conditions are about a person. Nobody passes who isn't known, so they are looked at in time.
+  if (!walk.progress.userKnown) return DONE;
   const conditions = node.children.filter((child) => child.condition && isLive(child));
   for (const { executionId, authenticatorId } of conditions) {
     const holds = walk.progress.conditions.get(executionId);
@@ -114,10 +116,12 @@ function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment
   const { progress } = walk;
   if (progress.proven.has(authenticatorId)) return DONE;
   if (progress.failed.has(node.executionId)) return { do: 'failed', because: 'exhausted' };
+  const holds = progress.enrolled.has(authenticatorId);
+  // Nobody passes who isn't known, so whoever has it set up is asked once they are.
+  if (node.requirement === 'CONDITIONAL' && !(progress.userKnown && holds)) return DONE;
   const first = identifies(walk, { authenticatorId });
   if (!progress.userKnown && !first) return { do: 'failed', because: 'nothing-to-do' };
-  const enrol = !first && !progress.enrolled.has(authenticatorId);
-  if (enrol && node.requirement === 'CONDITIONAL') return DONE;
+  const enrol = !first && !holds;
   if (enrol && noEnrolment) return { do: 'failed', because: 'no-second-factor' };
   return { do: 'ask', executionId: node.executionId, authenticatorId, enrol, others: [] };
 }
@@ -132,7 +136,7 @@ function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): In
   // Setting something up is offered only where nothing else can be done.
   const offered = ready.length > 0 ? ready : asks.slice(0, 1);
   const check = verdicts.find((v) => v.do === 'check');
-  if (check && walk.progress.userKnown) return check;
+  if (check) return check;
   const picked = offered.find((v) => v.executionId === walk.progress.chosen) ?? offered[0];
   if (!picked) return verdicts.find((v) => v.do === 'failed') ?? { do: 'failed', because: 'nothing-to-do' };
   const others = offered.filter((v) => v !== picked);
