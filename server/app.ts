@@ -56,6 +56,7 @@ import { createSettings } from './features/settings/service.ts';
 import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
 import { createTokens } from './features/tokens/service.ts';
 import { createExport } from './features/transfer/export.ts';
+import { createManagers } from './features/transfer/managers.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys } from './features/transfer/service.ts';
 import * as importStore from './features/users/import-store.ts';
@@ -326,7 +327,7 @@ export async function buildApp({
     });
     adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
-    transferRoutes(admin, { transfer, exporter, parts });
+    transferRoutes(admin, { transfer, managers: createManagers({ sql, transact }), exporter, parts });
     settingsRoutes(admin, { settings, sql });
     keyRoutes(admin, keys);
     people.mountAdmin(admin);

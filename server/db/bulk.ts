@@ -88,24 +88,27 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
   };
 }
 
-const SPECIAL = /[\\\n\r\t]/g;
+const SPECIAL = /[\\\n\r\t]/;
+const EVERY_SPECIAL = /[\\\n\r\t]/g;
 const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const escaped = (text: string) => (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (c) => escapes[c] ?? c) : text);
 
 /** One row of COPY's text format; null and undefined are NULL. */
-export const copyRow = (values: readonly (string | number | boolean | null | undefined)[]): string => {
+export function copyRow(values: readonly (string | number | boolean | null | undefined)[]): string {
   let row = '';
-  for (const [i, value] of values.entries()) {
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i];
     if (i > 0) row += '\t';
     if (value === null || value === undefined) row += '\\N';
-    else if (typeof value === 'string') row += value.replace(SPECIAL, (c) => escapes[c] ?? c);
-    else row += String(value);
+    else row += typeof value === 'string' ? escaped(value) : String(value);
   }
   return `${row}\n`;
-};
+}
+
+const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
 
 /** A text array as PostgreSQL reads it. */
-export const pgArray = (list: readonly string[]): string =>
-  `{${list.map((s) => `"${s.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+export const pgArray = (list: readonly string[]): string => `{${list.map(quoted).join(',')}}`;
 
 /**
  * The rows of a query that gives one JSON text column, a line each, as PostgreSQL sends them.

@@ -190,9 +190,15 @@ export function createClientsPart({
       if (remove.length > 0)
         await sql`delete from client where realm_id = ${realm} and client_id = any(${remove}::text[])`;
     },
+    // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
     dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string }>`
       select 'workloadIdentity' as kind, name as key, client_id as on from workload_identity
-      where realm_id = ${realm} and client_id = any(${removed}::text[])`,
+      where realm_id = ${realm} and client_id = any(${removed}::text[])
+      union all
+      select o.kind, o.key, c.client_id from managed_object o
+      join unnest(${removed}::text[]) as c (client_id) on o.kind = 'serviceAccountRoles' and o.key = c.client_id
+        or o.kind = 'clientRole' and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
+      where o.realm_id = ${realm}`,
     events: { create: 'CLIENT_CREATED', update: 'CLIENT_UPDATED', delete: 'CLIENT_DELETED' },
   };
 }

@@ -7,22 +7,32 @@ import { exportRealm, importRealm, listManagers, type Plan, releaseManager } fro
 import { bind, principalOf } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
 import type { createExport } from './export.ts';
+import type { Managers } from './managers.ts';
 import type { RealmPart } from './part.ts';
-import { requireSections } from './rights.ts';
+import { requirePermission, requireSections } from './rights.ts';
 import type { Imported, Transfer } from './service.ts';
 
 export function transferRoutes(
   app: FastifyInstance,
   {
     transfer,
+    managers,
     exporter,
     parts,
-  }: { transfer: Transfer; exporter: ReturnType<typeof createExport>; parts: readonly RealmPart[] },
+  }: { transfer: Transfer; managers: Managers; exporter: ReturnType<typeof createExport>; parts: readonly RealmPart[] },
 ): void {
-  bind(app, exportRealm, async ({ params, query, request, reply }) => {
+  bind(app, exportRealm, async ({ params, query, by, request, reply }) => {
+    const { realm } = params;
     const principal = principalOf(request);
-    requireSections(principal, params.realm, { declared: parts, written: [] });
-    const { revision, body } = await exporter.export(params.realm, { withUsers: query.users });
+    await transfer.auditing(
+      { principal, by, realm },
+      { method: 'GET', path: `/admin/realms/${realm}/export` },
+      async () => {
+        requireSections(principal, realm, { declared: parts, written: [] });
+        if (query.users) requirePermission(principal, realm, 'users:read');
+      },
+    );
+    const { revision, body } = await exporter.export(realm, { withUsers: query.users });
     const tag = `"${revision}"`;
     void reply.header('etag', tag).type('application/json; charset=utf-8');
     const known = request.headers['if-none-match'];
@@ -33,14 +43,14 @@ export function transferRoutes(
     return reply.serializer((payload: unknown) => String(payload)).send(body);
   });
 
-  bind(app, listManagers, ({ params }) => transfer.managers(params.realm));
+  bind(app, listManagers, ({ params }) => managers.list(params.realm));
   bind(app, releaseManager, async ({ params, query, by, request }) => {
     const { realm, '*': manager } = params;
     await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);
     return undefined;
   });
-  bind(app, getAdoption, ({ params }) => transfer.adoption(params.realm));
-  bind(app, putAdoption, ({ params, body, by }) => transfer.allowAdoption(by, params.realm, body.managers));
+  bind(app, getAdoption, ({ params }) => managers.adoption(params.realm));
+  bind(app, putAdoption, ({ params, body, by }) => managers.allowAdoption(by, params.realm, body.managers));
 
   // Only here is a body handed on unread.
   void app.register(async (scope) => {

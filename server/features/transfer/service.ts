@@ -6,6 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { type ImportQuery, type Plan, sections } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { codeOf, type Transact, type Tx } from '../../db/transact.ts';
+import type { Denial } from '../../events/denials.ts';
 import { names } from '../../http/etag.ts';
 import { type Principal, permissionsIn } from '../../http/principal.ts';
 import type { Realms } from '../realms/service.ts';
@@ -36,16 +37,9 @@ export interface TransferDeps {
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
   /** Audits a refusal, as the admin surface does. */
-  denied(attempt: {
-    realm: string;
-    by: By;
-    permission: 'csrf' | PermissionName;
-    method: string;
-    path: string;
-  }): Promise<void>;
+  denied(denial: Denial): Promise<void>;
   now: () => Date;
 }
-type PermissionName = Parameters<typeof requirePermission>[2];
 
 export interface ImportRequest {
   principal: Principal;
@@ -95,26 +89,26 @@ export function createTransfer({
 }: TransferDeps) {
   const everyKind = new Map(parts.map((part) => [part.kind, part]));
 
-  async function importRealm(request: ImportRequest): Promise<Imported> {
-    const { principal, realm, by } = request;
+  /** A refusal for want of rights is audited like any other on the admin surface. */
+  async function auditing<T>(
+    { principal, by, realm }: Pick<ImportRequest, 'principal' | 'by' | 'realm'>,
+    { method, path }: { method: string; path: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
-      return await staged(request);
+      return await work();
     } catch (error) {
       if (error instanceof Problem && error.status === 403) {
         const permission = error.extra?.permission;
-        await denied({
-          realm,
-          by,
-          permission: isPermission(permission) ? permission : 'realm:write',
-          method: 'POST',
-          path: `/admin/realms/${realm}/import`,
-        });
+        const what = typeof permission === 'string' ? permission : error.code;
+        await denied({ realm, home: principal.realm, by, permission: what, method, path });
       }
       throw error;
-    } finally {
-      void principal;
     }
   }
+
+  const importRealm = (request: ImportRequest): Promise<Imported> =>
+    auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/import` }, () => staged(request));
 
   async function staged(request: ImportRequest): Promise<Imported> {
     const { principal, realm, body } = request;
@@ -283,6 +277,7 @@ export function createTransfer({
 
   return {
     import: importRealm,
+    auditing,
 
     /** For callers in this process, with the document at hand. */
     apply: ({ document, ...request }: Omit<ImportRequest, 'body'> & { document: object }): Promise<Imported> =>
@@ -293,57 +288,37 @@ export function createTransfer({
     discard: (importId: string) => userRows.discard(sql, importId),
 
     /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
-    async release(
-      { principal, by, realm, manager }: { principal: Principal; by: By; realm: string; manager: string },
+    release(
+      request: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { manager: string },
       objects: 'keep' | 'delete',
-    ): Promise<void> {
-      await transact(async (tx) => {
+    ) {
+      const { principal, by, realm, manager } = request;
+      const path = `/admin/realms/${realm}/managers/${manager}`;
+      const released = async (tx: Tx) => {
         await store.lockRealm(tx.sql, realm);
         if (!(await store.managerExists(tx.sql, realm, manager)))
           throw new Problem('not-found', `Nothing here is managed by ${manager}`);
         const ask = { manager, prune: true, force: false, dryRun: false };
-        const { config } = await plan(tx.sql, { realm, declared: [], stage: undefined, ask, principal });
-        const changes = objects === 'delete' ? config.changes : [];
+        const changes =
+          objects === 'keep'
+            ? []
+            : (await plan(tx.sql, { realm, declared: [], stage: undefined, ask, principal })).config.changes;
         await store.holdRevision(tx.sql, realm);
         await applyRealm(tx.sql, { realm, parts, changes });
         await store.releaseUsers(tx.sql, realm, manager);
         await store.dropManager(tx.sql, realm, manager);
         for (const event of eventsOf({ realm, by, manager }, parts, changes)) tx.record(event);
+        const subject = { type: 'manager', id: null, name: manager } as const;
         tx.record({
           type: 'MANAGER_RELEASED',
           realm,
           by,
-          subject: { type: 'manager', id: null, name: manager },
-          data: { manager, objects, released: config.moves.length, deleted: changes.length },
+          subject,
+          data: { manager, objects, deleted: changes.length },
         });
-      });
+      };
+      return auditing(request, { method: 'DELETE', path }, () => transact(released));
     },
-
-    managers: async (realm: string) =>
-      (await store.listManagers(sql, realm)).map(({ name, last_applied_at, owns }) => ({
-        manager: name,
-        lastAppliedAt: last_applied_at.getTime(),
-        owns,
-      })),
-
-    async adoption(realm: string) {
-      const row = await store.readAdoption(sql, realm);
-      if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
-      return { managers: row.managers, createdBy: row.created_by };
-    },
-
-    allowAdoption: (by: By, realm: string, managers: readonly string[]) =>
-      transact(async (tx) => {
-        const row = await store.readAdoption(tx.sql, realm);
-        if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
-        const wanted = [...new Set(managers)];
-        const answer = { managers: wanted, createdBy: row.created_by };
-        if (JSON.stringify(row.managers) === JSON.stringify(wanted)) return answer;
-        await store.writeAdoption(tx.sql, realm, wanted);
-        const subject = { type: 'realm', id: realm, name: realm } as const;
-        tx.record({ type: 'ADOPTION_CHANGED', realm, by, subject, data: { from: row.managers, to: wanted } });
-        return answer;
-      }),
   };
 }
 export type Transfer = ReturnType<typeof createTransfer>;
@@ -351,8 +326,6 @@ export type Transfer = ReturnType<typeof createTransfer>;
 async function* once(chunk: Buffer): AsyncGenerator<Buffer> {
   yield chunk;
 }
-
-const isPermission = (value: unknown): value is PermissionName => typeof value === 'string';
 
 /** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
 function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {

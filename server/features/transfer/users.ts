@@ -34,7 +34,9 @@ export async function planUsers(
   { realm, stage, ask, changes }: { realm: string; stage: Stage; ask: Ask; changes: readonly PlannedChange[] },
 ): Promise<UserPlan> {
   const { importId, declares } = stage;
-  await rows.reset(sql, importId);
+  // A plan before this one, which somebody overtook, has left its marks.
+  if (stage.planned) await rows.reset(sql, importId);
+  stage.planned = true;
   if (stage.count() > MANY) await rows.analyze(sql);
   refuse(
     (await rows.doubles(sql, importId)).map(({ field, value, places: [first, second] }) => ({

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { FieldError } from '../../contract/problem.ts';
 import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
+import { sealOtp } from '../../crypto/otp.ts';
 import { usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { type CopyIn, copyInto, copyOut, copyRow, literal, pgArray } from '../../db/bulk.ts';
@@ -23,6 +24,8 @@ export interface Stage extends UserSink {
   /** Which kinds of ties any of them declares. */
   declares: { roles: boolean; groups: boolean; clientRoles: boolean; credentials: boolean };
   count(): number;
+  /** Whether the rows carry a plan already. */
+  planned: boolean;
   finish(): Promise<void>;
   abort(): Promise<void>;
 }
@@ -40,6 +43,16 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     let copy: CopyIn | undefined;
     let buffer = '';
     let count = 0;
+    // Few combinations occur, though users are many.
+    const combinations = new Map<string, string>();
+    function fieldsOf(user: UserDocument): string {
+      const fields = Object.keys(user);
+      const known = combinations.get(fields.join());
+      if (known !== undefined) return known;
+      const text = pgArray(fields.filter((field) => field !== 'username'));
+      combinations.set(fields.join(), text);
+      return text;
+    }
 
     function rowOf(user: UserDocument, n: number): string {
       const { username, roles, groups, clientRoles, credentials } = user;
@@ -67,13 +80,14 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         keys && pgArray(keys),
         credentials && JSON.stringify(credentials.map((c) => credentialRow(realm, c))),
         user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
-        pgArray(Object.keys(user).filter((field) => field !== 'username')),
+        fieldsOf(user),
         'create',
       ]);
     }
     return {
       importId,
       declares,
+      planned: false,
       count: () => count,
       async begin() {
         copy = await copyInto(databaseUrl, COLUMNS);
@@ -118,7 +132,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
       c.type === 'password'
         ? { phc: c.phc, temporary: c.temporary ?? false }
         : {
-            sealed: seal.seal(c.secret ?? '', `credential:${realm}:${id}`).toString('base64'),
+            sealed: sealOtp(seal, realm, id, c.secret ?? ''),
             algorithm: c.algorithm ?? 'SHA1',
             digits: c.digits ?? 6,
             period: c.period ?? 30,

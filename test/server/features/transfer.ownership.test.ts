@@ -162,6 +162,9 @@ test('a manager’s objects can be deleted with it, by its name with slashes or 
   expect((await admin.fetch(path, { method: 'DELETE' })).status).toBe(204);
   expect(JSON.parse(await admin.download('gone')).webhooks).toEqual([]);
   expect((await admin.fetch(path, { method: 'DELETE' })).status).toBe(404);
+  await admin.apply('gone', webhook(), { manager });
+  expect((await admin.fetch(`/admin/realms/gone/managers/${manager}`, { method: 'DELETE' })).status).toBe(204);
+  expect(JSON.parse(await admin.download('gone')).webhooks).toHaveLength(1);
 });
 
 test('If-Match applies only what was planned', async () => {

@@ -97,7 +97,7 @@ describe('one fault, and nothing changes:', () => {
     [
       'a flow that can authenticate nobody',
       { flows: [{ alias: 'f', executions: [{ authenticatorId: 'otp', requirement: 'REQUIRED' }] }] },
-      ['flows[0].executions[0].requirement'],
+      ['flows[0].executions[0]'],
     ],
     ['risk thresholds that cross', { realm: { riskMediumThreshold: 80 } }, ['realm.riskMediumThreshold']],
     [

@@ -1,0 +1,45 @@
+// Who manages what in a realm, and which managers may adopt it. Taking and releasing is the engine's (service.ts).
+// Decisions "Ownership", "Tenancy".
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { Manager } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import * as store from './store.ts';
+
+interface AdoptionAnswer {
+  managers: string[];
+  createdBy: string;
+}
+
+export function createManagers({ sql, transact }: { sql: Sql; transact: Transact }) {
+  async function read(on: Sql, realm: string): Promise<AdoptionAnswer> {
+    const row = await store.readAdoption(on, realm);
+    if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
+    return { managers: row.managers, createdBy: row.created_by };
+  }
+
+  return {
+    list: async (realm: string): Promise<Manager[]> =>
+      (await store.listManagers(sql, realm)).map(({ name, last_applied_at, owns }) => ({
+        manager: name,
+        lastAppliedAt: last_applied_at.getTime(),
+        owns,
+      })),
+
+    adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
+
+    allowAdoption: (by: By, realm: string, managers: readonly string[]): Promise<AdoptionAnswer> =>
+      transact(async (tx) => {
+        const before = await read(tx.sql, realm);
+        const wanted = [...new Set(managers)];
+        const answer = { ...before, managers: wanted };
+        if (JSON.stringify(before.managers) === JSON.stringify(wanted)) return answer;
+        await store.writeAdoption(tx.sql, realm, wanted);
+        const subject = { type: 'realm', id: realm, name: realm } as const;
+        tx.record({ type: 'ADOPTION_CHANGED', realm, by, subject, data: { from: before.managers, to: wanted } });
+        return answer;
+      }),
+  };
+}
+export type Managers = ReturnType<typeof createManagers>;
