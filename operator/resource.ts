@@ -47,7 +47,7 @@ export interface Resource<Spec = unknown> {
 /** Parses what Kubernetes (or a file) holds; the spec stays as it is until its kind parses it. */
 export function resourceOf(kind: KindName, object: unknown): Resource {
   const { metadata, spec, status } = z
-    .object({ metadata: Metadata, spec: z.unknown(), status: Status.optional().catch(undefined) })
+    .object({ metadata: Metadata, spec: z.unknown().optional(), status: Status.optional().catch(undefined) })
     .parse(object);
   return { kind, metadata, spec, status: status ?? {} };
 }

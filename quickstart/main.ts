@@ -22,10 +22,11 @@ async function start(
 ): Promise<{ server: RunningServer; operator: Operator }> {
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
   say('Starting the server…');
-  const server = await startServer(
-    { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator },
-    say,
-  );
+  const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
+  const server = await startServer(environment, say);
+  const { username, password } = server.administrator;
+  // At once, since it is shown only once and the rest may yet fail.
+  if (password) say(`Administrator: ${username} / ${password}`);
   try {
     const serverUrl = server.address;
     const authorize = serverSession({ serverUrl, credential: { secret: secrets.operator }, fetch });
@@ -47,16 +48,16 @@ async function start(
       log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
     });
     await settled(operator);
-    const { made } = await seedPerson(client, secrets.demoPassword);
+    await seedPerson(client, secrets.demoPassword);
     say(
       welcome({
         baseUrl: server.config.baseUrl,
         administrator: server.administrator,
-        demoPassword: made ? secrets.demoPassword : undefined,
-        demoClientSecret: secrets.fresh ? secrets.demoClientSecret : undefined,
+        secrets: secrets.shown ? undefined : secrets,
         resources: operator.resources(),
       }),
     );
+    await secrets.markShown();
     return { server, operator };
   } catch (error) {
     await server.stop();

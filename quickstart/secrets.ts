@@ -11,13 +11,32 @@ const Kept = z.strictObject({
   demoPassword: z.string(),
   demoClientSecret: z.string(),
   webhook: z.string(),
+  /** A start has printed them, so none prints them again. */
+  shown: z.boolean(),
 });
-export type DemoSecrets = z.infer<typeof Kept> & {
-  /** Made by this start, so this is the time to print them. */
-  fresh: boolean;
-};
+type Kept = z.infer<typeof Kept>;
+
+export interface DemoSecrets extends Kept {
+  /** Call it once they have been printed. */
+  markShown(): Promise<void>;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+async function save(file: string, kept: Kept): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+  await writeFile(`${file}.new`, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+async function load(file: string): Promise<Kept | undefined> {
+  try {
+    return Kept.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`${file} is damaged: restore it, or remove it to have new secrets made`, { cause: error });
+  }
+}
 
 /**
  * The environment's values win over those that were kept.
@@ -25,28 +44,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function demoSecrets(env: Environment, dir: string): Promise<DemoSecrets> {
   const file = path.join(dir, 'quickstart.json');
-  const kept = await readFile(file, 'utf8').then(
-    (text) => Kept.parse(JSON.parse(text)),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    },
-  );
-  const made = kept ?? {
+  const kept = (await load(file)) ?? {
     operator: newToken('svc_cs_'),
     demoPassword: randomBytes(12).toString('base64url'),
     demoClientSecret: newToken('svc_cs_'),
     webhook: randomBytes(32).toString('base64url'),
+    shown: false,
   };
-  if (!kept) {
-    await mkdir(dir, { recursive: true, mode: 0o755 });
-    await writeFile(`${file}.new`, JSON.stringify(made, null, 2), { mode: 0o600 });
-    await rename(`${file}.new`, file);
-  }
+  await save(file, kept);
   return {
-    operator: env.SVC_OPERATOR_CLIENT_SECRET || made.operator,
-    demoPassword: env.SVC_DEMO_PASSWORD || made.demoPassword,
-    demoClientSecret: env.SVC_DEMO_CLIENT_SECRET || made.demoClientSecret,
-    webhook: made.webhook,
-    fresh: !kept,
+    ...kept,
+    operator: env.SVC_OPERATOR_CLIENT_SECRET || kept.operator,
+    demoPassword: env.SVC_DEMO_PASSWORD || kept.demoPassword,
+    demoClientSecret: env.SVC_DEMO_CLIENT_SECRET || kept.demoClientSecret,
+    markShown: () => save(file, { ...kept, shown: true }),
   };
 }

@@ -3,18 +3,18 @@ import { PERSON, REALM } from './person.ts';
 
 export interface Welcome {
   baseUrl: string;
-  /** Set where this start made them; shown once. */
+  /** `password` where this start made it up. */
   administrator: { username: string; password: string | undefined };
-  demoPassword: string | undefined;
-  demoClientSecret: string | undefined;
+  /** Left out once they have been shown. */
+  secrets: { demoPassword: string; demoClientSecret: string } | undefined;
   resources: readonly { name: string; ready: boolean; message: string }[];
 }
 
-const kept = '(printed at the first start)';
+const kept = '(printed at the first start, or from the environment)';
 
-export function welcome({ baseUrl, administrator, demoPassword, demoClientSecret, resources }: Welcome): string {
+export function welcome({ baseUrl, administrator, secrets, resources }: Welcome): string {
   const realm = `${baseUrl}/realms/${REALM}`;
-  const secret = demoClientSecret ?? '$SVC_DEMO_CLIENT_SECRET';
+  const secret = secrets?.demoClientSecret ?? '<secret>';
   return [
     '',
     'Realmkeeper is running.',
@@ -22,7 +22,7 @@ export function welcome({ baseUrl, administrator, demoPassword, demoClientSecret
     ...resources.map((r) => `  ${r.ready ? '✓' : '✗'} ${r.name}${r.ready ? '' : `: ${r.message}`}`),
     '',
     `  Sign in            ${realm}/account`,
-    `                     ${PERSON} / ${demoPassword ?? kept}`,
+    `                     ${PERSON} / ${secrets?.demoPassword ?? kept}`,
     `  Administrator      ${baseUrl}/admin/login`,
     `                     ${administrator.username} / ${administrator.password ?? kept}`,
     `  Discovery          ${realm}/.well-known/openid-configuration`,
@@ -30,7 +30,7 @@ export function welcome({ baseUrl, administrator, demoPassword, demoClientSecret
     '',
     '  A token for a service:',
     `    curl -s -u 'demo-service:${secret}' -d grant_type=client_credentials ${realm}/oauth2/token`,
-    ...(demoClientSecret === undefined ? [`    (the secret was ${kept.slice(1, -1)})`] : []),
+    ...(secrets ? [] : [`    with the secret that was ${kept.slice(1, -1)}`]),
     '',
     '  On a cluster, the same files:',
     '    kubectl apply -f crds/ && kubectl apply -f crds/examples/',

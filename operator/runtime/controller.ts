@@ -2,8 +2,8 @@
 // It has no diff of its own and knows no kind; the server's plan says what differs, in words that go on unchanged.
 // Design "Reconciler"; decisions "Custom resources".
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from '../../server/contract/client.ts';
-import type { RealmDocument } from '../../server/contract/transfer.ts';
+import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { type Kind, secretName } from '../kinds/kind.ts';
 import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
@@ -12,7 +12,7 @@ import { createDeletion } from './deletion.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { changeLines, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';
-import { applyPlan, dryRun, type Planned } from './server-plan.ts';
+import { applyPlan, dryRun } from './server-plan.ts';
 
 export interface ControllerOptions {
   source: Source;
@@ -74,7 +74,7 @@ export function createController(options: ControllerOptions) {
       };
       const document = kind.document(parsed.data, context);
       const own = kind.status(parsed.data, context);
-      return await converge(resource, spec, document, own, kind.attached);
+      return await unhurried(() => converge(resource, spec, document, own, kind.attached));
     } catch (error) {
       return { outcome: outcomeOf(error), found: {} };
     }
@@ -109,39 +109,30 @@ export function createController(options: ControllerOptions) {
     mustExist: boolean,
   ): Promise<Result> {
     const { realm, driftPolicy = 'Correct' } = spec;
-    const manager = managerOf(clusterName, resource);
-    const planned = await dryRun(client, { realm, manager, document, mustExist });
-    const details = await realms.details(resource.kind, realm);
-    if (planned.plan.inSync) return ready(resource, planned, { ...own, ...details });
+    const wanted = { realm, manager: managerOf(clusterName, resource), document };
+    const planned = await dryRun(client, { ...wanted, mustExist });
+    if (planned.inSync) return ready(resource, planned, { ...own, ...(await realms.details(resource.kind, realm)) });
     if (driftPolicy === 'Report' && settledBefore(resource)) {
-      const changes = changeLines(planned.plan);
-      const message = planWords(planned.plan);
-      return {
-        outcome: { is: 'Drifted', message, changes },
-        found: { ...own, ...details, lastPlan: { summary: message, changes } },
-      };
+      const changes = changeLines(planned);
+      const message = planWords(planned);
+      const lastPlan = { summary: message, changes };
+      return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan } };
     }
-    const plan = await applyPlan(client, { realm, manager, document, revision: planned.plan.revision });
+    const plan = await applyPlan(client, { ...wanted, revision: planned.revision });
     applied(realm, plan.revision);
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: summary });
     await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });
-    return {
-      outcome: { is: 'Ready', message: 'Applied' },
-      found: {
-        ...own,
-        ...(await realms.details(resource.kind, realm)),
-        lastAppliedRevision: plan.revision,
-        lastPlan: { summary },
-      },
-    };
+    const details = await realms.details(resource.kind, realm);
+    const found = { ...own, ...details, lastAppliedRevision: plan.revision, lastPlan: { summary } };
+    return { outcome: { is: 'Ready', message: 'Applied' }, found };
   }
 
   /** Under Report a changed spec is still applied: what is reported is what others changed since. */
   const settledBefore = ({ status, metadata }: Resource): boolean =>
     status.lastAppliedRevision !== undefined && status.observedGeneration === metadata.generation;
 
-  function ready(resource: Resource, { plan }: Planned, own: object): Result {
+  function ready(resource: Resource, plan: Plan, own: object): Result {
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
     const kept = lastPlan && !lastPlan.changes ? { lastPlan } : {};
     return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, lastAppliedRevision } };
@@ -201,4 +192,17 @@ function withWayOut(outcome: Outcome, resource: Resource): Outcome {
   const { kind, metadata } = resource;
   const way = `to let it go as it is: kubectl annotate ${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace} ${ABANDON}=true`;
   return { ...outcome, message: `${outcome.message} (${way})` };
+}
+
+const TRIES = 5;
+
+/** Somebody else wrote between plan and apply (412): plan again at once, without a word to anybody. */
+async function unhurried(pass: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await pass();
+    } catch (error) {
+      if (tries === TRIES || !(error instanceof ServerProblem && error.status === 412)) throw error;
+    }
+  }
 }

@@ -5,7 +5,15 @@ import type { Change, Plan } from '../../server/contract/transfer.ts';
 const MOST = 20;
 const WIDE = 200;
 
-export const planWords = ({ summary }: Plan): string => summary.text;
+const NAMED = 5;
+
+/** `1 created, 1 updated: create client web; update settings displayName` and how many more. */
+export function planWords({ changes, summary }: Plan): string {
+  const named = changes.slice(0, NAMED).map(({ action, kind, key }) => `${action} ${kind} ${key}`);
+  const more = changes.length - named.length;
+  if (named.length === 0) return summary.text;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'nothing';

@@ -9,9 +9,6 @@ export interface Ask {
   manager: string;
   document: RealmDocument;
 }
-export interface Planned {
-  plan: Plan;
-}
 
 async function ask(client: Client, { realm, manager, document }: Ask, dry: boolean, headers: Record<string, string>) {
   const { body } = await client.call(importRealm, {
@@ -28,13 +25,13 @@ async function ask(client: Client, { realm, manager, document }: Ask, dry: boole
  * @param mustExist the realm isn't ours to make
  * @throws Waiting where it doesn't exist, Stalled `Conflict` where another manager owns what the document declares
  */
-export async function dryRun(client: Client, { mustExist, ...wanted }: Ask & { mustExist: boolean }): Promise<Planned> {
+export async function dryRun(client: Client, { mustExist, ...wanted }: Ask & { mustExist: boolean }): Promise<Plan> {
   const plan = await ask(client, wanted, true, mustExist ? { 'if-match': '*' } : {}).catch((error) => {
     if (!(mustExist && error instanceof ServerProblem && error.status === 412)) throw error;
     throw new Waiting('RealmMissing', `waiting for the realm ${wanted.realm} on the server`);
   });
   if (plan.conflicts.length > 0) throw new Stalled('Conflict', plan.conflicts.map(conflictText).join('; '));
-  return { plan };
+  return plan;
 }
 
 /** @throws ServerProblem 412 where the realm changed since the plan */

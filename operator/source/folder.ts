@@ -16,7 +16,7 @@ const Object_ = z
     apiVersion: z.string(),
     kind: z.string(),
     metadata: z.object({ name: z.string().min(1), namespace: z.string().min(1).default(NAMESPACE) }).loose(),
-    spec: z.unknown(),
+    spec: z.unknown().optional(),
     data: z.record(z.string(), z.string()).default({}),
     stringData: z.record(z.string(), z.string()).default({}),
   })
