@@ -1,0 +1,105 @@
+// Token requests against what the processor can sign: client_credentials on one core and on two, refresh and code exchange.
+import { type Bench, type Case, number, resultOf, windows } from '../bench.ts';
+import type { FlowName } from '../flows.ts';
+import type { Load, LoadAsk } from '../load.ts';
+import { processorSeconds, residentMiB } from '../machine.ts';
+import { startWorker } from '../processes.ts';
+
+const CONNECTIONS = 32;
+/** A server that is bound by signing needs some 40,000 requests to reach full speed (the compiler of V8). */
+const WARM_REQUESTS = 40_000;
+
+interface TokenCase {
+  flow: FlowName;
+  cores: 1 | 2;
+  warmRequests: number;
+  /** A code is used once, so each window needs its own: more than it can use. */
+  codesPerSecond?: number;
+}
+
+/** Signs on the cores of the case: the sum of a process for each. */
+async function signing(bench: Bench, cores: 1 | 2) {
+  const workers = Array.from({ length: cores }, () =>
+    startWorker<{ seconds: number }, number>('yardsticks/signing.ts'),
+  );
+  if (cores === 1) await Promise.all(workers.map(({ pid }) => bench.pin(pid, 0)));
+  const rates = (seconds: number) => Promise.all(workers.map((worker) => worker.ask({ seconds })));
+  await rates(0.5);
+  return {
+    rate: async () => (await rates(Math.min(1, bench.seconds / 3))).reduce((sum, rate) => sum + rate, 0),
+    stop: () => Promise.all(workers.map((worker) => worker.stop())),
+  };
+}
+
+async function place(bench: Bench, cores: 1 | 2, load: number): Promise<void> {
+  const { serverPid, postgresPid } = await bench.target();
+  // On one core the server has it alone: its database and its clients are on the other.
+  await bench.pin(serverPid, cores === 1 ? 0 : undefined);
+  await bench.pin(postgresPid, cores === 1 ? 1 : undefined);
+  await bench.pin(load, cores === 1 ? 1 : undefined);
+}
+
+async function run(bench: Bench, { flow, cores, warmRequests, codesPerSecond }: TokenCase) {
+  const { port, realm, serverPid } = await bench.target();
+  const load = startWorker<LoadAsk, Load>('load.ts');
+  const limit = await signing(bench, cores);
+  try {
+    await place(bench, cores, load.pid);
+    await load.ask({ do: 'prepare', flow, port, connections: CONNECTIONS, options: { realm } });
+    const stock = (seconds: number) =>
+      load.ask({ do: 'stock', count: Math.ceil(((codesPerSecond ?? 0) * seconds) / CONNECTIONS) });
+    let done = 0;
+    while (done < (bench.quick ? warmRequests / 4 : warmRequests)) {
+      await stock(2);
+      done += (await load.ask({ do: 'run', seconds: 2 })).done;
+    }
+    const seen: (Load & { cpu: number | undefined })[] = [];
+    const taken = await windows(bench.rounds, limit.rate, async () => {
+      await stock(bench.seconds);
+      const before = processorSeconds(serverPid);
+      const window = await load.ask({ do: 'run', seconds: bench.seconds });
+      const after = processorSeconds(serverPid);
+      seen.push({ ...window, cpu: before === undefined || after === undefined ? undefined : after - before });
+      return window.perSecond;
+    });
+    const last = seen.at(-1);
+    const cpu = last?.cpu === undefined ? '' : `, ${number((last.cpu / last.done) * 1e6)} µs of processor each`;
+    const rss = residentMiB(serverPid);
+    return resultOf(
+      taken,
+      (rate, signs) =>
+        `${number(rate)}/s of ${number(signs)} signatures/s; p99 ${number(last?.p99 ?? Number.NaN)} ms${cpu}` +
+        `${rss === undefined ? '' : `; ${number(rss)} MiB`}`,
+    );
+  } finally {
+    await load.ask({ do: 'close' }).catch(() => {});
+    await Promise.all([load.stop(), limit.stop()]);
+  }
+}
+
+export const tokenCases: Case[] = [
+  {
+    name: 'token',
+    title: 'client_credentials / signing limit, one core',
+    goal: { atLeast: 0.72 },
+    run: (bench) => run(bench, { flow: 'client-credentials', cores: 1, warmRequests: WARM_REQUESTS }),
+  },
+  {
+    name: 'token-two-cores',
+    title: 'client_credentials / signing limit, two cores',
+    goal: { atLeast: 0.66 },
+    run: (bench) => run(bench, { flow: 'client-credentials', cores: 2, warmRequests: WARM_REQUESTS / 4 }),
+  },
+  {
+    name: 'refresh',
+    title: 'refresh with rotation, durable / signing limit (it signs twice: at most 0.50)',
+    goal: { atLeast: 0.3 },
+    run: (bench) => run(bench, { flow: 'refresh', cores: 1, warmRequests: WARM_REQUESTS / 8 }),
+  },
+  {
+    name: 'code',
+    title: 'code exchange, durable / signing limit (it signs twice: at most 0.50)',
+    goal: { atLeast: 0.3 },
+    run: (bench) => run(bench, { flow: 'code', cores: 1, warmRequests: WARM_REQUESTS / 16, codesPerSecond: 2200 }),
+  },
+];

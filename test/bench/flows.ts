@@ -1,0 +1,197 @@
+// What the load generator's connections do, again and again: a flow prepares a connection and gives the step to repeat.
+// They speak plain HTTP as an application or a browser does; nothing of the server's code is used.
+import { createHash, randomBytes } from 'node:crypto';
+import { get, post, type Wire, type WireAnswer } from './wire.ts';
+
+/** What the bench's realm has; made by target.ts. */
+export interface BenchRealm {
+  realm: string;
+  /** Clients of the client_credentials grant, all with the same secret. */
+  clients: string[];
+  secret: string;
+  /** The public client that people sign in to. */
+  application: string;
+  redirectUri: string;
+  /** People, all with the same password. */
+  users: string[];
+  password: string;
+}
+
+export type FlowName = 'get' | 'client-credentials' | 'refresh' | 'code' | 'login';
+export interface FlowOptions {
+  realm: BenchRealm;
+  /** For `get`. */
+  path?: string;
+}
+
+/** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
+type Step = () => Promise<boolean>;
+export interface Prepared {
+  step: Step;
+  /** Before a window: makes what its steps use up. */
+  stock?(count: number): Promise<void>;
+}
+type Flow = (wire: Wire, index: number, options: FlowOptions) => Promise<Prepared>;
+
+function expectStatus(answer: WireAnswer, status: number): WireAnswer {
+  if (answer.status === status) return answer;
+  throw new Error(`expected ${status}: ${answer.head}\n\n${answer.body.slice(0, 500)}`);
+}
+
+const plainGet: Flow = async (wire, _, { path = '/' }) => {
+  const request = get(path);
+  return {
+    async step() {
+      expectStatus(await wire.send(request), 200);
+      return true;
+    },
+  };
+};
+
+const clientCredentials: Flow = async (wire, index, { realm: { realm, clients, secret } }) => {
+  const requests = clients.map((client) =>
+    post(
+      `/realms/${realm}/oauth2/token`,
+      { grant_type: 'client_credentials' },
+      { authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString('base64')}` },
+    ),
+  );
+  let next = index;
+  return {
+    async step() {
+      expectStatus(await wire.send(requests[next++ % requests.length] ?? ''), 200);
+      return true;
+    },
+  };
+};
+
+/** Cookies as a browser keeps them, without paths: each jar sees one realm. */
+class Jar extends Map<string, string> {
+  take({ head }: WireAnswer): void {
+    for (const [, name = '', value = '', rest = ''] of head.matchAll(/\r\nset-cookie: ([^=]+)=([^;\r]*)([^\r]*)/gi)) {
+      if (/max-age=0(;|$)|expires=Thu, 01 Jan 1970/i.test(rest)) this.delete(name);
+      else this.set(name, value);
+    }
+  }
+  get header(): Record<string, string> {
+    return this.size === 0 ? {} : { cookie: [...this].map(([name, value]) => `${name}=${value}`).join('; ') };
+  }
+}
+
+const locationOf = ({ head }: WireAnswer): string => /\r\nlocation: ([^\r]*)/i.exec(head)?.[1] ?? '';
+const fieldsOf = (page: string): Record<string, string> =>
+  Object.fromEntries(
+    [...page.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([tag]) => [
+      /name="([^"]*)"/.exec(tag)?.[1] ?? '',
+      /value="([^"]*)"/.exec(tag)?.[1] ?? '',
+    ]),
+  );
+
+interface Asked {
+  path: string;
+  verifier: string;
+}
+
+function authorization({ realm, application, redirectUri }: BenchRealm): Asked {
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    client_id: application,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid offline_access',
+    state: 'bench',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  return { path: `/realms/${realm}/oauth2/authorize?${query}`, verifier };
+}
+
+const codeIn = (answer: WireAnswer): string => {
+  const code = new URL(locationOf(expectStatus(answer, 303))).searchParams.get('code');
+  if (code === null) throw new Error(`no code: ${locationOf(answer)}`);
+  return code;
+};
+
+/** From the application's link through the sign-in page back to the application: four requests, one password. */
+async function signIn(wire: Wire, jar: Jar, options: BenchRealm, username: string): Promise<Asked & { code: string }> {
+  const asked = authorization(options);
+  const visit = async (request: string) => {
+    const answer = await wire.send(request);
+    jar.take(answer);
+    return answer;
+  };
+  const pathOf = (answer: WireAnswer) => locationOf(answer).replace(/^https?:\/\/[^/]+/, '');
+  const page = pathOf(await visit(get(asked.path, jar.header)));
+  const shown = expectStatus(await visit(get(page, jar.header)), 200);
+  const form = { ...fieldsOf(shown.body), do: 'next', username, password: options.password };
+  const passed = expectStatus(await visit(post(page, form, jar.header)), 303);
+  return { ...asked, code: codeIn(await visit(get(pathOf(passed), jar.header))) };
+}
+
+const redemption = (
+  { realm, application, redirectUri }: BenchRealm,
+  { code, verifier }: { code: string; verifier: string },
+) =>
+  post(`/realms/${realm}/oauth2/token`, {
+    grant_type: 'authorization_code',
+    client_id: application,
+    redirect_uri: redirectUri,
+    code,
+    code_verifier: verifier,
+  });
+
+const userOf = ({ users }: BenchRealm, n: number): string => users[n % users.length] ?? '';
+
+const refresh: Flow = async (wire, index, { realm: options }) => {
+  const { realm, application } = options;
+  const given = await signIn(wire, new Jar(), options, userOf(options, index));
+  let answer = expectStatus(await wire.send(redemption(options, given)), 200);
+  return {
+    async step() {
+      const token: string = JSON.parse(answer.body).refresh_token;
+      const form = { grant_type: 'refresh_token', client_id: application, refresh_token: token };
+      answer = expectStatus(await wire.send(post(`/realms/${realm}/oauth2/token`, form)), 200);
+      return true;
+    },
+  };
+};
+
+const code: Flow = async (wire, index, { realm: options }) => {
+  const jar = new Jar();
+  await signIn(wire, jar, options, userOf(options, index));
+  const codes: string[] = [];
+  return {
+    async stock(count) {
+      codes.length = 0;
+      for (let i = 0; i < count; i += 1) {
+        const asked = authorization(options);
+        codes.push(redemption(options, { ...asked, code: codeIn(await wire.send(get(asked.path, jar.header))) }));
+      }
+    },
+    async step() {
+      const request = codes.pop();
+      if (request === undefined) return false;
+      expectStatus(await wire.send(request), 200);
+      return true;
+    },
+  };
+};
+
+const login: Flow = async (wire, index, { realm: options }) => {
+  let n = index;
+  return {
+    async step() {
+      n += 17;
+      await signIn(wire, new Jar(), options, userOf(options, n));
+      return true;
+    },
+  };
+};
+
+export const flows: Record<FlowName, Flow> = {
+  get: plainGet,
+  'client-credentials': clientCredentials,
+  refresh,
+  code,
+  login,
+};

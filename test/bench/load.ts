@@ -1,0 +1,64 @@
+// The load generator: a process of its own with a number of keep-alive connections that repeat a flow for a time.
+import { type FlowName, type FlowOptions, flows, type Prepared } from './flows.ts';
+import { answer } from './processes.ts';
+import { connect, type Wire } from './wire.ts';
+
+export type LoadAsk =
+  | { do: 'prepare'; flow: FlowName; port: number; connections: number; options: FlowOptions }
+  | { do: 'stock'; count: number }
+  | { do: 'run'; seconds: number }
+  | { do: 'close' };
+
+/** What one window gave. */
+export interface Load {
+  done: number;
+  seconds: number;
+  perSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+const NOTHING: Load = { done: 0, seconds: 0, perSecond: 0, p50: 0, p99: 0 };
+let wires: Wire[] = [];
+let prepared: Prepared[] = [];
+
+async function run(seconds: number): Promise<Load> {
+  const took: number[] = [];
+  const began = performance.now();
+  const until = began + seconds * 1000;
+  let ended = false;
+  await Promise.all(
+    prepared.map(async ({ step }) => {
+      for (let at = performance.now(); at < until && !ended; ) {
+        if (!(await step())) ended = true;
+        else {
+          const now = performance.now();
+          // what is under way at the end belongs to no window
+          if (now <= until && !ended) took.push(now - at);
+          at = now;
+        }
+      }
+    }),
+  );
+  const lasted = Math.min(performance.now() - began, seconds * 1000) / 1000;
+  took.sort((a, b) => a - b);
+  const quantile = (q: number) => took[Math.min(took.length - 1, Math.floor(took.length * q))] ?? Number.NaN;
+  return {
+    done: took.length,
+    seconds: lasted,
+    perSecond: took.length / lasted,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+  };
+}
+
+answer<LoadAsk, Load>(async (ask) => {
+  if (ask.do === 'prepare') {
+    wires = await Promise.all(Array.from({ length: ask.connections }, () => connect(ask.port)));
+    prepared = await Promise.all(wires.map((wire, index) => flows[ask.flow](wire, index, ask.options)));
+  } else if (ask.do === 'stock') await Promise.all(prepared.map(({ stock }) => stock?.(ask.count)));
+  else if (ask.do === 'run') return run(ask.seconds);
+  else for (const wire of wires.splice(0)) wire.close();
+  return NOTHING;
+});

@@ -1,0 +1,100 @@
+// `npm run bench`: how fast this machine's Realmkeeper is, as ratios against the machine's own limits.
+// It builds the bundle, starts it on a PostgreSQL of its own and measures case by case. docs/performance.md explains.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import type { Bench, Case } from './bench.ts';
+import { httpCases } from './cases/http.ts';
+import { loginCases } from './cases/logins.ts';
+import { startCases } from './cases/start.ts';
+import { tokenCases } from './cases/tokens.ts';
+import { transferCases } from './cases/transfer.ts';
+import { canPin, pin, usableCores } from './machine.ts';
+import { asJson, goalText, heading, line } from './report.ts';
+import { startTarget, type Target } from './target.ts';
+
+// the server's start and memory first, while the database is small
+const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases];
+
+const { values: given } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    'no-build': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--no-build]
+
+Measures ratios: each figure stands beside the machine's own limit, taken on the same cores before and after it.
+A window whose two yardsticks differ by more than a tenth isn't quiet; medians are of the quiet ones.
+
+  --only      some cases, by name or by the beginning of it
+  --rounds    windows of a case (5)
+  --quick     shorter windows, fewer rounds and less warm-up: shows that it works, not how fast it is
+  --json      the results as JSON on stdout, progress on stderr
+  --no-build  takes dist/ as it is
+
+Cases:
+${cases.map(({ name, title, goal }) => `  ${name.padEnd(16)} ${title} (${goalText(goal)})`).join('\n')}`;
+
+const say = (text: string) => console.error(text);
+
+async function main(): Promise<void> {
+  if (given.help) return void console.log(usage);
+  const wanted = given.only?.split(',').map((name) => name.trim());
+  const chosen = cases.filter(({ name }) => !wanted || wanted.some((part) => name.startsWith(part)));
+  const rounds = Number(given.rounds ?? (given.quick ? 2 : 5));
+  if (chosen.length === 0 || !Number.isInteger(rounds) || rounds < 1) throw new Error(usage);
+
+  if (!given['no-build']) {
+    say('building …');
+    const root = path.resolve(import.meta.dirname, '../..');
+    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts')], { cwd: root });
+  }
+  const pinned = await canPin();
+  const numbers = usableCores();
+  let target: Promise<Target> | undefined;
+  const bench: Bench = {
+    rounds,
+    seconds: given.quick ? 1.5 : 4,
+    quick: given.quick,
+    pinned,
+    say,
+    target: () => (target ??= startTarget(say)),
+    async pin(pid, core) {
+      if (!pinned) return;
+      const one = core === undefined ? undefined : numbers[core % numbers.length];
+      await pin(pid, one === undefined ? numbers : [one]);
+    },
+  };
+  const print = given.json ? say : (text: string) => console.log(text);
+  print(heading(pinned));
+  const results: object[] = [];
+  await bench.target();
+  try {
+    for (const each of chosen) {
+      try {
+        const result = await each.run(bench);
+        print(line(each, result));
+        results.push(asJson(each, result));
+      } catch (error) {
+        process.exitCode = 1;
+        print(`        failed   ${each.title}\n        ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  } finally {
+    await (await target?.catch(() => undefined))?.stop();
+  }
+  if (given.json) console.log(JSON.stringify({ machine: heading(pinned), pinned, cases: results }, null, 2));
+}
+
+try {
+  await main();
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,152 @@
+// Owns: the server under test: the built bundle in a process of its own, on a PostgreSQL that syncs its writes, with a
+// realm of clients and people.
+// Does not own: what is measured on it (cases/).
+// Implements: "client in PostgreSQL, audit and metrics on, durable".
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { hashRawSync } from '@node-rs/argon2';
+import { startPostgres } from '../../server/db/embedded.ts';
+import type { BenchRealm } from './flows.ts';
+import { type Program, startProgram } from './processes.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+export const serverFile: string = path.join(root, 'dist/server.js');
+
+export interface Target {
+  port: number;
+  baseUrl: string;
+  serverPid: number;
+  postgresPid: number;
+  databaseUrl: string;
+  realm: BenchRealm;
+  /** The environment that the server was started with. */
+  env: Record<string, string>;
+  /** A request to the admin API as the operator, who may do everything. */
+  admin(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+const CLIENTS = 100;
+const USERS = 200;
+
+const newRealm = (): BenchRealm => ({
+  realm: 'bench',
+  clients: Array.from({ length: CLIENTS }, (_, i) => `service-${String(i).padStart(3, '0')}`),
+  secret: randomBytes(32).toString('base64url'),
+  application: 'application',
+  redirectUri: 'http://127.0.0.1/callback',
+  users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
+  password: 'seven quiet windows',
+});
+
+/** One hash for all of them: making two hundred would take a while, and checking is what is measured. */
+function phcOf(password: string): string {
+  const salt = randomBytes(16);
+  const hash = hashRawSync(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32, salt });
+  const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=19456,t=2,p=1$${text(salt)}$${text(hash)}`;
+}
+
+function documentOf({ clients, secret, application, redirectUri, users, password }: BenchRealm): object {
+  const phc = phcOf(password);
+  return {
+    clients: [
+      ...clients.map((clientId) => ({ clientId, secret, grantTypes: ['client_credentials'] })),
+      {
+        clientId: application,
+        tokenEndpointAuthMethod: 'none',
+        redirectUris: [redirectUri],
+        grantTypes: ['authorization_code', 'refresh_token'],
+      },
+    ],
+    users: users.map((username) => ({
+      username,
+      email: `${username}@people.example`,
+      firstName: 'Some',
+      lastName: 'Body',
+      credentials: [{ type: 'password', phc }],
+    })),
+  };
+}
+
+export async function startTarget(say: (line: string) => void): Promise<Target> {
+  const dir = path.join(os.tmpdir(), `realmkeeper-bench-${process.getuid?.() ?? 0}`);
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { mode: 0o755 });
+  const postgres = await startPostgres({ dir, log: say });
+  let server: Program | undefined;
+  const stop = async () => {
+    await server?.stop();
+    await postgres.stop();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const port = await freePort();
+    const baseUrl = `http://localhost:${port}`;
+    const operatorSecret = randomBytes(32).toString('base64url');
+    const env = {
+      NODE_ENV: 'production',
+      DATABASE_URL: postgres.url,
+      SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
+      SVC_PORT: String(port),
+      SVC_BASE_URL: baseUrl,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
+      SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
+    };
+    if (!existsSync(serverFile)) throw new Error(`${serverFile} is missing: npm run build`);
+    server = await startProgram([serverFile], { env, ready: 'listens on' });
+    const admin = await signedIn(baseUrl, operatorSecret);
+    const realm = newRealm();
+    const answer = await admin(`/admin/realms/${realm.realm}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(documentOf(realm)),
+    });
+    if (answer.status !== 200) throw new Error(`the bench's realm: ${answer.status} ${await answer.text()}`);
+    await answer.arrayBuffer();
+    return {
+      port,
+      baseUrl,
+      serverPid: server.pid,
+      postgresPid: postgres.pid,
+      databaseUrl: postgres.url,
+      realm,
+      env,
+      admin,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** By client credentials, as the operator does; the token outlives the bench. */
+async function signedIn(baseUrl: string, secret: string): Promise<Target['admin']> {
+  const response = await fetch(`${baseUrl}/realms/master/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', resource: `${baseUrl}/admin` }),
+    headers: { authorization: `Basic ${Buffer.from(`operator:${secret}`).toString('base64')}` },
+  });
+  if (response.status !== 200) throw new Error(`the operator's token: ${response.status} ${await response.text()}`);
+  const { access_token: token }: { access_token: string } = JSON.parse(await response.text());
+  return (at, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${token}`);
+    return fetch(baseUrl + at, { ...init, headers });
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

@@ -1,0 +1,65 @@
+// One keep-alive HTTP/1.1 connection that costs the load generator little: requests are ready bytes, answers are only
+// cut into status, head and body. Answers must have a content-length, as all of ours do.
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+
+export interface WireAnswer {
+  status: number;
+  head: string;
+  body: string;
+}
+
+export interface Wire {
+  send(request: string): Promise<WireAnswer>;
+  close(): void;
+}
+
+const HEAD_END = '\r\n\r\n';
+
+export async function connect(port: number): Promise<Wire> {
+  const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
+  await once(socket, 'connect');
+  let waiting: { resolve(answer: WireAnswer): void; reject(error: Error): void } | undefined;
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received = received === '' ? chunk : received + chunk;
+    const headEnd = received.indexOf(HEAD_END);
+    if (headEnd < 0) return;
+    const bodyAt = headEnd + HEAD_END.length;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1] ?? 0);
+    if (received.length < bodyAt + length) return;
+    const status = Number(received.slice(9, 12));
+    const answer = { status, head: received.slice(0, headEnd), body: received.slice(bodyAt, bodyAt + length) };
+    received = '';
+    const { resolve } = waiting ?? {};
+    waiting = undefined;
+    resolve?.(answer);
+  });
+  const gone = (error?: Error) => waiting?.reject(error ?? new Error('the server closed the connection'));
+  socket.on('error', gone);
+  socket.on('close', () => gone());
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+const lines = (headers: Headers): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+
+export const get = (path: string, headers: Headers = {}): string =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines(headers)}\r\n`;
+
+export function post(path: string, form: Readonly<Record<string, string>>, headers: Headers = {}): string {
+  const body = new URLSearchParams(form).toString();
+  const type = 'content-type: application/x-www-form-urlencoded';
+  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${type}\r\ncontent-length: ${body.length}\r\n${lines(headers)}\r\n${body}`;
+}
