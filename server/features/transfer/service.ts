@@ -13,6 +13,7 @@ import type { Realms } from '../realms/service.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { readDocument, type Section } from './document.ts';
 import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts';
+import { createGate } from './gate.ts';
 import type { RealmPart } from './part.ts';
 import { eventsOf, planOf } from './present.ts';
 import { refuseEscalation, requirePermission, requireSections } from './rights.ts';
@@ -69,6 +70,8 @@ const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
 const UNIQUE = '23505';
 const FOREIGN_KEY = '23503';
 const REPLANS = 5;
+/** Imports that write at the same time in this process: fewer than the pool has connections. */
+const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
 
 /** What a unique index refuses and no rule sees before. */
@@ -87,6 +90,7 @@ export function createTransfer({
   denied,
   now,
 }: TransferDeps) {
+  const gate = createGate({ atOnce: AT_ONCE });
   const everyKind = new Map(parts.map((part) => [part.kind, part]));
 
   /** A refusal for want of rights is audited like any other on the admin surface. */
@@ -144,7 +148,8 @@ export function createTransfer({
   ): Promise<Plan> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await transact((tx) => run(tx, request, declared, stage), { bookkeeping: true });
+        const work = () => transact((tx) => run(tx, request, declared, stage), { bookkeeping: true });
+        return await (request.query.dryRun ? work() : gate.pass(request.realm, work));
       } catch (error) {
         if (error instanceof Unwritten) return error.result;
         const code = codeOf(error);
@@ -170,8 +175,12 @@ export function createTransfer({
   ): Promise<Plan> {
     const { principal, by, realm, query } = request;
     await tx.sql`set local statement_timeout = '10min'`;
-    await store.lockRealm(tx.sql, realm);
     let revision = await store.readRevision(tx.sql, realm);
+    // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
+    if (!query.dryRun || revision === undefined) {
+      await store.lockRealm(tx.sql, realm);
+      revision = await store.readRevision(tx.sql, realm);
+    }
     const created = revision === undefined;
     expectRevision(request.ifMatch, revision);
     if (created) {
@@ -317,7 +326,7 @@ export function createTransfer({
           data: { manager, objects, deleted: changes.length },
         });
       };
-      return auditing(request, { method: 'DELETE', path }, () => transact(released));
+      return auditing(request, { method: 'DELETE', path }, () => gate.pass(realm, () => transact(released)));
     },
   };
 }
