@@ -48,22 +48,15 @@ Examples
   npm run operator -- --realm-namespaces team=identity --concurrency 8
 `;
 
-const Environment = z
-  .object({
-    SVC_SERVER_URL: z
-      .url({ protocol: /^https?$/, error: 'must be the server’s address, e.g. https://id.example.com' })
-      .transform((s) => s.replace(/\/+$/, '')),
-    SVC_OPERATOR_CLIENT_SECRET: z.string().optional(),
-    SVC_OPERATOR_TOKEN_FILE: z.string().optional(),
-    KUBECONFIG: z.string().optional(),
-    POD_NAMESPACE: z.string().optional(),
-  })
-  .superRefine((env, ctx) => {
-    const given = [env.SVC_OPERATOR_CLIENT_SECRET, env.SVC_OPERATOR_TOKEN_FILE].filter((v) => v !== undefined).length;
-    if (given === 1) return;
-    const message = `set ${given === 0 ? 'one' : 'only one'} of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE`;
-    ctx.addIssue({ code: 'custom', path: ['SVC_OPERATOR_CLIENT_SECRET'], message });
-  });
+const Environment = z.object({
+  SVC_SERVER_URL: z
+    .url({ protocol: /^https?$/, error: 'must be the server’s address, e.g. https://id.example.com' })
+    .transform((s) => s.replace(/\/+$/, '')),
+  SVC_OPERATOR_CLIENT_SECRET: z.string().optional(),
+  SVC_OPERATOR_TOKEN_FILE: z.string().optional(),
+  KUBECONFIG: z.string().optional(),
+  POD_NAMESPACE: z.string().optional(),
+});
 
 const label = (message: string) => z.string().min(1, message);
 const Arguments = z.object({
@@ -90,10 +83,14 @@ export function parseOperatorConfig(
   const args = Arguments.safeParse(given);
   for (const issue of environment.error?.issues ?? []) faults.push(`${String(issue.path[0])}: ${issue.message}`);
   for (const issue of args.error?.issues ?? []) faults.push(`--${String(issue.path[0])}: ${issue.message}`);
+  const signIns = [env.SVC_OPERATOR_CLIENT_SECRET, env.SVC_OPERATOR_TOKEN_FILE].filter(Boolean).length;
+  if (signIns !== 1) {
+    faults.push(`set ${signIns === 0 ? 'one' : 'only one'} of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE`);
+  }
   const selector = args.success ? selectorOf(args.data['realm-namespaces'], faults) : undefined;
   if (faults.length > 0 || !environment.success || !args.success) {
     throw new BadConfiguration(
-      `There are ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}\nSee --help.`,
+      `${faults.length === 1 ? 'There is a fault' : `There are ${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}\nSee --help.`,
     );
   }
   const {

@@ -16,76 +16,73 @@ const list = z.string().transform((s) =>
 );
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-const Environment = z
-  .object({
-    SVC_HOST: z.string().default('127.0.0.1'),
-    SVC_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-    SVC_BASE_URL: z
-      .url({ protocol: /^https?$/ })
-      .transform((s) => s.replace(/\/+$/, ''))
-      .refine((s) => s.startsWith('https:') || loopback.has(new URL(s).hostname), 'must be https, except on loopback')
-      .optional(),
-    SVC_TRUST_PROXY: list.optional().describe('Addresses or CIDRs of proxies whose forwarding headers count'),
-    SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-    SVC_DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(10),
-    SVC_DATA_DIR: z.string().min(1).default('.data'),
-    SVC_MASTER_KEY: z
-      .string()
-      .transform((s) => s.split(',').map((part) => part.trim()))
-      .pipe(z.array(key).min(1))
-      .optional()
-      .describe('Keyring: base64 keys of 32 bytes, separated by commas, the newest first'),
-    SVC_OUTBOUND_ALLOW: list
-      .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
-      .optional()
-      .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
-    SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
-    NODE_ENV: z.string().optional(),
-    SVC_DISK_FREE_MIN_BYTES: z.coerce
-      .number()
-      .int()
-      .min(0)
-      .default(10 * 1024 * 1024)
-      .describe('Health shows diskSpace DOWN below this'),
-    SVC_DRAIN_SECONDS: z.coerce
-      .number()
-      .min(0)
-      .max(300)
-      .default(0)
-      .describe('On a stop: how long readiness is off while requests are still served, for load balancers to notice'),
-    SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
-    USER_REGISTRATION_ENABLED: z.stringbool().default(false),
-    SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
-    SVC_BOOTSTRAP_ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
-    SVC_OPERATOR_CLIENT_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
-    SVC_OPERATOR_ISSUER: z.url({ protocol: /^https$/ }).optional(),
-    SVC_OPERATOR_SUBJECT: z.string().optional(),
-    SVC_OPERATOR_AUDIENCE: z.string().optional(),
-    SVC_CLUSTER_CA_FILE: z.string().optional(),
-    SVC_CLUSTER_TOKEN_FILE: z.string().optional(),
-    SVC_WORKLOAD_RATE_LIMIT: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .default(60)
-      .describe('Exchanges a minute for a realm and address'),
-    SVC_PASSWORD_THREADS: z.coerce.number().int().min(1).max(64).optional(),
-  })
-  .superRefine((env, ctx) => {
-    const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'] as const;
-    for (const name of identity) {
-      if (env[name] === undefined && identity.some((other) => env[other] !== undefined))
-        ctx.addIssue({ code: 'custom', path: [name], message: `is needed too: ${identity.join(', ')} go together` });
-    }
-    if (env.DATABASE_URL && !env.SVC_MASTER_KEY) {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['SVC_MASTER_KEY'],
-        message: 'is required with DATABASE_URL (openssl rand -base64 32)',
-      });
-    }
-  });
+const Environment = z.object({
+  SVC_HOST: z.string().default('127.0.0.1'),
+  SVC_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  SVC_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((s) => s.replace(/\/+$/, ''))
+    .refine((s) => s.startsWith('https:') || loopback.has(new URL(s).hostname), 'must be https, except on loopback')
+    .optional(),
+  SVC_TRUST_PROXY: list.optional().describe('Addresses or CIDRs of proxies whose forwarding headers count'),
+  SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  SVC_DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(10),
+  SVC_DATA_DIR: z.string().min(1).default('.data'),
+  SVC_MASTER_KEY: z
+    .string()
+    .transform((s) => s.split(',').map((part) => part.trim()))
+    .pipe(z.array(key).min(1))
+    .optional()
+    .describe('Keyring: base64 keys of 32 bytes, separated by commas, the newest first'),
+  SVC_OUTBOUND_ALLOW: list
+    .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
+    .optional()
+    .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
+  SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
+  NODE_ENV: z.string().optional(),
+  SVC_DISK_FREE_MIN_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(10 * 1024 * 1024)
+    .describe('Health shows diskSpace DOWN below this'),
+  SVC_DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(300)
+    .default(0)
+    .describe('On a stop: how long readiness is off while requests are still served, for load balancers to notice'),
+  SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
+  USER_REGISTRATION_ENABLED: z.stringbool().default(false),
+  SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
+  SVC_BOOTSTRAP_ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').optional(),
+  SVC_OPERATOR_CLIENT_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
+  SVC_OPERATOR_ISSUER: z.url({ protocol: /^https$/ }).optional(),
+  SVC_OPERATOR_SUBJECT: z.string().optional(),
+  SVC_OPERATOR_AUDIENCE: z.string().optional(),
+  SVC_CLUSTER_CA_FILE: z.string().optional(),
+  SVC_CLUSTER_TOKEN_FILE: z.string().optional(),
+  SVC_WORKLOAD_RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(60)
+    .describe('Exchanges a minute for a realm and address'),
+  SVC_PASSWORD_THREADS: z.coerce.number().int().min(1).max(64).optional(),
+});
+
+/** What variables ask of each other, looked at even where single ones are faulty, so that every fault is told at once. */
+function faultsTogether(env: Readonly<Record<string, string | undefined>>): string[] {
+  const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'];
+  const lacking = identity.filter((name) => env[name] === undefined);
+  const apart = lacking.length === identity.length ? [] : lacking;
+  const faults = apart.map((name) => `${name}: is needed too: ${identity.join(', ')} go together`);
+  if (env.DATABASE_URL !== undefined && env.SVC_MASTER_KEY === undefined) {
+    faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
+  }
+  return faults;
+}
 
 type Parsed = z.output<typeof Environment>;
 export type Config = Readonly<
@@ -102,9 +99,11 @@ export class BadEnvironment extends Error {}
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = Environment.safeParse(set);
-  if (!result.success) {
-    const faults = result.error.issues.map((i) => `  ${String(i.path[0] ?? 'environment')}: ${i.message}`);
-    throw new BadEnvironment(`The environment has ${faults.length} fault(s):\n${faults.join('\n')}`);
+  const single = (result.error?.issues ?? []).map((i) => `${String(i.path[0] ?? 'environment')}: ${i.message}`);
+  const faults = [...single, ...faultsTogether(set)];
+  if (!result.success || faults.length > 0) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    throw new BadEnvironment(`The environment has ${count}:\n${faults.map((f) => `  ${f}`).join('\n')}`);
   }
   const { SVC_BASE_URL, ...rest } = result.data;
   const documentEnvironment = Object.fromEntries(
