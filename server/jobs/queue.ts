@@ -34,7 +34,7 @@ const LOOK_RARELY_SECONDS = 30;
 const RETRY_MAX_SECONDS = 300;
 const QUIET_MS = 30_000;
 
-export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 15 }: QueueOptions): Queue {
+export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }: QueueOptions): Queue {
   const known = new Map<string, Job>();
   let opened: Promise<PgBoss> | undefined;
   let running: PgBoss | undefined;

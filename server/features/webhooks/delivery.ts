@@ -93,7 +93,8 @@ export function deliveryJob({
     schema: DeliveryJob,
     // What is thrown is ours (the database went away): it must not cost an event, so it is tried for two days.
     maxAttempts: 500,
-    expireSeconds: 30,
+    // Soon after a send times out: what a killed process held is sent again, and holds its group's places no longer.
+    expireSeconds: 15,
     concurrency: 10,
     // A receiver that hangs holds two of the ten.
     group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: 2 },
