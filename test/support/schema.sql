@@ -277,6 +277,7 @@ create table manager (
   realm_id text not null,
   name text not null,
   last_applied_at timestamp with time zone not null,
+  users boolean not null default false,
   primary key (realm_id, name),
   constraint manager_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -323,7 +324,6 @@ create table realm_user (
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
-CREATE INDEX realm_user_manager ON realm_user USING btree (realm_id, manager) WHERE (manager IS NOT NULL);
 CREATE UNIQUE INDEX realm_user_email ON realm_user USING btree (realm_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE UNIQUE INDEX realm_user_username ON realm_user USING btree (realm_id, lower(username));
 

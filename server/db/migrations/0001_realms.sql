@@ -32,6 +32,8 @@ create table manager (
   realm_id text not null references realm on delete cascade,
   name text not null,
   last_applied_at timestamptz not null,
+  -- has imported users, who carry its name themselves
+  users boolean not null default false,
   primary key (realm_id, name)
 );
 create table managed_object (

@@ -16,7 +16,6 @@ create table realm_user (
   manager text,
   primary key (realm_id, id)
 );
-create index realm_user_manager on realm_user (realm_id, manager) where manager is not null;
 create unique index realm_user_username on realm_user (realm_id, lower(username));
 create unique index realm_user_email on realm_user (realm_id, lower(email)) where email is not null;
 

@@ -19,14 +19,7 @@ import { eventsOf, planOf } from './present.ts';
 import { refuseEscalation, requirePermission, requireSections } from './rights.ts';
 import { resolvePlaceholders } from './secrets.ts';
 import * as store from './store.ts';
-import {
-  type ImportStore,
-  mergeUsers,
-  planUsers,
-  refuseUserEscalation,
-  takenAddresses,
-  type UserPlan,
-} from './users.ts';
+import { type ImportStore, mergeUsers, planUsers, refuseUserEscalation, takenNames, type UserPlan } from './users.ts';
 
 export interface TransferDeps {
   sql: Sql;
@@ -161,7 +154,7 @@ export function createTransfer({
   }
 
   async function nameTaken(error: unknown, realm: string, stage: Stage | undefined): Promise<unknown> {
-    const address = stage && (await takenAddresses(userRows, sql, realm, stage));
+    const address = stage && (await takenNames(userRows, sql, realm, stage));
     if (address) return address;
     const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : '';
     return new Problem('name-taken', takenWords[constraint], { cause: error, reason: constraint });
@@ -258,7 +251,7 @@ export function createTransfer({
     const { by, realm, query } = request;
     const { manager } = query;
     const at = now();
-    await store.touchManager(tx.sql, realm, manager, at);
+    await store.touchManager(tx.sql, realm, manager, { at, users: people.writes });
     await applyRealm(tx.sql, { realm, parts, changes: config.changes });
     await applyMoves(tx.sql, realm, config.moves);
     const counted = { manager, ...Object.fromEntries(people.counts) };

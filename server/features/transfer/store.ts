@@ -47,10 +47,16 @@ export async function readOwned(sql: Sql, realm: string, manager: string): Promi
 }
 
 /** Makes the manager known; its time moves only when it writes something. */
-export async function touchManager(sql: Sql, realm: string, manager: string, at: Date): Promise<void> {
+export async function touchManager(
+  sql: Sql,
+  realm: string,
+  manager: string,
+  { at, users }: { at: Date; users: boolean },
+): Promise<void> {
   await sql`
-    insert into manager (realm_id, name, last_applied_at) values (${realm}, ${manager}, ${at})
-    on conflict (realm_id, name) do update set last_applied_at = excluded.last_applied_at`;
+    insert into manager (realm_id, name, last_applied_at, users) values (${realm}, ${manager}, ${at}, ${users})
+    on conflict (realm_id, name) do update set last_applied_at = excluded.last_applied_at,
+      users = manager.users or excluded.users`;
 }
 
 export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
@@ -72,9 +78,8 @@ export async function release(sql: Sql, realm: string, rows: readonly { kind: st
 /** Managers that own nothing any more are forgotten. */
 export async function forgetIdleManagers(sql: Sql, realm: string): Promise<void> {
   await sql`
-    delete from manager m where m.realm_id = ${realm}
-      and not exists (select from managed_object o where o.realm_id = ${realm} and o.manager = m.name)
-      and not exists (select from realm_user u where u.realm_id = ${realm} and u.manager = m.name)`;
+    delete from manager m where m.realm_id = ${realm} and not m.users
+      and not exists (select from managed_object o where o.realm_id = ${realm} and o.manager = m.name)`;
 }
 
 export interface ManagerRow {

@@ -31,20 +31,21 @@ const created = (changes: readonly PlannedChange[], kind: string): string[] =>
 export async function planUsers(
   rows: ImportStore,
   sql: Sql,
-  { realm, stage, ask, changes }: { realm: string; stage: Stage; ask: Ask; changes: readonly PlannedChange[] },
+  {
+    realm,
+    stage,
+    ask,
+    changes,
+  }: { realm: string; stage: Stage; ask: Ask & { dryRun: boolean }; changes: readonly PlannedChange[] },
 ): Promise<UserPlan> {
   const { importId, declares } = stage;
   // A plan before this one, which somebody overtook, has left its marks.
   if (stage.planned) await rows.reset(sql, importId);
   stage.planned = true;
   if (stage.count() > MANY) await rows.analyze(sql);
-  refuse(
-    (await rows.doubles(sql, importId)).map(({ field, value, places: [first, second] }) => ({
-      path: `users[${second}].${field}`,
-      message: `declares ${value} again: users[${first}] does already`,
-    })),
-  );
   await rows.compare(sql, realm, importId, { ...ask, declares });
+  // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+  if (ask.dryRun || (await rows.anyKnown(sql, importId))) await refuseDoubles(rows, sql, importId);
   if (ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
   if (declares.roles || declares.groups || declares.clientRoles) {
     const planned = {
@@ -93,13 +94,23 @@ export async function mergeUsers(
   });
 }
 
+async function refuseDoubles(rows: ImportStore, sql: Sql, importId: string): Promise<void> {
+  refuse(
+    (await rows.doubles(sql, importId)).map(({ field, value, places: [first, second] }) => ({
+      path: `users[${second}].${field}`,
+      message: `declares ${value} again: users[${first}] does already`,
+    })),
+  );
+}
+
 /** What a unique index refused, in the document's words. */
-export async function takenAddresses(
+export async function takenNames(
   rows: ImportStore,
   sql: Sql,
   realm: string,
   stage: Stage,
 ): Promise<Problem | undefined> {
+  await refuseDoubles(rows, sql, stage.importId);
   const taken = await rows.takenEmails(sql, realm, stage.importId);
   if (taken.length === 0) return undefined;
   const errors = taken.map(({ n, owner }) => ({ path: `users[${n}].email`, message: `is ${owner}'s already` }));

@@ -82,6 +82,12 @@ export async function compare(
     from found f where i.import_id = ${importId} and i.n = f.n`;
 }
 
+/** Whether any of them is in the realm already. */
+export async function anyKnown(sql: Sql, importId: string): Promise<boolean> {
+  const [row] = await sql`select from import_user where import_id = ${importId} and action <> 'create' limit 1`;
+  return row !== undefined;
+}
+
 /** Pruning: users of this manager that the document no longer holds. */
 export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
   await sql`
