@@ -1,5 +1,6 @@
 // Splits a realm document while it arrives: elements of top-level arrays one by one, other values whole, so that memory
 // does not grow with the number of users. It knows JSON's outline, not its values. Decisions "Import, export, plan".
+import { isUtf8 } from 'node:buffer';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
 
@@ -71,10 +72,12 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   }
   function take(): string {
     const [only, ...more] = held;
-    const text = (only === undefined ? '' : more.length === 0 ? only : Buffer.concat(held)).toString('utf8').trim();
+    const bytes = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat(held);
     held = [];
     heldBytes = 0;
-    return text;
+    // Read leniently, it would be another text than the one that was sent.
+    if (!isUtf8(bytes)) throw malformed('is not UTF-8', collecting === 'element' ? `${key}[${index}]` : key);
+    return bytes.toString('utf8').trim();
   }
   function gotKey(): void {
     const parsed: unknown = parseJson(take(), '');

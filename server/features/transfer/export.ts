@@ -18,7 +18,8 @@ const BATCH = 500;
 
 export interface Exported {
   revision: number;
-  body: Readable;
+  /** Absent where the caller knows this revision already. */
+  body: Readable | undefined;
 }
 
 export function createExport({
@@ -57,11 +58,15 @@ export function createExport({
 
   return {
     /** @throws Problem `not-found` */
-    async export(realm: string, { withUsers }: { withUsers: boolean }): Promise<Exported> {
+    async export(
+      realm: string,
+      { withUsers, known }: { withUsers: boolean; known(revision: number): boolean },
+    ): Promise<Exported> {
       const { sql, end } = await snapshot();
       try {
         const revision = await readRevision(sql, realm);
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
+        if (known(revision)) return { revision, body: undefined };
         const { printed, requiredEnv } = await print(sql, realm, parts);
         const rows = withUsers ? await usersOf(sql, realm) : undefined;
         const body = Readable.from(pieces(document(printed, requiredEnv, rows)), { objectMode: false });

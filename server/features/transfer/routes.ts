@@ -32,14 +32,13 @@ export function transferRoutes(
         if (query.users) requirePermission(principal, realm, 'users:read');
       },
     );
-    const { revision, body } = await exporter.export(realm, { withUsers: query.users });
-    const tag = `"${revision}"`;
-    void reply.header('etag', tag).type('application/json; charset=utf-8');
-    const known = request.headers['if-none-match'];
-    if (!query.users && known !== undefined && names(known, tag)) {
-      body.destroy();
-      return reply.code(304).send();
-    }
+    const wanted = request.headers['if-none-match'];
+    // Users don't raise the revision, so with them it says nothing.
+    const known = (revision: number) => !query.users && wanted !== undefined && names(wanted, tagOf(revision));
+    const { revision, body } = await exporter.export(realm, { withUsers: query.users, known });
+    void reply.header('etag', tagOf(revision));
+    if (!body) return reply.code(304).send();
+    void reply.type('application/json; charset=utf-8');
     return reply.serializer((payload: unknown) => String(payload)).send(body);
   });
 
@@ -70,7 +69,7 @@ export function transferRoutes(
             query,
             ifMatch: request.headers['if-match'],
           });
-          void reply.header('etag', `"${imported.plan.revision}"`);
+          void reply.header('etag', tagOf(imported.plan.revision));
           return imported.importId === undefined ? imported.plan : answer(reply, transfer, imported);
         } catch (error) {
           // What is left of the body is read away, so that the answer reaches the client.
@@ -82,6 +81,8 @@ export function transferRoutes(
     );
   });
 }
+
+const tagOf = (revision: number): string => `"${revision}"`;
 
 function bodyOf({ body }: FastifyRequest): Readable {
   if (body instanceof Readable) return body;

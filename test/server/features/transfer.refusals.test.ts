@@ -146,6 +146,14 @@ describe('one fault, and nothing changes:', () => {
   });
 });
 
+test('bytes that aren’t UTF-8 are refused, not repaired', async () => {
+  const body = Buffer.concat([Buffer.from('{"users":[{"username":"a'), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]);
+  const headers = { 'content-type': 'application/json' };
+  const response = await admin.fetch('/admin/realms/acme/import', { method: 'POST', headers, body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ errors: [{ path: 'users[0]', message: 'is not UTF-8' }] });
+});
+
 test('what isn’t JSON by its name is 415', async () => {
   const response = await admin.fetch('/admin/realms/acme/import', {
     method: 'POST',
