@@ -1,0 +1,150 @@
+// Owns: an operator in the test's process that reads a folder of the test's own, and looking at what became of a resource.
+// Does not own: the server (server.ts), clusters (test/kubernetes).
+// Implements: tests of the reconcilers at the level of use: files in, the real server's state and the status out.
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { stringify } from 'yaml';
+import { API_VERSION, type KindName, keyOf } from '../../operator/resource.ts';
+import type { Selector } from '../../operator/runtime/selector.ts';
+import { selects } from '../../operator/runtime/selector.ts';
+import { serverSession } from '../../operator/session.ts';
+import { folderSource } from '../../operator/source/folder.ts';
+import { orphansOf } from '../../operator/source/orphans.ts';
+import { startOperator } from '../../operator/start.ts';
+import { createClient } from '../../server/contract/client.ts';
+import type { Condition } from '../../server/contract/resources/common.ts';
+
+export const OPERATOR_SECRET = 'svc_cs_operator-of-the-tests-0123456789abcdef';
+export const CLUSTER = 'test';
+/** Long enough for a busy machine; a test that passes never waits for it. */
+const PATIENCE_MS = 25_000;
+
+/** Tries until the check doesn't throw any more; throws what it threw last. */
+export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  for (const until = Date.now() + patienceMs; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+export interface Manifest {
+  apiVersion?: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
+  [more: string]: unknown;
+}
+
+/** A resource of one of the four kinds. */
+export const resource = (
+  kind: KindName,
+  name: string,
+  spec: object,
+  metadata: { namespace?: string; annotations?: Record<string, string> } = {},
+): Manifest => ({ apiVersion: API_VERSION, kind, metadata: { name, ...metadata }, spec });
+
+export const secret = (name: string, stringData: Record<string, string>, namespace = 'default'): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData,
+});
+
+export interface Folder {
+  dir: string;
+  /** Writes a file whole, as an editor does: nobody reads half of it. */
+  write(file: string, ...documents: Manifest[]): Promise<void>;
+  writeText(file: string, text: string): Promise<void>;
+  remove(file: string): Promise<void>;
+  drop(): Promise<void>;
+}
+
+export async function createFolder(): Promise<Folder> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-manifests-'));
+  const writeText = async (file: string, text: string) => {
+    await writeFile(path.join(dir, `${file}.new`), text);
+    await rename(path.join(dir, `${file}.new`), path.join(dir, file));
+  };
+  return {
+    dir,
+    writeText,
+    write: (file, ...documents) => writeText(file, documents.map((d) => stringify(d)).join('---\n')),
+    remove: (file) => rm(path.join(dir, file)),
+    drop: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+export interface TestOperatorOptions {
+  serverUrl: string;
+  dir: string;
+  clusterName?: string;
+  operatorNamespace?: string;
+  undeclaredRealms?: boolean;
+  realmNamespaces?: Selector;
+}
+
+/** Everything as `npm run operator -- --manifests` puts it together. */
+export async function startTestOperator(options: TestOperatorOptions) {
+  const { serverUrl, dir, clusterName = CLUSTER, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+  const lines: string[] = [];
+  const authorize = serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch });
+  const client = createClient({ baseUrl: serverUrl, fetch, authorize });
+  const log = (message: string) => void lines.push(message);
+  const source = folderSource({ dir, orphans: () => orphansOf(client, clusterName), log });
+  const operator = await startOperator({
+    source,
+    client,
+    clusterName,
+    operatorNamespace,
+    ...(undeclaredRealms !== undefined && { undeclaredRealms }),
+    realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
+    log: ({ resource: name, message }) => log(name ? `${name}: ${message}` : message),
+  });
+  const held = (kind: KindName, name: string, namespace: string) => source.get(keyOf(kind, namespace, name));
+  return {
+    source,
+    client,
+    lines,
+    idle: operator.idle,
+    stop: operator.stop,
+    resources: operator.resources,
+    condition(kind: KindName, name: string, type: Condition['type'] = 'Ready', namespace = 'default') {
+      return held(kind, name, namespace)?.status.conditions?.find((c) => c.type === type);
+    },
+    status: (kind: KindName, name: string, namespace = 'default') => held(kind, name, namespace)?.status,
+    /** Waits until the resource says `Ready` of the spec as it is now. */
+    ready: (kind: KindName, name: string, namespace = 'default') =>
+      eventually(() => {
+        const found = held(kind, name, namespace);
+        const condition = found?.status.conditions?.find((c) => c.type === 'Ready');
+        if (condition?.status === 'True' && condition.observedGeneration === found?.metadata.generation) return found;
+        throw new Error(`${kind} ${name} is not ready: ${condition?.reason} ${condition?.message}`);
+      }),
+    /** Waits until the file was read again and the spec holds this. */
+    took: (kind: KindName, name: string, spec: object, namespace = 'default') =>
+      eventually(() => expect(held(kind, name, namespace)?.spec).toMatchObject(spec)),
+    /** Waits until the condition `Ready` is there, of the spec as it is now, with this reason. */
+    says: (kind: KindName, name: string, reason: string, namespace = 'default') =>
+      eventually(() => {
+        const found = held(kind, name, namespace);
+        const conditions = found?.status.conditions ?? [];
+        const told = conditions.filter((c) => c.observedGeneration === found?.metadata.generation);
+        const condition = told.find((c) => c.reason === reason);
+        if (condition) return condition;
+        throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
+      }),
+    /** Waits until the resource is let go. */
+    gone: (kind: KindName, name: string, namespace = 'default') =>
+      eventually(() => {
+        const found = held(kind, name, namespace);
+        if (found) throw new Error(`${kind} ${name} is still there: ${JSON.stringify(found.status.conditions)}`);
+      }),
+  };
+}
+export type TestOperator = Awaited<ReturnType<typeof startTestOperator>>;
