@@ -15,7 +15,10 @@ export function createRemoteKeys({ outbound, now }: { outbound: Pick<Outbound, '
   const entries = new Map<string, Entry>();
 
   async function download(uri: string): Promise<unknown> {
-    const { status, body } = await outbound.fetch(uri, { headers: { accept: 'application/json' }, ...LIMITS });
+    const { status, body } = await outbound.fetch(uri, {
+      headers: { accept: 'application/jwk-set+json, application/json' },
+      ...LIMITS,
+    });
     if (status !== 200) throw new Error(`${uri} answered ${status}`);
     return JSON.parse(body.toString());
   }
