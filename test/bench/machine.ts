@@ -43,6 +43,20 @@ export function processorSeconds(pid: number): number | undefined {
   return Number.isNaN(ticks) ? undefined : ticks / 100;
 }
 
+/** Microseconds of a process' time for each request of some windows: other people's load on the machine moves it little. */
+export function costOf(pid: number) {
+  const costs: number[] = [];
+  return {
+    async of<Told extends { done: number }>(window: () => Promise<Told>): Promise<Told> {
+      const before = processorSeconds(pid) ?? Number.NaN;
+      const told = await window();
+      costs.push((((processorSeconds(pid) ?? Number.NaN) - before) / told.done) * 1e6);
+      return told;
+    },
+    median: (): number => costs.toSorted((a, b) => a - b)[Math.floor(costs.length / 2)] ?? Number.NaN,
+  };
+}
+
 /** Resident memory in MiB. */
 export function residentMiB(pid: number): number | undefined {
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1];

@@ -11,7 +11,7 @@ import { tokenCases } from './cases/tokens.ts';
 import { transferCases } from './cases/transfer.ts';
 import { canPin, pin, usableCores } from './machine.ts';
 import { asJson, goalText, heading, line } from './report.ts';
-import { startTarget, type Target } from './target.ts';
+import { built, startTarget, type Target } from './target.ts';
 
 // the server's start and memory first, while the database is small
 const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases];
@@ -22,6 +22,7 @@ const { values: given } = parseArgs({
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    'cpu-prof': { type: 'string' },
     'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -36,7 +37,8 @@ A window whose two yardsticks differ by more than a tenth isn't quiet; medians a
   --rounds    windows of a case (5)
   --quick     shorter windows, fewer rounds and less warm-up: shows that it works, not how fast it is
   --json      the results as JSON on stdout, progress on stderr
-  --no-build  takes dist/ as it is
+  --no-build  takes what the bench built the last time
+  --cpu-prof  a folder for a processor profile of the server (--cpu-prof FOLDER); it slows the server down
 
 Cases:
 ${cases.map(({ name, title, goal }) => `  ${name.padEnd(16)} ${title} (${goalText(goal)})`).join('\n')}`;
@@ -53,10 +55,13 @@ async function main(): Promise<void> {
   if (!given['no-build']) {
     say('building …');
     const root = path.resolve(import.meta.dirname, '../..');
-    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts')], { cwd: root });
+    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts'), built, '--role', 'server'], {
+      cwd: root,
+    });
   }
   const pinned = await canPin();
   const numbers = usableCores();
+  const profile = given['cpu-prof'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${given['cpu-prof']}`];
   let target: Promise<Target> | undefined;
   const bench: Bench = {
     rounds,
@@ -64,7 +69,7 @@ async function main(): Promise<void> {
     quick: given.quick,
     pinned,
     say,
-    target: () => (target ??= startTarget(say)),
+    target: () => (target ??= startTarget(say, profile)),
     async pin(pid, core) {
       if (!pinned) return;
       const one = core === undefined ? undefined : numbers[core % numbers.length];

@@ -17,13 +17,13 @@ type Reply<Told> = { told: Told } | { failed: string };
 /** @param file relative to test/bench */
 export function startWorker<Ask extends object, Told>(file: string, args: readonly string[] = []): Worker<Ask, Told> {
   const child = fork(path.join(import.meta.dirname, file), args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
+  // it settles long after, when nobody listens any more
+  ended.catch(() => {});
   return {
     pid: child.pid ?? 0,
     async ask(message) {
       child.send(message);
-      const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
-      // it settles long after, when nobody listens any more
-      ended.catch(() => {});
       const [reply]: Reply<Told>[] = await Promise.race([once(child, 'message'), ended]);
       if (reply === undefined || 'failed' in reply) throw new Error(`${file}: ${reply?.failed}`);
       return reply.told;

@@ -14,7 +14,9 @@ import type { BenchRealm } from './flows.ts';
 import { type Program, startProgram } from './processes.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-export const serverFile: string = path.join(root, 'dist/server.js');
+/** Of its own, so that a build beside it changes nothing under it; below node_modules, where native code is found. */
+export const built: string = path.join(root, 'node_modules/.cache/realmkeeper-bench');
+export const serverFile: string = path.join(built, 'server.js');
 
 export interface Target {
   port: number;
@@ -73,7 +75,8 @@ function documentOf({ clients, secret, application, redirectUri, users, password
   };
 }
 
-export async function startTarget(say: (line: string) => void): Promise<Target> {
+/** @param nodeArgs for the server's process, such as `--cpu-prof` */
+export async function startTarget(say: (line: string) => void, nodeArgs: readonly string[] = []): Promise<Target> {
   const dir = path.join(os.tmpdir(), `realmkeeper-bench-${process.getuid?.() ?? 0}`);
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { mode: 0o755 });
@@ -98,8 +101,8 @@ export async function startTarget(say: (line: string) => void): Promise<Target> 
       SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
       SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
     };
-    if (!existsSync(serverFile)) throw new Error(`${serverFile} is missing: npm run build`);
-    server = await startProgram([serverFile], { env, ready: 'listens on' });
+    if (!existsSync(serverFile)) throw new Error(`${serverFile} is missing: run without --no-build`);
+    server = await startProgram([...nodeArgs, serverFile], { env, ready: 'listens on' });
     const admin = await signedIn(baseUrl, operatorSecret);
     const realm = newRealm();
     const answer = await admin(`/admin/realms/${realm.realm}/import`, {

@@ -1,6 +1,7 @@
 // Documents that everybody asks for, against node:http answering the same bytes: discovery and the key set, one core.
 import { type Bench, type Case, number, resultOf, windows } from '../bench.ts';
 import type { Load, LoadAsk } from '../load.ts';
+import { costOf } from '../machine.ts';
 import { startProgram, startWorker } from '../processes.ts';
 import { freePort } from '../target.ts';
 
@@ -25,14 +26,18 @@ async function document(bench: Bench, path: string) {
     await toServer.ask({ ...prepare, port, options: { realm, path } });
     for (const load of loads) await load.ask({ do: 'run', seconds: bench.seconds });
     const seconds = bench.seconds / 2;
+    const costs = { plain: costOf(plain.pid), server: costOf(serverPid) };
     const taken = await windows(
       bench.rounds,
-      async () => (await toPlain.ask({ do: 'run', seconds })).perSecond,
-      async () => (await toServer.ask({ do: 'run', seconds })).perSecond,
+      async () => (await costs.plain.of(() => toPlain.ask({ do: 'run', seconds }))).perSecond,
+      async () => (await costs.server.of(() => toServer.ask({ do: 'run', seconds }))).perSecond,
     );
+    const [theirCost, ourCost] = [costs.plain.median(), costs.server.median()];
     return resultOf(
       taken,
-      (ours, theirs) => `${number(ours)}/s of ${number(theirs)}/s by node:http; ${body.length} bytes, 64 connections`,
+      (ours, theirs) =>
+        `${number(ours)}/s of ${number(theirs)}/s by node:http; ${number(ourCost)} µs of processor each of ` +
+        `${number(theirCost)} (${number(theirCost / ourCost)}); ${body.length} bytes, 64 connections`,
     );
   } finally {
     await Promise.all([...loads.map((load) => load.stop()), plain.stop()]);
