@@ -1,0 +1,232 @@
+// Prints the CustomResourceDefinitions from the wire's zod schemas: structural, described, validated by CEL where a
+// schema can't say it. No defaults in a spec: the API server would write them, and what was left out would look managed.
+// Style "CRD printer"; decisions "Custom resources".
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { GROUP, VERSION } from '../server/contract/resources/common.ts';
+import { FlowSpec, FlowStatus } from '../server/contract/resources/flow.ts';
+import { RealmSpec, RealmStatus } from '../server/contract/resources/realm.ts';
+import { WebhookSpec, WebhookStatus } from '../server/contract/resources/webhook.ts';
+import { WorkloadIdentitySpec, WorkloadIdentityStatus } from '../server/contract/resources/workload-identity.ts';
+import { type KindName, plurals } from './resource.ts';
+
+interface Column {
+  name: string;
+  type: 'string' | 'integer' | 'date' | 'boolean';
+  jsonPath: string;
+  /** 1: only with `-o wide`. */
+  priority?: 1;
+}
+interface Definition {
+  kind: KindName;
+  shortNames: string[];
+  description: string;
+  spec: z.ZodType;
+  status: z.ZodType;
+  /** What people look for in this kind, beside the columns of all kinds. */
+  columns: Column[];
+}
+
+const definitions: Definition[] = [
+  {
+    kind: 'Realm',
+    shortNames: ['rlm'],
+    description:
+      'A realm on a Realmkeeper server, kept as it is declared. What it does not mention stays as people set it.',
+    spec: RealmSpec,
+    status: RealmStatus,
+    columns: [{ name: 'Issuer', type: 'string', jsonPath: '.status.issuer', priority: 1 }],
+  },
+  {
+    kind: 'Flow',
+    shortNames: ['flw'],
+    description: 'A sign-in flow of a realm: its steps as a tree, and whether it is the realm’s browser flow.',
+    spec: FlowSpec,
+    status: FlowStatus,
+    columns: [
+      { name: 'Bound', type: 'boolean', jsonPath: '.spec.bind' },
+      { name: 'Executions', type: 'integer', jsonPath: '.status.executions', priority: 1 },
+    ],
+  },
+  {
+    kind: 'Webhook',
+    shortNames: ['whk'],
+    description: 'A subscription of an HTTPS endpoint to events of a realm.',
+    spec: WebhookSpec,
+    status: WebhookStatus,
+    columns: [
+      { name: 'URL', type: 'string', jsonPath: '.spec.url', priority: 1 },
+      { name: 'Last delivery', type: 'string', jsonPath: '.status.lastDelivery', priority: 1 },
+    ],
+  },
+  {
+    kind: 'WorkloadIdentity',
+    shortNames: ['wid'],
+    description: 'Trust in a subject of a foreign token issuer, which may act as a client of a realm without a secret.',
+    spec: WorkloadIdentitySpec,
+    status: WorkloadIdentityStatus,
+    columns: [
+      { name: 'Client', type: 'string', jsonPath: '.spec.clientId' },
+      { name: 'Subject', type: 'string', jsonPath: '.status.subject', priority: 1 },
+    ],
+  },
+];
+
+type Schema = { [key: string]: unknown };
+const HEADER = '# Printed from server/contract/resources/ by npm run generate; do not edit.\n';
+
+/** Path from the root → content, one file for each kind. */
+export function renderCrds(): Map<string, string> {
+  const files = definitions.map((definition) => {
+    const name = `crds/${GROUP}_${plurals[definition.kind]}.yaml`;
+    return [name, HEADER + stringify(crdOf(definition), { lineWidth: 0, aliasDuplicateObjects: false })] as const;
+  });
+  return new Map(files);
+}
+
+function crdOf({ kind, shortNames, description, spec, status, columns }: Definition): Schema {
+  const plural = plurals[kind];
+  const ready = (field: string) => `.status.conditions[?(@.type=="Ready")].${field}`;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames,
+        categories: ['realmkeeper'],
+      },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          selectableFields: [{ jsonPath: '.spec.realm' }],
+          additionalPrinterColumns: [
+            { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
+            ...columns,
+            { name: 'Ready', type: 'string', jsonPath: ready('status') },
+            { name: 'Reason', type: 'string', jsonPath: ready('reason') },
+            { name: 'Status', type: 'string', jsonPath: ready('message') },
+            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+          ],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description,
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string', description: `${GROUP}/${VERSION}` },
+                kind: { type: 'string', description: kind },
+                metadata: { type: 'object' },
+                spec: { ...structural(spec, 'spec'), description: `What the ${kind} is to be` },
+                status: {
+                  ...structural(status, 'status'),
+                  description: 'What the operator found and did; written by it alone',
+                  // Who reads conditions takes a resource without a status for finished (kstatus); this one is not.
+                  default: { observedGeneration: -1 },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/**
+ * A schema as the Kubernetes API takes it.
+ * @throws Error naming the place that it can't take
+ */
+export function structural(schema: z.ZodType, place: string): Schema {
+  const printed = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', cycles: 'throw', reused: 'inline' });
+  return node(inlined(printed), place);
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const schemas = (value: unknown): [string, Schema][] =>
+  isSchema(value) ? Object.entries(value).filter((entry): entry is [string, Schema] => isSchema(entry[1])) : [];
+
+/** Schemas with an id are printed once and referred to; the Kubernetes API knows no references. */
+function inlined(root: Schema): Schema {
+  const { definitions: shared, components, $defs, ...rest } = root;
+  const named = new Map([
+    ...schemas(shared),
+    ...schemas($defs),
+    ...schemas(isSchema(components) && components.schemas),
+  ]);
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isSchema(value)) return value;
+    if (typeof value.$ref !== 'string') {
+      return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, walk(child)]));
+    }
+    const target = named.get(value.$ref.replace(/^.*\//, ''));
+    if (!target) throw new Error(`${value.$ref} is not defined`);
+    const { $ref, ...beside } = value;
+    return walk({ ...target, ...beside });
+  };
+  const result = walk(rest);
+  return isSchema(result) ? result : {};
+}
+
+function node(source: Schema, place: string): Schema {
+  for (const branch of ['anyOf', 'oneOf', 'allOf', 'not', '$ref']) {
+    if (source[branch] !== undefined) throw new Error(`${place}: ${branch} is not structural`);
+  }
+  if (source.default !== undefined) throw new Error(`${place}: a default would look managed`);
+  const { $schema, id, propertyNames, additionalProperties, properties, items, minimum, maximum, ...kept } = source;
+  if (typeof kept.pattern === 'string' && /\(\?[=!<]/.test(kept.pattern)) {
+    throw new Error(`${place}: the pattern looks around, which the API server can't`);
+  }
+  if (Object.keys(source).every((key) => key === 'description'))
+    return { ...kept, 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    ...kept,
+    ...(kept.type === 'integer' && { format: 'int64' }),
+    ...bounds(minimum, maximum),
+    ...(items !== undefined && { items: node(isSchema(items) ? items : {}, `${place}[]`) }),
+    ...members(properties, additionalProperties, place),
+    ...rules(source, place),
+  };
+}
+
+const bounds = (minimum: unknown, maximum: unknown): Schema => ({
+  ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+  ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+});
+
+/** A fixed set of fields, or a map; `additionalProperties: false` is what the API server does anyway. */
+function members(properties: unknown, additional: unknown, place: string): Schema {
+  if (isSchema(properties)) {
+    const printed = schemas(properties).map(([key, child]) => [key, node(child, `${place}.${key}`)]);
+    return { properties: Object.fromEntries(printed) };
+  }
+  if (!isSchema(additional)) return {};
+  if (Object.keys(additional).length === 0) return { 'x-kubernetes-preserve-unknown-fields': true };
+  return { additionalProperties: node(additional, `${place}.*`) };
+}
+
+/** What a schema can't say. Every string and list in a rule is bounded, or the API server refuses its cost. */
+function rules({ properties, required }: Schema, place: string): Schema {
+  if (place === 'spec.realm')
+    return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
+  if (place === 'status.conditions') return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] };
+  if (!/^spec\.executions(\[\]\.executions)*\[\]$/.test(place) || !isSchema(properties)) return {};
+  // the deepest level has no children, so only a step can stand there
+  if (!('executions' in properties))
+    return { required: [...(Array.isArray(required) ? required : []), 'authenticatorId'] };
+  const message = 'is a step with authenticatorId, or a container with executions: exactly one of the two';
+  return {
+    'x-kubernetes-validations': [{ rule: 'has(self.authenticatorId) != has(self.executions)', message }],
+  };
+}

@@ -1,0 +1,121 @@
+// Requests to the Kubernetes API: configuration and sign-in are client-node's, the connections are ours, kept alive.
+// Its typed clients aren't used: they open a connection for each request and drop what they don't know of a CRD.
+// Loading this costs half a second and 90 MiB, so only the operator on a cluster does. Style "Operator".
+import { createHash } from 'node:crypto';
+import type { RequestOptions } from 'node:https';
+import { StringDecoder } from 'node:string_decoder';
+import { KubeConfig } from '@kubernetes/client-node';
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { z } from 'zod';
+import { ApiFailure } from './list-watch.ts';
+
+type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
+const Status = z.object({ message: z.string() });
+const TIMEOUT_MS = 30_000;
+const LONGEST_ANSWER = 64 * 1024;
+
+export type Method = 'GET' | 'POST' | 'PATCH';
+export interface Ask {
+  accept?: string;
+  contentType?: string;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** @param kubeconfig its path; left out: $HOME/.kube/config, or the pod's ServiceAccount */
+export function connect(kubeconfig: string | undefined) {
+  const config = new KubeConfig();
+  if (kubeconfig === undefined) config.loadFromDefault();
+  else config.loadFromFile(kubeconfig);
+  const cluster = config.getCurrentCluster();
+  if (!cluster) throw new Error('the Kubernetes configuration names no cluster');
+  const { server } = cluster;
+  let current: { key: string; dispatcher: Dispatcher } | undefined;
+
+  /** One pool for as long as certificates stay the same: they are read again as they rotate. */
+  function dispatcherFor(tls: Tls): Dispatcher {
+    const key = createHash('sha256')
+      .update(JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername]))
+      .digest('hex');
+    if (current?.key === key) return current.dispatcher;
+    const wanted = config.createDispatcherOptions(cluster, tls);
+    if (wanted.type === 'socks') throw new Error('a SOCKS proxy in the Kubernetes configuration is not supported');
+    const former = current;
+    current = {
+      key,
+      dispatcher:
+        wanted.type === 'proxy'
+          ? new ProxyAgent({ uri: wanted.uri, requestTls: wanted.requestTls, connect: wanted.connect })
+          : new Agent(wanted.type === 'agent' ? { connect: wanted.connect } : {}),
+    };
+    // what still runs over the old connections ends in peace
+    void former?.dispatcher.close().catch(() => undefined);
+    return current.dispatcher;
+  }
+
+  async function send(method: Method, path: string, { accept, contentType, body, signal }: Ask) {
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const headers: Record<string, string> = { accept: accept ?? 'application/json' };
+    for (const [key, value] of Object.entries(options.headers ?? {}))
+      if (value !== undefined) headers[key] = String(value);
+    if (options.auth) headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
+    const answer = await request(server + path, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      dispatcher: dispatcherFor({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }),
+      signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
+      // a watch is quiet for as long as nothing happens; who follows it knows how long is too long
+      bodyTimeout: 0,
+    });
+    if (answer.statusCode < 300) return answer.body;
+    const text = (await answer.body.text()).slice(0, LONGEST_ANSWER);
+    throw new ApiFailure(answer.statusCode, messageOf(text) ?? `the Kubernetes API answered ${answer.statusCode}`);
+  }
+
+  return {
+    /** @throws ApiFailure with the API server's words */
+    async call(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
+      return (await send(method, path, ask)).json();
+    },
+    async lines(path: string, ask: Ask): Promise<AsyncIterable<string>> {
+      return linesOf(await send('GET', path, ask));
+    },
+    async close(): Promise<void> {
+      await current?.dispatcher.destroy();
+    },
+  };
+}
+export type Api = ReturnType<typeof connect>;
+
+/** The object, or undefined where there is none. */
+export async function found<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncIterable<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of body) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    return Status.safeParse(JSON.parse(text)).data?.message;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,201 @@
+// Resources from a Kubernetes cluster: the four kinds and the Secrets are followed, statuses and finalizers are written.
+// It decides nothing about a resource. Of Secrets it follows the metadata alone and reads values when they are needed.
+// Decisions "Custom resources"; the port is source.ts.
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import {
+  API_VERSION,
+  FINALIZER,
+  keyOf,
+  keyOfResource,
+  kindNames,
+  plurals,
+  type Resource,
+  resourceOf,
+} from '../resource.ts';
+import { type Api, connect, found } from './api.ts';
+import { ApiFailure, createListWatch, type Followed, type ListWatch } from './list-watch.ts';
+import type { ResourceEvent, Source, SourceListener } from './source.ts';
+
+const COMPONENT = 'realmkeeper-operator';
+const METADATA = 'g=meta.k8s.io;v=v1';
+const metadataOnly = `application/json;as=PartialObjectMetadataList;${METADATA},application/json;as=PartialObjectMetadata;${METADATA}`;
+const SecretObject = z.object({ data: z.record(z.string(), z.string()).default({}) });
+const NamespaceObject = z.object({
+  metadata: z.object({ uid: z.string(), labels: z.record(z.string(), z.string()).default({}) }),
+});
+const Versioned = z.object({
+  metadata: z.object({ uid: z.string(), resourceVersion: z.string(), finalizers: z.array(z.string()).default([]) }),
+});
+
+export interface ClusterOptions {
+  kubeconfig: string | undefined;
+  log(message: string): void;
+}
+
+/** Names the cluster where nobody gave it a name. */
+export async function clusterUid({ kubeconfig }: ClusterOptions): Promise<string> {
+  const api = connect(kubeconfig);
+  try {
+    return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
+  } finally {
+    await api.close();
+  }
+}
+
+export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promise<Source> {
+  const api = connect(kubeconfig);
+  const resources = new Map<string, Resource>();
+  // until everything is known, a Flow would look as if its Realm weren't there
+  let listener: SourceListener | undefined;
+
+  function upserted(kind: Resource['kind'], object: Followed): void {
+    const resource = resourceOf(kind, object);
+    const key = keyOfResource(resource);
+    const before = resources.get(key);
+    if (before && isOlder(resource, before)) return;
+    resources.set(key, resource);
+    if (!before || !isDeepStrictEqual(ofPeople(before), ofPeople(resource))) listener?.changed(key);
+  }
+  function deleted(kind: Resource['kind'], { metadata }: Followed): void {
+    const key = keyOf(kind, metadata.namespace, metadata.name);
+    resources.delete(key);
+    listener?.changed(key);
+  }
+  const secretTouched = ({ metadata }: Followed) => listener?.secretChanged(metadata.namespace, metadata.name);
+
+  const open = (accept: string) => (path: string, signal: AbortSignal) => api.lines(path, { accept, signal });
+  const follow = (
+    path: string,
+    accept: string,
+    hears: Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted'>,
+  ) => createListWatch({ path, open: open(accept), log, ...hears });
+  const watches: ListWatch[] = [
+    ...kindNames.map((kind) =>
+      follow(`/apis/${API_VERSION}/${plurals[kind]}`, 'application/json', {
+        upserted: (object) => upserted(kind, object),
+        deleted: (object) => deleted(kind, object),
+      }),
+    ),
+    follow('/api/v1/secrets', metadataOnly, { upserted: secretTouched, deleted: secretTouched }),
+  ];
+
+  return {
+    clusterIssuer: await issuerOf(api),
+    async start(hears) {
+      await Promise.all(watches.map((watch) => watch.start()));
+      listener = hears;
+      for (const key of resources.keys()) hears.changed(key);
+    },
+    async stop() {
+      listener = undefined;
+      await Promise.all(watches.map((watch) => watch.stop()));
+      await api.close();
+    },
+    get: (key) => resources.get(key),
+    list: () => [...resources.values()],
+    async secret(namespace, name) {
+      const object = await found(api.call('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
+      if (object === undefined) return undefined;
+      const values = Object.entries(SecretObject.parse(object).data);
+      return new Map(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+    },
+    async namespaceLabels(namespace) {
+      const object = await found(api.call('GET', `/api/v1/namespaces/${namespace}`));
+      return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
+    },
+    async writeStatus(resource, status) {
+      // A resource of the same name that came in the meantime is another one, and gets none of this.
+      const ours = { op: 'test', path: '/metadata/uid', value: resource.metadata.uid };
+      const written = await patched(api, resource, [ours, { op: 'add', path: '/status', value: status }], '/status');
+      if (written) keep(written, resource);
+    },
+    addFinalizer: (resource) => finalizers(resource, (all) => (all.includes(FINALIZER) ? all : [...all, FINALIZER])),
+    removeFinalizer: (resource) => finalizers(resource, (all) => all.filter((name) => name !== FINALIZER)),
+    async say(resource, event) {
+      const { namespace } = resource.metadata;
+      const ask = { body: eventOf(resource, event) };
+      // Not worth a failed pass: a namespace that is going away takes no events.
+      await api.call('POST', `/api/v1/namespaces/${namespace}/events`, ask).catch(() => undefined);
+    },
+  };
+
+  /** Known at once, before the watch tells it: the next pass must not start from an older status. */
+  function keep(object: unknown, { kind }: Resource): void {
+    const resource = resourceOf(kind, object);
+    const key = keyOfResource(resource);
+    const before = resources.get(key);
+    if (before && before.metadata.uid === resource.metadata.uid && !isOlder(resource, before))
+      resources.set(key, resource);
+  }
+
+  async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const object = await found(api.call('GET', pathOf(resource)));
+      if (object === undefined) return;
+      const { uid, resourceVersion, finalizers: all } = Versioned.parse(object).metadata;
+      const wanted = change(all);
+      if (uid !== resource.metadata.uid || isDeepStrictEqual(wanted, all)) return;
+      try {
+        const body = { metadata: { resourceVersion, finalizers: wanted } };
+        const ask = { body, contentType: 'application/merge-patch+json' };
+        const written = await found(api.call('PATCH', `${pathOf(resource)}?fieldManager=${COMPONENT}`, ask));
+        if (written !== undefined) keep(written, resource);
+        return;
+      } catch (error) {
+        // somebody else wrote meanwhile
+        if (!(error instanceof ApiFailure && error.status === 409) || tries === 5) throw error;
+      }
+    }
+  }
+}
+
+const pathOf = ({ kind, metadata }: Resource): string =>
+  `/apis/${API_VERSION}/namespaces/${metadata.namespace}/${plurals[kind]}/${metadata.name}`;
+
+async function patched(api: Api, resource: Resource, body: object[], subresource: string): Promise<unknown> {
+  const path = `${pathOf(resource)}${subresource}?fieldManager=${COMPONENT}`;
+  return found(api.call('PATCH', path, { body, contentType: 'application/json-patch+json' }));
+}
+
+/** What people (and other programs) say, apart from our own status. */
+const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annotations, finalizers } }: Resource) => ({
+  spec,
+  uid,
+  generation,
+  deletionTimestamp,
+  annotations,
+  ours: finalizers.includes(FINALIZER),
+});
+
+/** Versions of one object are decimal numbers that grow. */
+function isOlder(one: Resource, other: Resource): boolean {
+  if (one.metadata.uid !== other.metadata.uid) return false;
+  return BigInt(one.metadata.resourceVersion || 0) < BigInt(other.metadata.resourceVersion || 0);
+}
+
+function eventOf({ kind, metadata }: Resource, { type, reason, message }: ResourceEvent): object {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const at = new Date().toISOString();
+  return {
+    metadata: { name: `${name.slice(0, 200)}.${randomBytes(8).toString('hex')}`, namespace },
+    involvedObject: { apiVersion: API_VERSION, kind, name, namespace, uid, resourceVersion },
+    type,
+    reason,
+    message: message.slice(0, 1024),
+    source: { component: COMPONENT },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+}
+
+/** Of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
+async function issuerOf(api: Api): Promise<string | undefined> {
+  try {
+    return z.object({ issuer: z.string() }).parse(await api.call('GET', '/.well-known/openid-configuration')).issuer;
+  } catch {
+    return undefined;
+  }
+}
