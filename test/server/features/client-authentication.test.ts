@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { type Answer, basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -13,8 +14,12 @@ const pairs = {
   RS384: generateKeyPair('RS384', { extractable: true }),
 };
 type Alg = keyof typeof pairs;
+let jwksHost: Receiver;
+let offset = 0;
 beforeAll(async () => {
-  server = await startTestServer();
+  jwksHost = await startReceiver();
+  const env = { SVC_OUTBOUND_CA_FILE: jwksHost.caFile };
+  server = await startTestServer({ env, now: () => new Date(Date.now() + offset) });
   for (const realm of ['acme', 'other']) {
     await makeRealm(server, realm);
     const keys = await Promise.all(
@@ -36,7 +41,10 @@ beforeAll(async () => {
     body: { username: 'alice', password: PASSWORD },
   });
 });
-afterAll(async () => server?.stop());
+afterAll(async () => {
+  await server?.stop();
+  await jwksHost?.stop();
+});
 
 const seconds = () => Math.floor(Date.now() / 1000);
 let count = 0;
@@ -169,4 +177,33 @@ describe('revocation and introspection', () => {
     expect(idToken.text).toBe('{"active":false}');
     expect((await post(server, 'acme', 'introspect', {}, api)).body.error).toBe('invalid_request');
   });
+});
+
+// Last: the clock runs on.
+test('keys at a jwksUri are fetched once, and again after a while when the client has new ones', async () => {
+  const published = async (alg: Alg) => {
+    const body = JSON.stringify({ keys: [{ ...(await exportJWK((await pairs[alg]).publicKey)), kid: alg }] });
+    jwksHost.answer = () => ({ body });
+  };
+  await published('ES256');
+  await makeClient(server, 'acme', {
+    clientId: 'remote',
+    tokenEndpointAuthMethod: 'private_key_jwt',
+    jwksUri: `${jwksHost.url}/jwks`,
+    grantTypes: ['client_credentials'],
+  });
+  const remote = (alg: Alg) => assertion({ iss: 'remote', sub: 'remote', exp: seconds() + offset / 1000 + 60 }, alg);
+  expect((await send(await remote('ES256'))).status).toBe(200);
+  expect((await send(await remote('ES256'))).status).toBe(200);
+  expect(jwksHost.received).toHaveLength(1);
+  await published('PS256');
+  expect((await send(await remote('PS256'))).status).toBe(401);
+  expect(jwksHost.received).toHaveLength(1);
+  offset += 31_000;
+  expect((await send(await remote('PS256'))).status).toBe(200);
+  expect((await send(await remote('ES256'))).status).toBe(401);
+  expect(jwksHost.received).toHaveLength(2);
+  jwksHost.answer = () => ({ status: 500 });
+  offset += 700_000;
+  expect((await send(await remote('PS256'))).status).toBe(401);
 });
