@@ -234,7 +234,8 @@ export function createTransfer({
     if (!stage) return { config, people: NO_USERS };
     const people = await planUsers(userRows, on, { realm, stage, ask, changes: config.changes });
     if (people.writes) requirePermission(principal, realm, 'users:write');
-    await refuseUserEscalation(userRows, on, principal, { realm, stage });
+    if (people.counts.has('update') || people.counts.has('delete'))
+      await refuseUserEscalation(userRows, on, principal, { realm, stage });
     return { config, people };
   }
 

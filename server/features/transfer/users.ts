@@ -24,6 +24,7 @@ const WRITES = ['create', 'update', 'delete', 'take'];
 /** A few dozen rows need no statistics. */
 const MANY = 1000;
 
+const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
 const created = (changes: readonly PlannedChange[], kind: string): string[] =>
   changes.filter((c) => c.kind === kind && c.action === 'create').map((c) => c.key);
 
@@ -39,15 +40,19 @@ export async function planUsers(
   }: { realm: string; stage: Stage; ask: Ask & { dryRun: boolean }; changes: readonly PlannedChange[] },
 ): Promise<UserPlan> {
   const { importId, declares } = stage;
+  const ties = declares.roles || declares.groups || declares.clientRoles;
+  const known = await rows.anybody(sql, realm);
   // A plan before this one, which somebody overtook, has left its marks.
   if (stage.planned) await rows.reset(sql, importId);
   stage.planned = true;
-  if (stage.count() > MANY) await rows.analyze(sql);
-  await rows.compare(sql, realm, importId, { ...ask, declares });
+  if (stage.count() > MANY && (known || ties)) await rows.analyze(sql);
+  if (known) await rows.compare(sql, realm, importId, { ...ask, declares });
+  if (known && ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
+  // Whoever is staged is new until somebody is found.
+  const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
   // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
-  if (ask.dryRun || (await rows.anyKnown(sql, importId))) await refuseDoubles(rows, sql, importId);
-  if (ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
-  if (declares.roles || declares.groups || declares.clientRoles) {
+  if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create')) await refuseDoubles(rows, sql, importId);
+  if (ties) {
     const planned = {
       roles: created(changes, 'role'),
       groups: created(changes, 'group'),
@@ -60,7 +65,6 @@ export async function planUsers(
       })),
     );
   }
-  const counts = await rows.counts(sql, importId);
   const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
   return {
     counts,

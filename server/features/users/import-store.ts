@@ -82,9 +82,9 @@ export async function compare(
     from found f where i.import_id = ${importId} and i.n = f.n`;
 }
 
-/** Whether any of them is in the realm already. */
-export async function anyKnown(sql: Sql, importId: string): Promise<boolean> {
-  const [row] = await sql`select from import_user where import_id = ${importId} and action <> 'create' limit 1`;
+/** Whether there is anybody to compare with. */
+export async function anybody(sql: Sql, realm: string): Promise<boolean> {
+  const [row] = await sql`select from realm_user where realm_id = ${realm} limit 1`;
   return row !== undefined;
 }
 

@@ -146,7 +146,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     changes: (importId: string): Promise<Readable> =>
       copyOut(
         databaseUrl,
-        `select ',' || json_build_object('action', action, 'kind', 'user', 'key', username, 'fields', coalesce(changes, '[]'))
+        `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
          from import_user where import_id = ${literal(importId)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
     /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
@@ -163,9 +163,12 @@ function credentialFaults(c: z.output<typeof CredentialDocument>, path: string):
   return c.secret === undefined ? [{ path: `${path}.secret`, message: 'is needed for type otp' }] : [];
 }
 
+const bool = (column: string) => `case when ${column} then 'true' else 'false' end`;
+
 /**
  * Names sorted by their bytes, so that an export has the same bytes on every server (attributes in jsonb's own order:
- * by length, then bytes). Ties are gathered once for the realm, not asked for user by user.
+ * by length, then bytes). Ties are gathered once for the realm, not asked for user by user. Put together
+ * as text, as json_build_object looks every argument's type up again for every row.
  */
 function exportQuery(realm: string): string {
   const r = literal(realm);
@@ -185,13 +188,14 @@ function exportQuery(realm: string): string {
     join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = ${r} group by m.user_id
   )
-  select ',' || json_build_object('attributes', u.attributes, 'clientRoles', coalesce(at_clients.map, '{}'),
-    'createdAt', floor(extract(epoch from u.created_at) * 1000)::bigint, 'email', u.email,
-    'emailVerified', u.email_verified, 'enabled', u.enabled, 'firstName', u.first_name,
-    'groups', coalesce(member.paths, '[]'), 'lastName', u.last_name,
-    'requiredActions', case when u.required_actions = '{}' then '[]'::json else
-      (select json_agg(a order by a collate "C") from unnest(u.required_actions) a) end,
-    'roles', coalesce(held.names, '[]'), 'username', u.username)
+  select concat(',{"attributes":', u.attributes, ',"clientRoles":', coalesce(at_clients.map, '{}'),
+    ',"createdAt":', floor(extract(epoch from u.created_at) * 1000)::bigint,
+    ',"email":', coalesce(to_json(u.email), 'null'), ',"emailVerified":', ${bool('u.email_verified')},
+    ',"enabled":', ${bool('u.enabled')}, ',"firstName":', coalesce(to_json(u.first_name), 'null'),
+    ',"groups":', coalesce(member.paths, '[]'), ',"lastName":', coalesce(to_json(u.last_name), 'null'),
+    ',"requiredActions":', case when u.required_actions = '{}' then '[]' else
+      (select json_agg(a order by a collate "C")::text from unnest(u.required_actions) a) end,
+    ',"roles":', coalesce(held.names, '[]'), ',"username":', to_json(u.username), '}')
   from realm_user u left join held on held.user_id = u.id left join at_clients on at_clients.user_id = u.id
     left join member on member.user_id = u.id
   where u.realm_id = ${r} order by u.username collate "C"`;
