@@ -221,6 +221,11 @@ function rules({ properties, required }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
   if (place === 'status.conditions') return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] };
+  if (place === 'spec' && isSchema(properties) && 'serviceAccountRef' in properties) {
+    const rule = 'has(self.serviceAccountRef) ? !has(self.subject) : has(self.issuer) && has(self.subject)';
+    const message = 'needs issuer and subject, or in place of the subject a serviceAccountRef';
+    return { 'x-kubernetes-validations': [{ rule, message }] };
+  }
   if (!/^spec\.executions(\[\]\.executions)*\[\]$/.test(place) || !isSchema(properties)) return {};
   // the deepest level has no children, so only a step can stand there
   if (!('executions' in properties))

@@ -110,7 +110,8 @@ async function install(crds: string[], kubectl: Cluster['kubectl']): Promise<voi
   const files = crds.flatMap((file) => ['-f', file]);
   for (const command of [
     ['apply', '--server-side', ...files],
-    ['wait', '--for=condition=Established', '--timeout=30s', ...files],
+    // unlike apply, wait looks into sub-folders unless told otherwise: examples are no CRDs
+    ['wait', '--for=condition=Established', '--timeout=30s', '--recursive=false', ...files],
   ]) {
     const { code, stderr } = await kubectl(command);
     if (code !== 0) throw new Error(`kubectl ${command.join(' ')}: ${stderr}`);
