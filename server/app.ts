@@ -224,6 +224,7 @@ export async function buildApp({
 
   const protocol = createProtocol({
     sql,
+    registry,
     transact,
     outbound,
     passwords,

@@ -43,6 +43,7 @@ import type { Outbound } from './http/outbound.ts';
 
 export interface ProtocolDeps {
   sql: Sql;
+  registry: readonly { levelOfAssurance: number }[];
   transact: Transact;
   outbound: Outbound;
   passwords: Passwords;
@@ -84,7 +85,8 @@ export function createProtocol(deps: ProtocolDeps) {
   ];
   const endpoint = createTokenEndpoint({ authentication, settings, grants, batch, metrics, baseUrl });
   const { grantTypes } = endpoint;
-  const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, baseUrl, now });
+  const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
+  const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });
   const userinfo = createUserinfo({ sql, tokens, settings, clients });
   const revocation = createRevocation({ transact, tokens, families, settings });
   const introspection = createIntrospection({ sql, tokens, settings, clients, now });

@@ -17,6 +17,7 @@ export function discoveryDocument({
   grantTypes,
   locales,
   assertionAlgorithms,
+  levels,
 }: {
   baseUrl: string;
   realm: string;
@@ -26,6 +27,7 @@ export function discoveryDocument({
   grantTypes: readonly string[];
   locales: readonly string[];
   assertionAlgorithms: readonly string[];
+  levels: readonly number[];
 }) {
   const at = endpointsOf(baseUrl, realm);
   const confidential = [...SECRET_METHODS, 'private_key_jwt'];
@@ -53,7 +55,7 @@ export function discoveryDocument({
     scopes_supported: scopes,
     claims_supported: [...new Set([...CLAIMS, ...claims])],
     claim_types_supported: ['normal'],
-    acr_values_supported: ['1', '2', '3'],
+    acr_values_supported: levels.map(String),
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: locales,
     authorization_response_iss_parameter_supported: true,
@@ -69,6 +71,7 @@ export function createDiscovery({
   settings,
   grantTypes,
   assertionAlgorithms,
+  levels,
   baseUrl,
   now,
 }: {
@@ -80,6 +83,8 @@ export function createDiscovery({
   };
   grantTypes: readonly string[];
   assertionAlgorithms: readonly string[];
+  /** What sign-ins can reach with the authenticators that there are. */
+  levels: readonly number[];
   baseUrl: string;
   now: () => Date;
 }) {
@@ -97,6 +102,7 @@ export function createDiscovery({
           claims: known.flatMap((s) => s.claims.map((c) => c.name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
           grantTypes,
           assertionAlgorithms,
+          levels,
           locales: (await settings.of(realm))?.supportedLocales ?? [],
         }),
       );

@@ -266,7 +266,11 @@ test('discovery says only what works, in both forms', async () => {
   );
   expect(metadata).toBe(document);
   const parsed = JSON.parse(document ?? '');
-  expect(parsed).toMatchObject({ issuer: issuer(), response_types_supported: ['code'] });
+  expect(parsed).toMatchObject({
+    issuer: issuer(),
+    response_types_supported: ['code'],
+    acr_values_supported: ['1', '2'],
+  });
   expect(parsed.scopes_supported).toContain('offline_access');
   expect(decodeProtectedHeader((await exchange(spa, await walk(spa))).access_token)).toMatchObject({ alg: 'RS256' });
   expect(decodeJwt((await exchange(spa, await walk(spa))).access_token).iss).toBe(parsed.issuer);
