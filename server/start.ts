@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { pino } from 'pino';
 import { buildApp } from './app.ts';
 import { type Config, parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
 import { startPostgres } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/sql.ts';
+import { createLog } from './log.ts';
 
 export interface RunningServer {
   config: Config;
@@ -28,7 +28,7 @@ export async function startServer(
   say: (line: string) => void,
 ): Promise<RunningServer> {
   const config = parseConfig(env);
-  const log = pino({ level: config.SVC_LOG_LEVEL, redact: ['req.headers.authorization', 'req.headers.cookie'] });
+  const log = createLog(config.SVC_LOG_LEVEL);
   const releases: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const release of releases.splice(0).reverse())

@@ -1,0 +1,32 @@
+// The process log: JSON lines by pino, without secrets and without the innards of errors.
+// It is for operators of the server; what people did is the audit log's (events/). ASVS 5.0 V16.
+import { type Logger, pino } from 'pino';
+
+interface LoggedError {
+  type: string;
+  message: string;
+  code?: string;
+  stack?: string;
+  cause?: LoggedError | string;
+}
+
+const DEPTH = 4;
+
+/** What an error may show: pg's carry their whole connection, parameters included, as ordinary properties. */
+export function loggedError(error: unknown, depth = 0): LoggedError | string {
+  if (!(error instanceof Error)) return String(error);
+  return {
+    type: error.constructor.name,
+    message: error.message,
+    ...('code' in error && typeof error.code === 'string' && { code: error.code }),
+    ...(error.stack !== undefined && { stack: error.stack }),
+    ...(error.cause !== undefined && depth < DEPTH && { cause: loggedError(error.cause, depth + 1) }),
+  };
+}
+
+export const createLog = (level: string): Logger =>
+  pino({
+    level,
+    redact: ['req.headers.authorization', 'req.headers.cookie'],
+    serializers: { err: (error: unknown) => loggedError(error), error: (error: unknown) => loggedError(error) },
+  });
