@@ -50,7 +50,7 @@ export const createOutbox =
       insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
       select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, h.body, ${occurredAt}
       from happened h join webhook w on w.realm_id = h.realm_id
-        and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type] else w.id = h.only end
+        and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type] else w.id = h.only_webhook end
       returning realm_id, webhook_id, id`;
     if (deliveries.length > 0)
       await enqueue(
