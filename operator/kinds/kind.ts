@@ -26,6 +26,10 @@ export interface Kind<Spec extends { realm: string }> {
   attached: boolean;
   secrets(spec: Spec): SecretKeyRef[];
   document(spec: Spec, context: Context): RealmDocument;
+  /** Whether the document would give admin roles: only the operator's own namespace may. */
+  givesAdminRoles?(spec: Spec): boolean;
+  /** The client that the object lets others act as. */
+  actsAs?(spec: Spec): string;
   /** The kind's own status fields; they change only when the spec or the server does. */
   status(spec: Spec, context: Pick<Context, 'metadata' | 'clusterIssuer'>): Record<string, unknown>;
 }

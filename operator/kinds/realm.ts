@@ -28,5 +28,7 @@ export const realm: Kind<RealmSpec> = {
       groups,
     });
   },
+  givesAdminRoles: ({ adminRoles = [], serviceAccountRoles = [] }) =>
+    adminRoles.length > 0 || serviceAccountRoles.some((account) => (account.adminRoles ?? []).length > 0),
   status: () => ({}),
 };

@@ -25,6 +25,7 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
     });
     return { workloadIdentity: [identity] };
   },
+  actsAs: ({ clientId }) => clientId,
   status: (spec, context) => ({ name: spec.name ?? context.metadata.name, subject: subjectOf(spec, context) }),
 };
 

@@ -66,7 +66,7 @@ export function createController(options: ControllerOptions) {
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
       if (!resource.metadata.finalizers.includes(FINALIZER)) await source.addFinalizer(resource);
-      await realms.admit(resource, kind, spec.realm);
+      await realms.admit(resource, kind, parsed.data);
       const context = {
         metadata: resource.metadata,
         secrets: await secretsOf(resource, kind.secrets(parsed.data)),
@@ -124,18 +124,21 @@ export function createController(options: ControllerOptions) {
     log({ resource: nameOf(resource), message: summary });
     await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });
     const details = await realms.details(resource.kind, realm);
-    const found = { ...own, ...details, lastAppliedRevision: plan.revision, lastPlan: { summary } };
+    const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
+    const found = { ...own, ...details, ...last, lastPlan: { summary } };
     return { outcome: { is: 'Ready', message: 'Applied' }, found };
   }
 
   /** Under Report a changed spec is still applied: what is reported is what others changed since. */
   const settledBefore = ({ status, metadata }: Resource): boolean =>
-    status.lastAppliedRevision !== undefined && status.observedGeneration === metadata.generation;
+    status.lastAppliedGeneration === metadata.generation;
 
   function ready(resource: Resource, plan: Plan, own: object): Result {
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
-    const kept = lastPlan && !lastPlan.changes ? { lastPlan } : {};
-    return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, lastAppliedRevision } };
+    // what was reported as different isn't any more
+    const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
+    const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
+    return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, ...last } };
   }
 
   async function finalize(resource: Resource, kind: Kind<{ realm: string }>): Promise<Outcome | undefined> {

@@ -86,7 +86,12 @@ export function createDrift({
     applied(realm, revision) {
       const before = known?.get(realm);
       // A realm that we have just made, or the very next revision: only our write lies between.
-      if (known && (before === undefined || before === revision - 1)) known.set(realm, revision);
+      if (!known || (before !== undefined && before !== revision - 1)) return;
+      known.set(realm, revision);
+      // What is known is no longer what the tag was given for: were our write undone, the tag would hold again.
+      etag = undefined;
+      // those who wait for the realm
+      if (before === undefined) changed(realm);
     },
   };
 }

@@ -1,6 +1,8 @@
 // Whether a resource may speak of its realm, and what its status shows of it. Decisions "Custom resources" and "Tenancy":
 // an attached resource needs a Realm that lets it in; a realm that was there before is adopted only where that is allowed.
+import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { listClients } from '../../server/contract/clients.ts';
 import { listKeys } from '../../server/contract/keys.ts';
 import { getAdoption, getRealm, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
@@ -12,7 +14,7 @@ import { selects } from './selector.ts';
 
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
-  admit(resource: Resource, kind: Kind<{ realm: string }>, realm: string): Promise<void>;
+  admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<void>;
   details(kind: KindName, realm: string): Promise<Record<string, unknown>>;
 }
 
@@ -48,6 +50,7 @@ export function createRealms(options: RealmsOptions): Realms {
     );
   }
 
+  /** Whether a Realm resource may declare its realm at all; a realm that isn't its own counts only where that is allowed. */
   async function admitRealm(resource: Resource, realm: string): Promise<void> {
     const { namespace } = resource.metadata;
     if (!(await counts(namespace))) {
@@ -59,7 +62,6 @@ export function createRealms(options: RealmsOptions): Realms {
     if (namespace === operatorNamespace) return;
     if (realm === MASTER)
       throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
-    if (resource.status.lastAppliedRevision !== undefined) return;
     const manager = managerOf(clusterName, resource);
     const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
     if (!adoption?.body || adoption.body.createdBy === manager) return;
@@ -70,25 +72,72 @@ export function createRealms(options: RealmsOptions): Realms {
     );
   }
 
-  async function admitAttached(resource: Resource, realm: string): Promise<void> {
-    if (undeclaredRealms) return;
-    const { namespace } = resource.metadata;
+  /** A Realm resource that is itself refused opens the realm to nobody. */
+  async function entitled(declaring: Resource, realm: string): Promise<boolean> {
+    try {
+      await admitRealm(declaring, realm);
+      return true;
+    } catch (error) {
+      if (error instanceof Stalled) return false;
+      throw error;
+    }
+  }
+
+  /** Namespaces of the Realm resources that let this namespace attach. */
+  async function homesFor(namespace: string, realm: string): Promise<string[]> {
+    const homes: string[] = [];
     for (const { resource: declaring, spec } of declarations(realm)) {
       const home = declaring.metadata.namespace;
-      if (!(await counts(home))) continue;
       const { from, selector = {} } = spec.allowedNamespaces ?? { from: 'Same' };
-      if (home === namespace || from === 'All') return;
-      if (from === 'Selector' && selects(selector, await source.namespaceLabels(namespace))) return;
+      const allowed =
+        home === namespace ||
+        from === 'All' ||
+        (from === 'Selector' && selects(selector, await source.namespaceLabels(namespace)));
+      if (allowed && (await entitled(declaring, realm))) homes.push(home);
     }
-    // Says nothing of Realm resources in other namespaces: whether they exist is not this namespace's to know.
-    throw new Waiting(
-      'RealmNotDeclared',
-      `waiting for a Realm resource that declares ${realm} and allows the namespace ${namespace}`,
+    return homes;
+  }
+
+  async function admitAttached({ metadata: { namespace } }: Resource, realm: string, actsAs: string | undefined) {
+    const homes = await homesFor(namespace, realm);
+    const undeclared = undeclaredRealms && (realm !== MASTER || namespace === operatorNamespace);
+    if (homes.length === 0 && !undeclared) {
+      // Says nothing of Realm resources in other namespaces: whether they exist is not this namespace's to know.
+      throw new Waiting(
+        'RealmNotDeclared',
+        `waiting for a Realm resource that declares ${realm} and allows the namespace ${namespace}`,
+      );
+    }
+    if (actsAs === undefined || homes.includes(namespace) || !(await holdsAdminRoles(realm, actsAs))) return;
+    throw new Stalled(
+      'AdminClient',
+      `the client ${actsAs} holds admin roles: only a resource in the namespace of its Realm can act for it`,
     );
   }
 
+  async function holdsAdminRoles(realm: string, clientId: string): Promise<boolean> {
+    let cursor: string | undefined;
+    do {
+      const query = { q: clientId, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await client.call(listClients, { params: { realm }, query }).catch(absent);
+      const found = answer?.body?.find((c) => c.clientId === clientId);
+      if (found) {
+        const roles = await client.call(getClientAdminRoles, { params: { realm, id: found.id } }).catch(absent);
+        return (roles?.body?.grants.length ?? 0) > 0;
+      }
+      cursor = answer?.nextCursor;
+    } while (cursor !== undefined);
+    return false;
+  }
+
   return {
-    admit: (resource, kind, realm) => (kind.attached ? admitAttached(resource, realm) : admitRealm(resource, realm)),
+    async admit(resource, kind, spec) {
+      if (kind.givesAdminRoles?.(spec) && resource.metadata.namespace !== operatorNamespace) {
+        throw new Stalled('AdminRoles', "admin roles can be given only from the operator's own namespace");
+      }
+      if (kind.attached) await admitAttached(resource, spec.realm, kind.actsAs?.(spec));
+      else await admitRealm(resource, spec.realm);
+    },
     async details(kind, realm) {
       if (kind !== 'Realm') return {};
       const [found, keys] = await Promise.all([

@@ -86,14 +86,16 @@ export function folderSource({
     }
     const key = keyOf(ours.data, namespace, name);
     if (found.resources.has(key)) throw new Error(`${file}: ${kind} ${namespace}/${name} is there twice`);
-    const before = contents.resources.get(key);
+    const held = contents.resources.get(key);
+    // put back while it was being deleted: a new resource of the same name
+    const before = held?.metadata.deletionTimestamp ? undefined : held;
     const changed = before === undefined || digest(before.spec) !== digest(parsed.data.spec);
     const fresh = resourceOf(ours.data, {
       metadata: { ...metadata, uid: digest(key), finalizers: [FINALIZER] },
       spec: parsed.data.spec,
       status: before?.status ?? { observedGeneration: -1 },
     });
-    fresh.metadata.generation = (before?.metadata.generation ?? 0) + (changed ? 1 : 0);
+    fresh.metadata.generation = (held?.metadata.generation ?? 0) + (changed ? 1 : 0);
     found.resources.set(key, fresh);
   }
 
@@ -126,10 +128,24 @@ export function folderSource({
       const same = was?.metadata.generation === resource.metadata.generation;
       if (!same || was?.metadata.deletionTimestamp !== resource.metadata.deletionTimestamp) listener?.changed(key);
     }
-    for (const [key, values] of next.secrets) {
+    for (const key of new Set([...before.secrets.keys(), ...next.secrets.keys()])) {
       const [namespace = '', name = ''] = key.split('/');
-      if (digest([...values]) !== digest([...(before.secrets.get(key) ?? [])]))
-        listener?.secretChanged(namespace, name);
+      const [was, is] = [before.secrets.get(key), next.secrets.get(key)];
+      if (digest([...(is ?? [])]) !== digest([...(was ?? [])])) listener?.secretChanged(namespace, name);
+    }
+  }
+
+  let adopted = false;
+  /** Once it can be known (the server may be away at first) what vanished while nobody looked. */
+  async function adopt(): Promise<void> {
+    if (adopted) return;
+    const found = await orphans().catch(() => undefined);
+    adopted ||= found !== undefined;
+    for (const orphan of found ?? []) {
+      const key = keyOfResource(orphan);
+      if (contents.resources.has(key)) continue;
+      contents.resources.set(key, orphan);
+      listener?.changed(key);
     }
   }
 
@@ -140,10 +156,6 @@ export function folderSource({
       const paths = await files();
       contents = await read(paths);
       fingerprint = await fingerprintOf(paths);
-      for (const orphan of await orphans()) {
-        const key = keyOfResource(orphan);
-        if (!contents.resources.has(key)) contents.resources.set(key, orphan);
-      }
       for (const key of contents.resources.keys()) listener.changed(key);
       let failing = '';
       const again = async () => {
@@ -156,8 +168,10 @@ export function folderSource({
             failing = error.message;
           },
         );
+        await adopt();
         if (listener) timer = setTimeout(again, EVERY_MS);
       };
+      await adopt();
       timer = setTimeout(again, EVERY_MS);
     },
     async stop() {
@@ -174,7 +188,9 @@ export function folderSource({
     },
     async addFinalizer() {},
     async removeFinalizer(resource) {
-      contents.resources.delete(keyOfResource(resource));
+      const key = keyOfResource(resource);
+      // unless the document was put back meanwhile
+      if (contents.resources.get(key)?.metadata.deletionTimestamp) contents.resources.delete(key);
     },
     async say() {},
   };

@@ -123,7 +123,8 @@ export async function startTestOperator(options: TestOperatorOptions) {
       eventually(() => {
         const found = held(kind, name, namespace);
         const condition = found?.status.conditions?.find((c) => c.type === 'Ready');
-        if (condition?.status === 'True' && condition.observedGeneration === found?.metadata.generation) return found;
+        if (found && condition?.status === 'True' && condition.observedGeneration === found.metadata.generation)
+          return found;
         throw new Error(`${kind} ${name} is not ready: ${condition?.reason} ${condition?.message}`);
       }),
     /** Waits until the file was read again and the spec holds this. */

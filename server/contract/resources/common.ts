@@ -50,6 +50,7 @@ export const commonStatus = {
   conditions: z.array(Condition).max(8).optional(),
   observedGeneration: z.int().optional().describe('The generation of the spec that this status is about'),
   lastAppliedRevision: z.int().optional().describe('The realm’s configuration revision after the last apply'),
+  lastAppliedGeneration: z.int().optional().describe('The generation of the spec that the realm last held in full'),
   lastPlan: z
     .strictObject({
       summary: z.string().describe('What the last apply did, or under Report what it would do'),
