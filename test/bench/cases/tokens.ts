@@ -1,8 +1,8 @@
 // Token requests against what the processor can sign: client_credentials on one core and on two, refresh and code exchange.
-import { type Bench, type Case, number, resultOf, windows } from '../bench.ts';
+import { type Bench, type Case, median, number, resultOf, windows } from '../bench.ts';
 import type { FlowName } from '../flows.ts';
 import type { Load, LoadAsk } from '../load.ts';
-import { processorSeconds, residentMiB } from '../machine.ts';
+import { costOf } from '../machine.ts';
 import { startWorker } from '../processes.ts';
 
 const CONNECTIONS = 32;
@@ -25,8 +25,20 @@ async function signing(bench: Bench, cores: 1 | 2) {
   if (cores === 1) await Promise.all(workers.map(({ pid }) => bench.pin(pid, 0)));
   const rates = (seconds: number) => Promise.all(workers.map((worker) => worker.ask({ seconds })));
   await rates(0.5);
+  const [first] = workers;
+  const cost = costOf(first?.pid ?? 0);
+  const seconds = Math.min(1, bench.seconds / 3);
   return {
-    rate: async () => (await rates(Math.min(1, bench.seconds / 3))).reduce((sum, rate) => sum + rate, 0),
+    async rate(): Promise<number> {
+      let sum = 0;
+      await cost.of(async () => {
+        const each = await rates(seconds);
+        sum = each.reduce((total, rate) => total + rate, 0);
+        return { done: (each[0] ?? 0) * seconds };
+      });
+      return sum;
+    },
+    cost: cost.median,
     stop: () => Promise.all(workers.map((worker) => worker.stop())),
   };
 }
@@ -53,23 +65,20 @@ async function run(bench: Bench, { flow, cores, warmRequests, codesPerSecond }: 
       await stock(2);
       done += (await load.ask({ do: 'run', seconds: 2 })).done;
     }
-    const seen: (Load & { cpu: number | undefined })[] = [];
+    const p99: number[] = [];
+    const cost = costOf(serverPid);
     const taken = await windows(bench.rounds, limit.rate, async () => {
       await stock(bench.seconds);
-      const before = processorSeconds(serverPid);
-      const window = await load.ask({ do: 'run', seconds: bench.seconds });
-      const after = processorSeconds(serverPid);
-      seen.push({ ...window, cpu: before === undefined || after === undefined ? undefined : after - before });
+      const window = await cost.of(() => load.ask({ do: 'run', seconds: bench.seconds }));
+      p99.push(window.p99);
       return window.perSecond;
     });
-    const last = seen.at(-1);
-    const cpu = last?.cpu === undefined ? '' : `, ${number((last.cpu / last.done) * 1e6)} µs of processor each`;
-    const rss = residentMiB(serverPid);
+    const [ours, signature] = [cost.median(), limit.cost()];
     return resultOf(
       taken,
       (rate, signs) =>
-        `${number(rate)}/s of ${number(signs)} signatures/s; p99 ${number(last?.p99 ?? Number.NaN)} ms${cpu}` +
-        `${rss === undefined ? '' : `; ${number(rss)} MiB`}`,
+        `${number(rate)}/s of ${number(signs)} signatures/s; p99 ${number(median(p99))} ms; ` +
+        `${number(ours)} µs of processor each beside ${number(signature)} for a signature (${number(signature / ours)})`,
     );
   } finally {
     await load.ask({ do: 'close' }).catch(() => {});

@@ -1,0 +1,55 @@
+// The documentation says no less and no more than the code: every variable of the environment, no link that leads nowhere,
+// examples that the wire's own schemas accept.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { RealmDocument } from '../../server/contract/transfer.ts';
+import { WebhookInput } from '../../server/contract/webhooks.ts';
+import { WorkloadIdentityInput } from '../../server/contract/workload-identity.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+const VARIABLE =
+  /\b(?:SVC_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL|USER_REGISTRATION_ENABLED|KUBECONFIG|POD_NAMESPACE|NODE_ENV)\b/g;
+const variablesIn = (text: string): Set<string> => new Set(text.match(VARIABLE) ?? []);
+const readBy = ['server/config.ts', 'operator/config.ts', 'quickstart/main.ts', 'quickstart/secrets.ts'];
+/** Names in prose: a prefix, an example. */
+const examples = /^SVC_VAR|^SVC_SIGN_IN$|^SVC_SESSION$/;
+
+test('docs/configuration.md names every variable that the programs read', () => {
+  const documented = variablesIn(read('docs/configuration.md'));
+  const missing = [...variablesIn(readBy.map(read).join('\n'))].filter((name) => !documented.has(name));
+  expect(missing.filter((name) => !examples.test(name))).toEqual([]);
+});
+
+test.each(documents)('%s names no variable that no program reads', (document) => {
+  const known = variablesIn(readBy.map(read).join('\n'));
+  const unknown = [...variablesIn(read(document))].filter((name) => !known.has(name) && !examples.test(name));
+  expect(unknown).toEqual([]);
+});
+
+test.each(documents)('every relative link of %s leads somewhere', (document) => {
+  const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+  const dead = links.filter(
+    (link) => !/^[a-z]+:/.test(link) && !existsSync(path.join(root, path.dirname(document), link)),
+  );
+  expect(dead).toEqual([]);
+});
+
+describe('examples', () => {
+  const jsonOf = (document: string, starts: string): unknown => {
+    const text = read(document);
+    const from = text.indexOf(starts);
+    expect(from).toBeGreaterThan(-1);
+    return JSON.parse(text.slice(from).split(/\n```|'\n/)[0] ?? '');
+  };
+  test.each([
+    ['docs/import-export.md', '{\n  "realm": {', RealmDocument],
+    ['docs/workload-identity.md', '{ "name": "ci"', WorkloadIdentityInput],
+    ['docs/webhooks.md', '{\n  "name": "audit"', WebhookInput],
+  ])('%s: %s is what the server takes', (document, starts, schema) => {
+    const parsed = schema.safeParse(jsonOf(document, starts));
+    expect(parsed.error?.issues ?? []).toEqual([]);
+  });
+});
