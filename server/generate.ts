@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
+import { renderCrds } from '../operator/crd.ts';
 import { buildApp } from './app.ts';
 import { parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
@@ -35,6 +36,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
   const files = new Map<string, string>();
   files.set('server/openapi.json', `${JSON.stringify(app.http.swagger(), null, 2)}\n`);
+  for (const [file, content] of renderCrds()) files.set(file, content);
   await app.stop();
   return files;
 }

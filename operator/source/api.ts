@@ -38,16 +38,10 @@ export function connect(kubeconfig: string | undefined) {
       .update(JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername]))
       .digest('hex');
     if (current?.key === key) return current.dispatcher;
-    const wanted = config.createDispatcherOptions(cluster, tls);
-    if (wanted.type === 'socks') throw new Error('a SOCKS proxy in the Kubernetes configuration is not supported');
+    const connect = given(tls);
     const former = current;
-    current = {
-      key,
-      dispatcher:
-        wanted.type === 'proxy'
-          ? new ProxyAgent({ uri: wanted.uri, requestTls: wanted.requestTls, connect: wanted.connect })
-          : new Agent(wanted.type === 'agent' ? { connect: wanted.connect } : {}),
-    };
+    const proxy = cluster?.proxyUrl;
+    current = { key, dispatcher: proxy ? new ProxyAgent({ uri: proxy, requestTls: connect }) : new Agent({ connect }) };
     // what still runs over the old connections ends in peace
     void former?.dispatcher.close().catch(() => undefined);
     return current.dispatcher;
@@ -90,6 +84,17 @@ export function connect(kubeconfig: string | undefined) {
   };
 }
 export type Api = ReturnType<typeof connect>;
+
+/** Without what isn't set, which the types of connections want. */
+const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: Tls) => ({
+  ...(ca !== undefined && { ca }),
+  ...(cert !== undefined && { cert }),
+  ...(key !== undefined && { key }),
+  ...(pfx !== undefined && { pfx }),
+  ...(passphrase !== undefined && { passphrase }),
+  ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+  ...(servername !== undefined && { servername }),
+});
 
 /** The object, or undefined where there is none. */
 export async function found<T>(asked: Promise<T>): Promise<T | undefined> {

@@ -19,8 +19,10 @@ import { ApiFailure, createListWatch, type Followed, type ListWatch } from './li
 import type { ResourceEvent, Source, SourceListener } from './source.ts';
 
 const COMPONENT = 'realmkeeper-operator';
-const METADATA = 'g=meta.k8s.io;v=v1';
-const metadataOnly = `application/json;as=PartialObjectMetadataList;${METADATA},application/json;as=PartialObjectMetadata;${METADATA}`;
+const JSON_TYPE = 'application/json';
+/** A watch that asks for a list's metadata is answered with 200 and nothing at all, so each asks for just its own. */
+const metadataOnly = (path: string) =>
+  `${JSON_TYPE};as=PartialObjectMetadata${path.includes('watch=true') ? '' : 'List'};g=meta.k8s.io;v=v1`;
 const SecretObject = z.object({ data: z.record(z.string(), z.string()).default({}) });
 const NamespaceObject = z.object({
   metadata: z.object({ uid: z.string(), labels: z.record(z.string(), z.string()).default({}) }),
@@ -65,15 +67,17 @@ export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promis
   }
   const secretTouched = ({ metadata }: Followed) => listener?.secretChanged(metadata.namespace, metadata.name);
 
-  const open = (accept: string) => (path: string, signal: AbortSignal) => api.lines(path, { accept, signal });
-  const follow = (
-    path: string,
-    accept: string,
-    hears: Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted'>,
-  ) => createListWatch({ path, open: open(accept), log, ...hears });
+  type Hears = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted'>;
+  const follow = (collection: string, accept: (path: string) => string, hears: Hears) =>
+    createListWatch({
+      path: collection,
+      open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
+      log,
+      ...hears,
+    });
   const watches: ListWatch[] = [
     ...kindNames.map((kind) =>
-      follow(`/apis/${API_VERSION}/${plurals[kind]}`, 'application/json', {
+      follow(`/apis/${API_VERSION}/${plurals[kind]}`, () => JSON_TYPE, {
         upserted: (object) => upserted(kind, object),
         deleted: (object) => deleted(kind, object),
       }),

@@ -79,7 +79,12 @@ export function createListWatch(options: ListWatchOptions) {
     do {
       const query = new URLSearchParams({ limit: String(PAGE), ...(more ? { continue: more } : {}) });
       const text: string[] = [];
-      for await (const line of await open(`${path}?${query}`, withSilence().signal)) text.push(line);
+      const { signal, done } = withSilence();
+      try {
+        for await (const line of await open(`${path}?${query}`, signal)) text.push(line);
+      } finally {
+        done();
+      }
       const page = List.parse(JSON.parse(text.join('\n')));
       for (const item of page.items ?? []) {
         const object = Followed.safeParse(item);

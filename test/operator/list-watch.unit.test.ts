@@ -11,6 +11,12 @@ const list = (version: number, ...items: object[]) => [
 const event = (type: string, of: object) => JSON.stringify({ type, object: of });
 const gone = event('ERROR', { code: 410, message: 'too old resource version' });
 
+const aborted = (signal: AbortSignal) =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+
 /** What the API answers, request by request; after the last it is silent until it is given up. */
 type Answer = (string | Error)[] | Error | 'silence';
 
@@ -34,7 +40,7 @@ function follow(answers: Answer[], { silenceMs = 60_000 } = {}) {
       yield line;
     }
     if (Array.isArray(answer)) return;
-    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    await aborted(signal);
   }
   const watch = createListWatch({
     path: '/things',
@@ -147,8 +153,7 @@ test('a listener that throws ends nothing', async () => {
       const answer = answers.shift();
       async function* text() {
         yield* answer ?? [];
-        if (!answer)
-          await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        if (!answer) await aborted(signal);
       }
       return text();
     },
