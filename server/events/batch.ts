@@ -1,7 +1,7 @@
 // Audit rows off the request path, for events that change no state: one insert per 50 ms or 500 events, flushed on stop.
 // They go through the same outbox as all others, so webhooks get them too. Performance technique 6.
 import type { DomainEvent } from '../contract/events.ts';
-import type { Transact } from '../db/transact.ts';
+import { codeOf, type Transact } from '../db/transact.ts';
 
 const EVERY_MS = 50;
 const MOST = 500;
@@ -20,12 +20,31 @@ export function createEventBatch({
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
+  const put = (events: readonly DomainEvent[]) =>
+    transact(async ({ record }) => {
+      for (const event of events) record(event);
+    });
+
+  /** One that the database will never take, as of a realm that is gone, must not hold up the others. */
+  async function putEach(events: DomainEvent[]): Promise<void> {
+    for (let event = events[0]; event; event = events[0]) {
+      try {
+        await put([event]);
+      } catch (error) {
+        if (!isFaulty(error)) throw error;
+        failed(error, 1);
+      }
+      events.shift();
+    }
+  }
+
   async function write(): Promise<void> {
     const events = waiting.slice(0, MOST);
     waiting = waiting.slice(MOST);
     try {
-      await transact(async ({ record }) => {
-        for (const event of events) record(event);
+      await put(events).catch((error: unknown) => {
+        if (!isFaulty(error)) throw error;
+        return putEach(events);
       });
     } catch (error) {
       waiting = [...events, ...waiting];
@@ -69,4 +88,6 @@ export function createEventBatch({
     },
   };
 }
+/** SQLSTATE classes 22 and 23: the data itself is refused, now and ever. */
+const isFaulty = (error: unknown): boolean => /^2[23]/.test(codeOf(error));
 export type EventBatch = ReturnType<typeof createEventBatch>;

@@ -1,12 +1,34 @@
 // JSON bodies as Fastify parses them (no prototype poisoning), but an empty one is no body: many clients name the type always.
-// Specification 4.3: POST /keys/rotate has no body.
+// What no column can hold, and what is nested so deeply that walking it would overflow the stack, is refused here, for every route.
+// Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
 import type { FastifyInstance } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+
+/** Flows and key sets, the deepest there are, stay far below. */
+const DEEPEST = 64;
+
+/** Why a parsed body can't be taken; undefined: it can. */
+function faultOf(body: unknown): string | undefined {
+  const open: [value: unknown, depth: number][] = [[body, 0]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, depth] = next;
+    if (typeof value === 'string' && !value.isWellFormed()) return 'The body holds half a surrogate pair';
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth === DEEPEST) return `The body is nested more than ${DEEPEST} levels deep`;
+    if (Array.isArray(value)) for (const item of value) open.push([item, depth + 1]);
+    else for (const [key, item] of Object.entries(value)) open.push([key, 0], [item, depth + 1]);
+  }
+  return undefined;
+}
 
 export function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else void parse(request, String(body), done);
+    if (body.length === 0) return done(null, undefined);
+    void parse(request, String(body), (error, parsed) => {
+      const fault = error ? undefined : faultOf(parsed);
+      done(fault === undefined ? error : new Problem('invalid-request', fault), parsed);
+    });
   });
 }

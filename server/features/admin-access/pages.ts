@@ -49,7 +49,8 @@ const Form = z.record(z.string(), z.string());
 
 /** The double-submitted token: a form of another site can't know the cookie's value. */
 function submitted(request: FastifyRequest): Record<string, string> {
-  const form = Form.parse(request.body ?? {});
+  const form = Form.safeParse(request.body ?? {}).data;
+  if (!form) throw new Problem('invalid-request', 'The form could not be read');
   const cookie = request.cookies[CSRF_COOKIE];
   if (!cookie || !sameSecret(form.csrf ?? '', cookie)) throw new Problem('csrf-mismatch', 'Open the page again');
   return form;
