@@ -88,11 +88,12 @@ export function createRealms(options: RealmsOptions): Realms {
     const homes: string[] = [];
     for (const { resource: declaring, spec } of declarations(realm)) {
       const home = declaring.metadata.namespace;
-      const { from, selector = {} } = spec.allowedNamespaces ?? { from: 'Same' };
+      const { from, selector } = spec.allowedNamespaces ?? { from: 'Same' };
       const allowed =
         home === namespace ||
         from === 'All' ||
-        (from === 'Selector' && selects(selector, await source.namespaceLabels(namespace)));
+        // no selector selects nothing, an empty one everything, as everywhere in Kubernetes
+        (from === 'Selector' && selector && selects(selector, await source.namespaceLabels(namespace)));
       if (allowed && (await entitled(declaring, realm))) homes.push(home);
     }
     return homes;
@@ -156,8 +157,17 @@ function absent(error: unknown): undefined {
   throw error;
 }
 
-/** `*` stands for any run of characters; everything else for itself. */
+/** `*` stands for any run of characters; everything else for itself. Linear, whatever the pattern: tenants write it. */
 export function matches(pattern: string, manager: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(manager);
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === manager;
+  if (!manager.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = manager.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return manager.length - at >= last.length && manager.endsWith(last);
 }

@@ -6,15 +6,18 @@ type Labels = Readonly<Record<string, string>>;
 
 /** An empty selector selects everything, as everywhere in Kubernetes. */
 export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
-  const same = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
+  const same = Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value);
   return same && matchExpressions.every((expression) => holds(expression, labels));
 }
+
+const labelOf = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;
 
 function holds(
   { key, operator, values = [] }: NonNullable<Selector['matchExpressions']>[number],
   labels: Labels,
 ): boolean {
-  const value = labels[key];
+  const value = labelOf(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

@@ -150,6 +150,7 @@ test('a Secret can’t name a variable of the server’s environment', async () 
   const clients = [{ clientId: 'app', secretKeyRef: { name: 'sneaky', key: 'value' } }];
   await folder.write(
     'realm.yaml',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of a realm document
     secret('sneaky', { value: '${SVC_VAR_SOMETHING}' }, 'shop'),
     resource('Realm', 'mine', { realm, clients }, inShop),
   );

@@ -1,0 +1,209 @@
+// The work queue under a clock of the test's own: one run of a key at a time, back-off with jitter, a graceful stop.
+import { expect, test } from 'vitest';
+import { createQueue, type Timers } from '../../operator/runtime/queue.ts';
+
+/** Time passes only by `pass`; jitter is what the test says. */
+function fakeTimers(random = () => 0) {
+  let time = 0;
+  let pending: { at: number; call(): void }[] = [];
+  const timers: Timers = {
+    now: () => time,
+    after(ms, call) {
+      const timer = { at: time + ms, call };
+      pending.push(timer);
+      return () => {
+        pending = pending.filter((other) => other !== timer);
+      };
+    },
+    random,
+  };
+  return {
+    timers,
+    waiting: () => pending.map(({ at }) => at - time).sort((a, b) => a - b),
+    async pass(ms: number) {
+      const until = time + ms;
+      for (;;) {
+        const next = pending.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+        if (!next) break;
+        time = next.at;
+        pending = pending.filter((other) => other !== next);
+        next.call();
+        await settle();
+      }
+      time = until;
+    },
+  };
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Runs end when the test says so. */
+function harness(concurrency = 4, random?: () => number) {
+  const clock = fakeTimers(random);
+  const runs: string[] = [];
+  const errors: unknown[] = [];
+  const open = new Map<string, (result: { afterMs: number } | 'backoff' | Error | undefined) => void>();
+  const queue = createQueue({
+    concurrency,
+    timers: clock.timers,
+    failed: (_, error) => void errors.push(error),
+    run(key) {
+      runs.push(key);
+      return new Promise((resolve, reject) => {
+        open.set(key, (result) => (result instanceof Error ? reject(result) : resolve(result)));
+      });
+    },
+  });
+  const end = async (key: string, result?: { afterMs: number } | 'backoff' | Error) => {
+    const finish = open.get(key);
+    open.delete(key);
+    finish?.(result);
+    await settle();
+  };
+  return { ...clock, queue, runs, errors, open, end };
+}
+
+test('a key that is added many times before it runs runs once', () => {
+  const { queue, runs } = harness(1);
+  queue.add('busy');
+  for (let i = 0; i < 5; i += 1) queue.add('a');
+  expect(runs).toEqual(['busy']);
+  expect(queue.depth()).toBe(1);
+});
+
+test('a key that is added while it runs runs once more afterwards, and never twice at a time', async () => {
+  const { queue, runs, open, end } = harness();
+  queue.add('a');
+  queue.add('a');
+  queue.add('a');
+  expect(runs).toEqual(['a']);
+  expect(open.size).toBe(1);
+  await end('a');
+  expect(runs).toEqual(['a', 'a']);
+  await end('a');
+  expect(runs).toEqual(['a', 'a']);
+});
+
+test('no more keys run at once than it is told', async () => {
+  const { queue, runs, open, end } = harness(2);
+  for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
+  expect([...open.keys()]).toEqual(['a', 'b']);
+  expect(queue.depth()).toBe(2);
+  await end('b');
+  expect([...open.keys()].sort()).toEqual(['a', 'c']);
+  await end('a');
+  await end('c');
+  expect(runs).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('failures back off ever longer, half of it by chance, and five minutes at most', async () => {
+  for (const [random, factor] of [
+    [0, 0.5],
+    [0.999_999, 1],
+  ] as const) {
+    const { queue, end, pass, waiting } = harness(4, () => random);
+    queue.add('a');
+    const delays: number[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      await end('a', 'backoff');
+      delays.push(waiting()[0] ?? 0);
+      await pass(400_000);
+    }
+    expect(delays.map((ms) => Math.round(ms))).toEqual(
+      [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000].map(
+        (ms) => ms * factor,
+      ),
+    );
+  }
+});
+
+test('a success forgets the failures before it', async () => {
+  const { queue, end, pass, waiting } = harness();
+  queue.add('a');
+  for (let i = 0; i < 5; i += 1) {
+    await end('a', 'backoff');
+    await pass(300_000);
+  }
+  await end('a');
+  queue.add('a');
+  await end('a', 'backoff');
+  expect(waiting()).toEqual([250]);
+});
+
+test('an error is told and backs off as well', async () => {
+  const { queue, runs, errors, end, pass } = harness();
+  queue.add('a');
+  const error = new Error('nobody foresaw this');
+  await end('a', error);
+  expect(errors).toEqual([error]);
+  await pass(500);
+  expect(runs).toEqual(['a', 'a']);
+});
+
+test('adding a key that backs off runs it at once, and not a second time when its time comes', async () => {
+  const { queue, runs, end, pass, waiting } = harness();
+  queue.add('a');
+  await end('a', 'backoff');
+  queue.add('a');
+  expect(runs).toEqual(['a', 'a']);
+  await end('a');
+  expect(waiting()).toEqual([]);
+  await pass(400_000);
+  expect(runs).toEqual(['a', 'a']);
+});
+
+test('of two times the earlier wins', async () => {
+  const { queue, runs, pass, waiting } = harness();
+  queue.addAfter('a', 1_000);
+  queue.addAfter('a', 5_000);
+  expect(waiting()).toEqual([1_000]);
+  queue.addAfter('a', 100);
+  expect(waiting()).toEqual([100]);
+  await pass(10_000);
+  expect(runs).toEqual(['a']);
+});
+
+test('a run may say when it wants to run next', async () => {
+  const { queue, runs, end, pass } = harness();
+  queue.add('a');
+  await end('a', { afterMs: 60_000 });
+  await pass(59_999);
+  expect(runs).toHaveLength(1);
+  await pass(1);
+  expect(runs).toHaveLength(2);
+});
+
+test('idle is when nothing runs and nothing waits to run at once', async () => {
+  const { queue, end } = harness(1);
+  await queue.idle();
+  queue.add('a');
+  queue.add('b');
+  let idle = false;
+  const done = queue.idle().then(() => {
+    idle = true;
+  });
+  await end('a', 'backoff');
+  expect(idle).toBe(false);
+  await end('b');
+  await done;
+  expect(idle).toBe(true);
+});
+
+test('stopping ends what runs, starts nothing more and leaves no timer', async () => {
+  const { queue, runs, end, pass, waiting } = harness(1);
+  queue.add('a');
+  queue.add('b');
+  queue.addAfter('c', 1_000);
+  let stopped = false;
+  const stopping = queue.stop().then(() => {
+    stopped = true;
+  });
+  queue.add('a');
+  queue.add('d');
+  await settle();
+  expect(stopped).toBe(false);
+  await end('a', 'backoff');
+  await stopping;
+  await pass(600_000);
+  expect(runs).toEqual(['a']);
+  expect(waiting()).toEqual([]);
+});
