@@ -188,7 +188,7 @@ export async function merge(
         required_actions, created_at, manager)
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
-      from import_user where import_id = ${importId} and action = 'create' order by n`;
+      from import_user where import_id = ${importId} and action = 'create'`;
   await mergeRoles(sql, realm, importId, declares, has);
   if (declares.groups) await mergeGroups(sql, realm, importId);
   if (declares.credentials)
