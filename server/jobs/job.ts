@@ -12,7 +12,7 @@ export interface Job {
   expireSeconds: number;
   /** How many run at the same time in this process. */
   concurrency: number;
-  /** Which of them share a fate (one receiver), and how many of those run at the same time, in all processes together. */
+  /** Which of them share a fate (one receiver), and how many of those run at the same time in this process. */
   group?: { of(payload: unknown): string; concurrency: number };
   /** Runs by the clock (UTC), once in the whole installation, besides what is enqueued. */
   cron?: string;

@@ -28,7 +28,7 @@ export interface QueueOptions {
 
 const CONNECTIONS = 4;
 const DAY = 86_400;
-/** A sleeping worker looks by itself, too: for jobs that have become due, and where a notification was lost. */
+/** One idle worker looks by itself, too: for jobs that have become due, and where a notification was lost. */
 const LOOK_SECONDS = 1;
 const LOOK_RARELY_SECONDS = 30;
 const RETRY_MAX_SECONDS = 300;
@@ -38,6 +38,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
   const known = new Map<string, Job>();
   let opened: Promise<PgBoss> | undefined;
   let running: PgBoss | undefined;
+  let looking: NodeJS.Timeout | undefined;
 
   async function open(jobs: readonly Job[]): Promise<PgBoss> {
     // Loaded here, so that what doesn't work on jobs doesn't load it.
@@ -62,7 +63,11 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       if (job.cron) await boss.schedule(job.name, job.cron, {});
       known.set(job.name, job);
     }
-    for (const job of jobs) await work(boss, job, log);
+    const wakes: (() => void)[] = [];
+    for (const job of jobs) wakes.push(await work(boss, job, log));
+    looking = setInterval(() => {
+      for (const wake of wakes) wake();
+    }, LOOK_SECONDS * 1000).unref();
     return boss;
   }
 
@@ -74,6 +79,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
     async stop() {
       const boss = running;
       if (!boss) return;
+      clearInterval(looking);
       const idle = Promise.all([...known.keys()].map((name) => boss.offWork(name)));
       await Promise.race([idle, sleep(graceMs, undefined, { ref: false })]);
       // What still runs is failed here, which makes it due again at once, in another process or after the restart.
@@ -110,36 +116,39 @@ const queueOptions = (job: Job) => ({
 });
 
 /**
- * Workers of one job each. A worker that found something looks again at once and wakes the next one, so a backlog
- * spreads over all of them although a notification was sent once.
+ * The workers of one job. One that found something looks again when it is done and wakes an idle one, so a backlog
+ * spreads over all of them although a notification was sent once. A group's places are counted in this process: a count
+ * in the database is read by all workers that one notification wakes, before any of them has written its claim.
  */
-async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<void> {
-  const ids: string[] = [];
-  for (let i = 0; i < job.concurrency; i += 1) {
-    const handler = async ([claimed]: Claimed<object>[]) => {
-      if (!claimed) return;
-      const next = ids[(i + 1) % ids.length];
-      if (next) boss.notifyWorker(next);
-      try {
-        await job.run(claimed.data, { signal: claimed.signal });
-      } catch (error) {
-        log(`the job ${job.name} failed and will be tried again`, error);
-        throw error;
-      }
-      const self = ids[i];
-      if (self) boss.notifyWorker(self);
-    };
-    ids[i] = await boss.work<object>(
+async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<() => void> {
+  const wake = () => {
+    const workers = boss.getWipData().filter(({ name }) => name === job.name);
+    const idle = workers.find(({ count }) => count === 0);
+    for (const worker of workers) if (worker.count > 0 || worker === idle) boss.notifyWorker(worker.id);
+  };
+  if (job.concurrency > 0) {
+    await boss.work<object>(
       job.name,
       {
         batchSize: 1,
+        localConcurrency: job.concurrency,
+        ...(job.group && { localGroupConcurrency: job.group.concurrency }),
         pollingIntervalSeconds: LOOK_SECONDS,
-        notifyPollingIntervalSeconds: i === 0 ? LOOK_SECONDS : LOOK_RARELY_SECONDS,
-        ...(job.group && { groupConcurrency: job.group.concurrency }),
+        notifyPollingIntervalSeconds: LOOK_RARELY_SECONDS,
       },
-      handler,
+      async ([claimed]: Claimed<object>[]) => {
+        if (!claimed) return;
+        wake();
+        try {
+          await job.run(claimed.data, { signal: claimed.signal });
+        } catch (error) {
+          log(`the job ${job.name} failed and will be tried again`, error);
+          throw error;
+        }
+      },
     );
   }
+  return wake;
 }
 
 /** pg-boss's statement (`$1`, `$2`, …) on the caller's transaction. */

@@ -93,10 +93,10 @@ export function deliveryJob({
     schema: DeliveryJob,
     // What is thrown is ours (the database went away): it must not cost an event, so it is tried for two days.
     maxAttempts: 500,
-    // Soon after a send times out: what a killed process held is sent again, and holds its group's places no longer.
+    // Soon after a send times out: what a killed process held is sent again.
     expireSeconds: 15,
     concurrency: 10,
-    // A receiver that hangs holds two of the ten.
+    // A receiver that hangs holds two of the ten, of each process.
     group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: 2 },
     async run({ realm, webhookId, id, attempt, done }) {
       const delivery = await store.sendable(sql, realm, id);
