@@ -8,11 +8,12 @@ import { webhook } from './kinds/webhook.ts';
 import { workloadIdentity } from './kinds/workload-identity.ts';
 import { keyOfResource, nameOf, type Resource } from './resource.ts';
 import { createController } from './runtime/controller.ts';
+import { createDetails } from './runtime/details.ts';
 import { createDrift } from './runtime/drift.ts';
 import { nextOf } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import { createRealms } from './runtime/realms.ts';
-import type { Source } from './source/source.ts';
+import type { Source, SourceListener } from './source/source.ts';
 
 export interface OperatorOptions {
   source: Source;
@@ -63,6 +64,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     kinds,
     clusterName,
     realms,
+    details: createDetails({ client }),
     applied: drift.applied,
     log,
     now: () => new Date(timers.now()),
@@ -87,8 +89,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     for (const resource of source.list()) if (!isReady(resource)) queue.add(keyOfResource(resource));
   }
 
-  drift.start();
-  await source.start({
+  async function stop(): Promise<void> {
+    drift.stop();
+    await source.stop();
+    await queue.stop();
+  }
+
+  const listener: SourceListener = {
     changed(key) {
       queue.add(key);
       const resource = source.get(key);
@@ -106,7 +113,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
           queue.add(keyOfResource(resource));
       }
     },
-  });
+  };
+  drift.start();
+  try {
+    await source.start(listener);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 
   return {
     idle: queue.idle,
@@ -116,11 +130,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
         ready: isReady(resource),
         message: resource.status.conditions?.find((c) => c.type === 'Ready')?.message ?? 'not looked at yet',
       })),
-    async stop() {
-      drift.stop();
-      await source.stop();
-      await queue.stop();
-    },
+    stop,
   };
 }
 

@@ -9,6 +9,7 @@ import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } fro
 import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
+import type { Details } from './details.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { changeLines, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';
@@ -21,6 +22,7 @@ export interface ControllerOptions {
   /** Names the cluster in managers' names. */
   clusterName: string;
   realms: Realms;
+  details: Details;
   /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
   applied(realm: string, revision: number): void;
   log(line: { resource: string; message: string }): void;
@@ -41,7 +43,7 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, applied, log, now } = options;
+  const { source, client, kinds, clusterName, realms, details, applied, log, now } = options;
   const remove = createDeletion({ client, clusterName });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
@@ -105,13 +107,13 @@ export function createController(options: ControllerOptions) {
     resource: Resource,
     spec: Common,
     document: RealmDocument,
-    own: object,
+    own: Record<string, unknown>,
     mustExist: boolean,
   ): Promise<Result> {
     const { realm, driftPolicy = 'Correct' } = spec;
     const wanted = { realm, manager: managerOf(clusterName, resource), document };
     const planned = await dryRun(client, { ...wanted, mustExist });
-    if (planned.inSync) return ready(resource, planned, { ...own, ...(await realms.details(resource.kind, realm)) });
+    if (planned.inSync) return ready(resource, planned, { ...own, ...(await details(resource.kind, realm, own)) });
     if (driftPolicy === 'Report' && settledBefore(resource)) {
       const changes = changeLines(planned);
       const message = planWords(planned);
@@ -123,9 +125,8 @@ export function createController(options: ControllerOptions) {
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: summary });
     await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });
-    const details = await realms.details(resource.kind, realm);
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
-    const found = { ...own, ...details, ...last, lastPlan: { summary } };
+    const found = { ...own, ...(await details(resource.kind, realm, own)), ...last, lastPlan: { summary } };
     return { outcome: { is: 'Ready', message: 'Applied' }, found };
   }
 

@@ -3,11 +3,10 @@
 import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
-import { listKeys } from '../../server/contract/keys.ts';
-import { getAdoption, getRealm, MASTER } from '../../server/contract/realms.ts';
+import { getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type KindName, managerOf, type Resource } from '../resource.ts';
+import { managerOf, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { selects } from './selector.ts';
@@ -15,7 +14,6 @@ import { selects } from './selector.ts';
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
   admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<void>;
-  details(kind: KindName, realm: string): Promise<Record<string, unknown>>;
 }
 
 export interface RealmsOptions {
@@ -138,15 +136,6 @@ export function createRealms(options: RealmsOptions): Realms {
       }
       if (kind.attached) await admitAttached(resource, spec.realm, kind.actsAs?.(spec));
       else await admitRealm(resource, spec.realm);
-    },
-    async details(kind, realm) {
-      if (kind !== 'Realm') return {};
-      const [found, keys] = await Promise.all([
-        client.call(getRealm, { params: { realm } }).catch(absent),
-        client.call(listKeys, { params: { realm } }).catch(absent),
-      ]);
-      const active = keys?.body?.find((key) => key.status === 'ACTIVE');
-      return { issuer: found?.body?.issuer, activeKeyId: active?.keyId };
     },
   };
 }

@@ -153,7 +153,7 @@ export const putClientAdminRoles = route({
 
 /** In a realm document; the natural key is the name. Built-in roles are not exported. */
 export const AdminRoleDocument = z.strictObject({
-  name: name(255),
-  permissions: z.array(PermissionName).max(200).optional(),
+  name: name(255).describe('The admin role’s name'),
+  permissions: z.array(PermissionName).max(200).optional().describe('`area:verb`, what it lets people do'),
 });
 export type AdminRoleDocument = z.infer<typeof AdminRoleDocument>;

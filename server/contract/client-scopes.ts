@@ -43,10 +43,10 @@ const ScopeName = z
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
 const fields = {
-  name: ScopeName,
+  name: ScopeName.describe('The scope that clients ask for'),
   description: text(2000).nullable().describe('Shown on the consent page'),
-  includeInTokenScope: z.boolean(),
-  claims: z.array(Claim).max(100),
+  includeInTokenScope: z.boolean().describe('Whether the token’s `scope` names it'),
+  claims: z.array(Claim).max(100).describe('What it puts into tokens and userinfo'),
 };
 
 export const ClientScope = z.object({ id: Id, ...fields }).meta({ id: 'ClientScope' });

@@ -13,7 +13,9 @@ export const GrantType = z.enum(['authorization_code', 'refresh_token', 'client_
 const RedirectUri = z
   .string()
   .max(2048)
-  .refine((s) => URL.canParse(s) && !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment')
+  .refine((s) => URL.canParse(s) && !s.includes('#'), 'must be an absolute URI without a fragment')
+  // URL parsers drop blanks and line breaks: `java\nscript:` would be a script.
+  .refine((s) => /^[\x21-\x7e]+$/.test(s), 'must be written in printable ASCII without blanks (RFC 3986 §2)')
   .refine((s) => !/^(javascript|data|vbscript|file|blob|about):/i.test(s), 'has a scheme that may not be redirected to')
   .refine((s) => !s.includes('*'), 'must be exact: wildcards are not matched');
 const Origin = z
@@ -28,28 +30,38 @@ const ScopeName = z
   .min(1)
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
-const ClientId = name(255).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII (RFC 6749 appendix A.1)');
+const ClientId = name(255)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII (RFC 6749 appendix A.1)')
+  // Documents map clientIds to roles, and JSON with this key is refused.
+  .refine((s) => s !== '__proto__', 'must be another name')
+  .describe('The client’s name in the protocol, unique in the realm');
 const seconds = z.int().min(1).max(315_360_000);
 
 /** Every settable field but the natural key and the secret. */
 export const clientFields = {
-  name: text(255).nullable(),
-  description: text(2000).nullable(),
-  enabled: z.boolean(),
-  tokenEndpointAuthMethod: TokenEndpointAuthMethod,
-  redirectUris: z.array(RedirectUri).max(200),
-  postLogoutRedirectUris: z.array(RedirectUri).max(200),
-  webOrigins: z.array(Origin).max(200),
-  grantTypes: z.array(GrantType).max(20),
-  defaultClientScopes: z.array(ScopeName).max(200),
-  optionalClientScopes: z.array(ScopeName).max(200),
-  consentRequired: z.boolean(),
-  requirePkce: z.boolean(),
+  name: text(255).nullable().describe('What people see, on the consent page for one'),
+  description: text(2000).nullable().describe('What the client is for'),
+  enabled: z.boolean().describe('false: it gets no tokens'),
+  tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe('How it proves itself; none: a public client'),
+  redirectUris: z
+    .array(RedirectUri)
+    .max(200)
+    .describe('Where people come back to after signing in: exact, but any port of a loopback address (RFC 8252)'),
+  postLogoutRedirectUris: z.array(RedirectUri).max(200).describe('Where people come back to after signing out: exact'),
+  webOrigins: z
+    .array(Origin)
+    .max(200)
+    .describe('Origins that may call from a browser; + for those of the redirect URIs'),
+  grantTypes: z.array(GrantType).max(20).describe('The ways in which it gets tokens'),
+  defaultClientScopes: z.array(ScopeName).max(200).describe('Scopes that its tokens always have'),
+  optionalClientScopes: z.array(ScopeName).max(200).describe('Scopes that it may ask for'),
+  consentRequired: z.boolean().describe('true: people are asked before it learns about them'),
+  requirePkce: z.boolean().describe('true: authorization codes need PKCE with S256 (RFC 7636)'),
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
-  accessTokenTtlSeconds: seconds.nullable(),
-  refreshTokenTtlSeconds: seconds.nullable(),
+  accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
+  refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
   jwks: z.record(z.string(), z.unknown()).nullable().describe('JWK Set for private_key_jwt'),
-  jwksUri: HttpUrl.nullable(),
+  jwksUri: HttpUrl.nullable().describe('Where its JWK Set is, for private_key_jwt'),
   allowedResources: z
     .array(ResourceIndicator)
     .max(200)

@@ -27,8 +27,8 @@ export const GroupInput = z.strictObject({
 export type GroupInput = z.infer<typeof GroupInput>;
 /** In a realm document: flat, by path; a parent that is not declared must exist. */
 export const GroupDocument = z.strictObject({
-  path: GroupPath,
-  roles: z.array(name()).max(500).optional(),
+  path: GroupPath.describe('Names from the top, each after a slash'),
+  roles: z.array(name()).max(500).optional().describe('Realm roles of its members'),
   attributes: Attributes.optional(),
 });
 export type GroupDocument = z.infer<typeof GroupDocument>;

@@ -13,9 +13,9 @@ export const Composite = z.strictObject({
 export type Composite = z.infer<typeof Composite>;
 
 const fields = {
-  name: name(255),
-  description: text(2000).nullable(),
-  composite: Composite,
+  name: name(255).describe('The role’s name'),
+  description: text(2000).nullable().describe('What it is for'),
+  composite: Composite.describe('Roles that whoever has this one has too'),
   default: z.boolean().describe('Every new user gets it'),
   attributes: Attributes,
 };

@@ -34,20 +34,21 @@ export const settingsShape = {
   riskPolicyEnabled: z.boolean().describe('The master switch of risk-based sign-in'),
   riskMediumThreshold: z.int().min(0).max(100).describe('Scores from here up are the medium band'),
   riskHighThreshold: z.int().min(0).max(100).describe('Scores from here up are the high band'),
-  riskLowAction: RiskAction,
-  riskMediumAction: RiskAction,
-  riskHighAction: RiskAction,
-  logoUrl: HttpUrl.nullable(),
+  riskLowAction: RiskAction.describe('What happens in the low band'),
+  riskMediumAction: RiskAction.describe('What happens in the medium band'),
+  riskHighAction: RiskAction.describe('What happens in the high band'),
+  logoUrl: HttpUrl.nullable().describe('Image above the sign-in form'),
   primaryColor: colour.nullable().describe('Hex colour of buttons and links'),
   backgroundColor: colour.nullable().describe('Hex colour behind the card'),
-  welcomeText: text(2000).nullable(),
+  welcomeText: text(2000).nullable().describe('Shown above the sign-in form'),
   customCss: text(20_000).nullable().describe('Added to the sign-in pages, after their own style sheet'),
   registrationEnabled: z.boolean().describe('Self-registration; needs USER_REGISTRATION_ENABLED on the server too'),
   browserFlow: name(255).describe('Alias of the flow that signs people in'),
   defaultLocale: z
     .string()
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
-    .max(35),
+    .max(35)
+    .describe('Language of pages where a person asked for none of the supported ones'),
   supportedLocales: z
     .array(
       z
@@ -56,7 +57,8 @@ export const settingsShape = {
         .max(35),
     )
     .min(1)
-    .max(50),
+    .max(50)
+    .describe('Languages that people can choose'),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
 };
 

@@ -36,18 +36,22 @@ export const deletionPolicy = (byDefault: 'Retain' | 'Delete') =>
     );
 
 export const Condition = z.strictObject({
-  type: z.enum(['Ready', 'Reconciling', 'Stalled', 'Drifted']),
-  status: z.enum(['True', 'False', 'Unknown']),
+  type: z
+    .enum(['Ready', 'Reconciling', 'Stalled', 'Drifted'])
+    .describe(
+      'Ready sums up; Reconciling: it is being tried; Stalled: a person must act; Drifted: reported, not corrected',
+    ),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds'),
   reason: z.string().max(1024).describe('One word that a program can act on'),
   message: z.string().max(32_768).describe('What happened, in words'),
-  observedGeneration: z.int().optional(),
+  observedGeneration: z.int().optional().describe('The generation of the spec that this is about'),
   lastTransitionTime: z.string().describe('When status last changed, RFC 3339'),
 });
 export type Condition = z.infer<typeof Condition>;
 
 /** Status fields of every kind. Nothing in it changes while nothing changes. */
 export const commonStatus = {
-  conditions: z.array(Condition).max(8).optional(),
+  conditions: z.array(Condition).max(8).optional().describe('How the resource stands'),
   observedGeneration: z.int().optional().describe('The generation of the spec that this status is about'),
   lastAppliedRevision: z.int().optional().describe('The realm’s configuration revision after the last apply'),
   lastAppliedGeneration: z.int().optional().describe('The generation of the spec that the realm last held in full'),
@@ -60,6 +64,7 @@ export const commonStatus = {
         .optional()
         .describe('Under Report: what differs, field by field; secrets as ***'),
     })
-    .optional(),
+    .optional()
+    .describe('The server’s plan, in words'),
 };
 export type CommonStatus = z.infer<z.ZodObject<typeof commonStatus>>;

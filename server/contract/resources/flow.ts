@@ -18,7 +18,7 @@ export type FlowSpec = z.infer<typeof FlowSpec>;
 
 export const FlowStatus = z.strictObject({
   ...commonStatus,
-  alias: z.string().optional(),
+  alias: z.string().optional().describe('The flow’s name in the realm'),
   executions: z.int().optional().describe('How many executions the flow has, containers included'),
 });
 export type FlowStatus = z.infer<typeof FlowStatus>;

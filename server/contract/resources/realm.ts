@@ -14,20 +14,25 @@ export type ClientResource = z.infer<typeof ClientResource>;
 
 export const AllowedNamespaces = z
   .strictObject({
-    from: z.enum(['Same', 'All', 'Selector']),
+    from: z
+      .enum(['Same', 'All', 'Selector'])
+      .describe('Same: the namespace of this resource; All: every one; Selector: those with the labels'),
     selector: z
       .strictObject({
-        matchLabels: z.record(z.string().max(317), z.string().max(63)).optional(),
+        matchLabels: z.record(z.string().max(317), z.string().max(63)).optional().describe('Labels that it must have'),
         matchExpressions: z
           .array(
             z.strictObject({
-              key: z.string().max(317),
-              operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-              values: z.array(z.string().max(63)).max(100).optional(),
+              key: z.string().max(317).describe('The label'),
+              operator: z
+                .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+                .describe('How the label relates to the values'),
+              values: z.array(z.string().max(63)).max(100).optional().describe('With In and NotIn'),
             }),
           )
           .max(50)
-          .optional(),
+          .optional()
+          .describe('Requirements that must all hold'),
       })
       .optional()
       .describe('With from: Selector, the labels of the namespaces'),

@@ -17,7 +17,7 @@ export type WebhookSpec = z.infer<typeof WebhookSpec>;
 
 export const WebhookStatus = z.strictObject({
   ...commonStatus,
-  name: z.string().optional(),
+  name: z.string().optional().describe('The subscription’s name in the realm'),
   lastDelivery: z
     .string()
     .optional()

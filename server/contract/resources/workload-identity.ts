@@ -16,9 +16,12 @@ export const WorkloadIdentitySpec = z.strictObject({
   audience: audience.unwrap().describe('The `aud` that the workload must ask its issuer for'),
   clientId: clientId.unwrap().describe('The client that the workload acts as'),
   scopes: z.array(z.string().min(1).max(255)).max(100).optional().describe('Scopes granted to the minted token'),
-  enabled: z.boolean().optional(),
+  enabled: z.boolean().optional().describe('false: nothing is traded'),
   serviceAccountRef: z
-    .strictObject({ namespace: z.string().min(1).max(63).optional(), name: z.string().min(1).max(253) })
+    .strictObject({
+      namespace: z.string().min(1).max(63).optional().describe('Its namespace; this resource’s where it is left out'),
+      name: z.string().min(1).max(253).describe('Its name'),
+    })
     .optional()
     .describe('A ServiceAccount of this cluster, in place of issuer and subject'),
 });
@@ -26,7 +29,7 @@ export type WorkloadIdentitySpec = z.infer<typeof WorkloadIdentitySpec>;
 
 export const WorkloadIdentityStatus = z.strictObject({
   ...commonStatus,
-  name: z.string().optional(),
+  name: z.string().optional().describe('Its name in the realm'),
   subject: z.string().optional().describe('Whose tokens are accepted'),
 });
 export type WorkloadIdentityStatus = z.infer<typeof WorkloadIdentityStatus>;

@@ -1,0 +1,53 @@
+// What a status shows of the server beside the plan: issuer and key of a realm, how a webhook's last delivery went.
+// Read when a resource is looked at anyway, so a status stays as it is while nothing changes. Decisions "Custom resources".
+import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { listKeys } from '../../server/contract/keys.ts';
+import { getRealm } from '../../server/contract/realms.ts';
+import { type Delivery, listDeliveries, listWebhooks } from '../../server/contract/webhooks.ts';
+import type { KindName } from '../resource.ts';
+
+/** @param own the kind's own status fields */
+export type Details = (
+  kind: KindName,
+  realm: string,
+  own: Readonly<Record<string, unknown>>,
+) => Promise<Record<string, unknown>>;
+
+export function createDetails({ client }: { client: Client }): Details {
+  async function ofRealm(realm: string) {
+    const params = { realm };
+    const [found, keys] = await Promise.all([client.call(getRealm, { params }), client.call(listKeys, { params })]);
+    return { issuer: found.body?.issuer, activeKeyId: keys.body?.find((key) => key.status === 'ACTIVE')?.keyId };
+  }
+
+  async function ofWebhook(realm: string, name: unknown) {
+    let cursor: string | undefined;
+    do {
+      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await client.call(listWebhooks, { params: { realm }, query });
+      const id = answer.body?.find((hook) => hook.name === name)?.id;
+      if (id !== undefined) {
+        const { body } = await client.call(listDeliveries, { params: { realm, id }, query: { limit: 1 } });
+        return { lastDelivery: body?.[0] && words(body[0]) };
+      }
+      cursor = answer.nextCursor;
+    } while (cursor !== undefined);
+    return {};
+  }
+
+  return async (kind, realm, own) => {
+    try {
+      if (kind === 'Realm') return await ofRealm(realm);
+      return kind === 'Webhook' ? await ofWebhook(realm, own.name) : {};
+    } catch (error) {
+      // the realm isn't there, or not any more
+      if (error instanceof ServerProblem && error.status === 404) return {};
+      throw error;
+    }
+  };
+}
+
+function words({ status, responseStatus, eventType, lastAttemptAt, createdAt }: Delivery): string {
+  const at = new Date(lastAttemptAt ?? createdAt).toISOString();
+  return `${at} ${eventType}: ${status}${responseStatus === null ? '' : ` (${responseStatus})`}`;
+}

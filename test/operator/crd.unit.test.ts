@@ -1,0 +1,57 @@
+// The printed CRDs without a cluster: what the API server would take, and kubectl explain has words for every field.
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { renderCrds, structural } from '../../operator/crd.ts';
+
+const Node: z.ZodType<Node> = z.lazy(() =>
+  z.looseObject({
+    description: z.string().optional(),
+    default: z.unknown().optional(),
+    properties: z.record(z.string(), Node).optional(),
+    items: Node.optional(),
+    additionalProperties: Node.optional(),
+  }),
+);
+interface Node {
+  description?: string | undefined;
+  default?: unknown;
+  properties?: Record<string, Node> | undefined;
+  items?: Node | undefined;
+  additionalProperties?: Node | undefined;
+}
+const Crd = z.object({
+  spec: z.object({ versions: z.tuple([z.object({ schema: z.object({ openAPIV3Schema: Node }) })]) }),
+});
+
+const root = (yaml: string): Record<string, Node> =>
+  Crd.parse(parse(yaml)).spec.versions[0].schema.openAPIV3Schema.properties ?? {};
+
+function* fields(node: Node, place: string): Generator<[string, Node]> {
+  for (const [key, child] of Object.entries(node.properties ?? {})) {
+    yield [`${place}.${key}`, child];
+    yield* fields(child, `${place}.${key}`);
+  }
+  if (node.items) yield* fields(node.items, `${place}[]`);
+  if (node.additionalProperties) yield* fields(node.additionalProperties, `${place}.*`);
+}
+const under = (yaml: string, part: 'spec' | 'status') => [...fields(root(yaml)[part] ?? {}, part)];
+
+test.each([...renderCrds()])('%s: every field is described, and no spec has a default', (_, yaml) => {
+  const all = [...under(yaml, 'spec'), ...under(yaml, 'status')];
+  expect(all.length).toBeGreaterThan(10);
+  expect(all.filter(([, node]) => !node.description).map(([place]) => place)).toEqual([]);
+  expect(all.filter(([, node]) => node.default !== undefined).map(([place]) => place)).toEqual([]);
+});
+
+test.each([...renderCrds()])('%s: no literal secret is in the schema', (_, yaml) => {
+  expect(under(yaml, 'spec').filter(([place]) => /\.(secret|password|privateKey)$/.test(place))).toEqual([]);
+});
+
+test.each([
+  ['a union', z.object({ a: z.union([z.string(), z.number()]) }), 'spec.a: anyOf'],
+  ['a default', z.object({ a: z.string().default('b') }), 'spec.a: a default'],
+  ['a pattern that looks around', z.object({ a: z.string().regex(/^(?!x)/) }), 'spec.a: the pattern'],
+])('%s is refused with its place', (_, schema, words) => {
+  expect(() => structural(schema, 'spec')).toThrow(words);
+});
