@@ -1,0 +1,98 @@
+// `npm run operator` as a user meets it: its help, its faults all at once, a folder, a graceful end.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { getSettings } from '../../server/contract/settings.ts';
+import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const main = path.resolve(import.meta.dirname, '../../operator/main.ts');
+let server: TestServer;
+let folder: Folder;
+let children: ChildProcess[] = [];
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', ...env } });
+  children.push(child);
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    said.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    said.err += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => code);
+  return { child, said, ended };
+}
+
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET } });
+  folder = await createFolder();
+});
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+});
+afterAll(async () => {
+  await server?.stop();
+  await folder?.drop();
+});
+
+test('--help says everything and ends well', async () => {
+  const { said, ended } = run(['--help']);
+  expect(await ended).toBe(0);
+  for (const word of ['--manifests', '--cluster-name', '--realm-namespaces', 'SVC_SERVER_URL', 'KUBECONFIG'])
+    expect(said.out).toContain(word);
+});
+
+test('every fault of environment and arguments is told at once, and no secret', async () => {
+  const { said, ended } = run(['--concurrency', '0', '--realm-namespaces', 'a in (b)'], {
+    SVC_SERVER_URL: 'ftp://x',
+    SVC_OPERATOR_CLIENT_SECRET: 'very secret',
+    SVC_OPERATOR_TOKEN_FILE: '/token',
+  });
+  expect(await ended).toBe(1);
+  for (const word of ['SVC_SERVER_URL', 'only one of', '--concurrency']) expect(said.err).toContain(word);
+  expect(said.err).not.toContain('very secret');
+});
+
+test('an unknown option is refused by name', async () => {
+  const { said, ended } = run(['--colour', 'red']);
+  expect(await ended).toBe(1);
+  expect(said.err).toContain('--colour');
+});
+
+test('a folder that isn’t there is named', async () => {
+  const env = { SVC_SERVER_URL: server.baseUrl, SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
+  const { said, ended } = run(['--manifests', path.join(folder.dir, 'missing')], env);
+  expect(await ended).toBe(1);
+  expect(said.err).toContain('missing');
+});
+
+test('a folder is applied, and SIGTERM ends the operator gracefully', async () => {
+  const params = { realm: 'acme' };
+  await folder.write('realm.yaml', resource('Realm', 'acme', { realm: 'acme', settings: { displayName: 'Acme' } }));
+  const env = { SVC_SERVER_URL: `${server.baseUrl}/`, SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
+  const { child, said, ended } = run(['--manifests', folder.dir, '--cluster-name', 'laptop'], env);
+  await eventually(async () => {
+    const { body } = await server.admin.call(getSettings, { params });
+    expect(body?.displayName).toBe('Acme');
+  });
+  await eventually(() => expect(said.err).toContain('as laptop'));
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(said.err).not.toContain(OPERATOR_SECRET);
+});
+
+test('an operator that the server doesn’t know says so and goes on trying', async () => {
+  const env = {
+    SVC_SERVER_URL: server.baseUrl,
+    SVC_OPERATOR_CLIENT_SECRET: 'svc_cs_not-the-one-0123456789abcdefghijk',
+  };
+  const { child, said, ended } = run(['--manifests', folder.dir], env);
+  await eventually(() => expect(said.err).toContain("refused the operator's sign-in (401)"));
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
