@@ -1,6 +1,7 @@
 // Writes events into the audit log and, for each enabled subscription, a delivery, in the caller's transaction.
 // Sending is features/webhooks'. Specification 6.1, 6.2; design "Transactions, events, jobs".
 import type { DomainEvent } from '../contract/events.ts';
+import { jsonText } from '../db/json.ts';
 import type { Outbox } from '../db/transact.ts';
 
 export interface OutboxOptions {
@@ -14,7 +15,7 @@ export interface OutboxOptions {
 function bodyOf(event: DomainEvent, id: string, occurredAt: Date): string {
   const { type, realm, by, subject, data, clientId, outcome } = event;
   const context = { ...data, ...(clientId ? { clientId } : {}), outcome: outcome ?? 'success' };
-  return text({
+  return jsonText({
     id,
     type,
     realmId: realm,
@@ -40,7 +41,7 @@ export const createOutbox =
           ${rows.map((r) => r.event.realm)}::text[], ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.event.type)}::text[],
           ${rows.map((r) => json(r.event.by.actor))}::jsonb[], ${rows.map((r) => json(r.event.subject))}::jsonb[],
           ${rows.map((r) => r.event.clientId?.toWellFormed() ?? null)}::text[], ${rows.map((r) => r.event.by.ipAddress)}::text[],
-          ${rows.map((r) => r.event.outcome ?? 'success')}::text[], ${rows.map((r) => text(r.event.data ?? {}))}::jsonb[],
+          ${rows.map((r) => r.event.outcome ?? 'success')}::text[], ${rows.map((r) => jsonText(r.event.data ?? {}))}::jsonb[],
           ${rows.map((r) => r.body)}::text[], ${rows.map((r) => r.event.webhookId ?? null)}::uuid[]
         ) as e (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, body, only_webhook)
       ), logged as (
@@ -59,12 +60,4 @@ export const createOutbox =
       );
   };
 
-const json = (value: object | null | undefined): string | null => (value ? text(value) : null);
-
-/** Half a surrogate pair, which a stranger may send or a cut leave behind, must not cost the event: jsonb can't hold it. */
-function text(value: object): string {
-  const written = JSON.stringify(value);
-  // Only those are written as escapes; every other character stands as it is.
-  if (!written.includes('\\ud')) return written;
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part));
-}
+const json = (value: object | null | undefined): string | null => (value ? jsonText(value) : null);

@@ -90,8 +90,9 @@ ${body}
 /** A CSP source of an address: its origin, or its scheme where it has none (a native app's redirect). A scheme is itself. */
 export function cspSource(address: string): string {
   if (/^[a-z][a-z0-9+.-]*:$/i.test(address)) return address;
-  const url = new URL(address);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url.origin : url.protocol;
+  const { protocol, origin } = new URL(address);
+  // A host may hold the characters that end a directive or a policy.
+  return /^https?:$/.test(protocol) && !/[;,]/.test(origin) ? origin : protocol;
 }
 
 function policy(brand: Brand | undefined, { formAction = [], script }: PageOptions): string {

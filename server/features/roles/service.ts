@@ -17,12 +17,13 @@ const subjectOf = ({ id, name }: Role) => ({ type: 'object', id, name }) as cons
 
 function compositeOf(children: readonly [string | null, string][]): Composite {
   const roles: string[] = [];
-  const clientRoles: Record<string, string[]> = {};
+  // No plain object: a client may be called `constructor`.
+  const clientRoles = new Map<string, string[]>();
   for (const [clientId, name] of children) {
     if (clientId === null) roles.push(name);
-    else clientRoles[clientId] = [...(clientRoles[clientId] ?? []), name];
+    else clientRoles.set(clientId, [...(clientRoles.get(clientId) ?? []), name]);
   }
-  return { roles, clientRoles };
+  return { roles, clientRoles: Object.fromEntries(clientRoles) };
 }
 
 const toWire = (row: store.RoleWithChildren): Role => ({

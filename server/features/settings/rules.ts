@@ -65,8 +65,19 @@ export function settingsFaults(
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
   // Discovery 1.0 §3: the issuer has no query or fragment; RFC 8414 §3.3: it belongs to one authorization server.
   if (issuer !== null && /[?#]/.test(issuer)) refuse('must have neither query nor fragment', 'issuer');
+  if (issuer !== null && !isCanonical(issuer))
+    refuse(
+      'must be written as a URL parser writes it: lower-case host, no default port, no . or .. in its path',
+      'issuer',
+    );
   const own = `${baseUrl}/realms/${wanted.realmId}`;
   if (issuer?.startsWith(`${baseUrl}/realms/`) && issuer !== own && !issuer.startsWith(`${own}/`))
     refuse("is another realm's issuer", 'issuer');
   return faults;
+}
+
+/** Else `{base_url}/realms/mine/../other` would be another realm's issuer to whoever resolves it. */
+function isCanonical(issuer: string): boolean {
+  const { href, username, password } = new URL(issuer);
+  return (href === issuer || href === `${issuer}/`) && username === '' && password === '';
 }

@@ -1,10 +1,11 @@
 // SQL of sign-ins under way.
+import { jsonText } from '../../db/json.ts';
 import type { Sql } from '../../db/sql.ts';
 import { SignInState } from './state.ts';
 
 export const insert = (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => sql`
   insert into sign_in (realm_id, id, state, created_at, expires_at)
-  values (${realm}, ${id}, ${JSON.stringify(state)}::jsonb, ${at}, ${expiresAt})`;
+  values (${realm}, ${id}, ${jsonText(state)}::jsonb, ${at}, ${expiresAt})`;
 
 export async function read(sql: Sql, realm: string, id: Buffer, now: Date): Promise<SignInState | undefined> {
   const [row] = await sql<{ state: unknown }>`
@@ -16,7 +17,7 @@ export async function read(sql: Sql, realm: string, id: Buffer, now: Date): Prom
 /** @returns whether nobody saved it meanwhile */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
   (
-    await sql`update sign_in set state = ${JSON.stringify({ ...state, version: state.version + 1 })}::jsonb
+    await sql`update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb
       where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`
   ).length > 0;
 

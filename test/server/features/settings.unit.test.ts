@@ -70,6 +70,11 @@ test.each<[string | null, string[]]>([
   ['https://id.example/realms/acme/v2', []],
   ['https://id.example/realms/other', ['issuer']],
   ['https://id.example/realms/acme2', ['issuer']],
+  ['https://id.example/realms/acme/../other', ['issuer']],
+  ['https://ID.example/realms/other', ['issuer']],
+  ['https://id.example:443/realms/other', ['issuer']],
+  ['https://a:b@login.acme.example', ['issuer']],
+  ['https://login.acme.example/', []],
   ['https://login.acme.example/?tenant=1', ['issuer']],
   ['https://login.acme.example/#a', ['issuer']],
 ])('the issuer %s', (issuer, blamed) => {

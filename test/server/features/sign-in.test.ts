@@ -82,6 +82,15 @@ test('unknown, wrong and disabled are told in the same words', async () => {
   expect(reasons).toEqual(['disabled', 'wrong', 'unknown']);
 });
 
+test('a name that is cut in the middle of a character is refused like any other', async () => {
+  const realm = await realmWith();
+  const visitor = person();
+  const username = `${'a'.repeat(254)}😀`;
+  const refused = await visitor.fill(await visitor.open(`/realms/${realm}/login`), { username, password: PASSWORD });
+  expect(refused.status).toBe(200);
+  expect(refused.text).toContain('The username or password is wrong');
+});
+
 test('after too many failures the right password is refused too, until the lock is over', async () => {
   const realm = await realmWith({ lockoutEnabled: true, maxLoginFailures: 3, lockoutDurationSeconds: 600 });
   const alice = person();

@@ -41,4 +41,6 @@ test('where a form may lead: an origin, or a native application’s scheme', () 
   expect(cspSource('http://127.0.0.1:8123/cb')).toBe('http://127.0.0.1:8123');
   expect(cspSource('com.example.app:/cb')).toBe('com.example.app:');
   expect(cspSource('https:')).toBe('https:');
+  expect(cspSource('https://logo.example;frame-ancestors/logo.png')).toBe('https:');
+  expect(cspSource('https://logo.example,x/logo.png')).toBe('https:');
 });

@@ -1,0 +1,9 @@
+// Text of JSON that jsonb can hold, whatever strangers send and wherever it was cut.
+
+/** As JSON.stringify, with U+FFFD for half a surrogate pair, which jsonb refuses. */
+export function jsonText(value: object): string {
+  const written = JSON.stringify(value);
+  // Only those are written as escapes; every other character stands as it is.
+  if (!written.includes('\\ud')) return written;
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part));
+}
