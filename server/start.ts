@@ -43,9 +43,9 @@ export async function startServer(
     const { url, masterKey } = await database(config, say, releases, fail);
     const { applied } = await migrate(url, { log: say });
     if (applied.length > 0) log.info({ applied }, 'migrated');
-    const pool = openPool(url, { max: config.SVC_DATABASE_POOL });
+    const lost = (err: Error) => log.warn({ err }, 'a database connection was lost');
+    const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost });
     // pg reports a lost idle connection here; without a listener it would end the process
-    pool.on('error', (err) => log.warn({ err }, 'a database connection was lost'));
     releases.push(() => pool.end());
     const strict = config.NODE_ENV !== 'production';
     const app = await buildApp({

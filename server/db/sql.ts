@@ -64,9 +64,15 @@ const INT8 = 20;
 // Our int8 columns are counts and revisions, far below 2^53; as text they would compare wrongly.
 pg.types.setTypeParser(INT8, Number);
 
-/** Opens the request path's pool. `statement_timeout` bounds what one bad query can hold. */
-export function openPool(url: string, { max = 10 }: { max?: number } = {}): pg.Pool {
-  return new pg.Pool({
+/**
+ * Opens the request path's pool. `statement_timeout` bounds what one bad query can hold; `lost` hears of connections that
+ * broke while nobody used them.
+ */
+export function openPool(
+  url: string,
+  { max = 10, lost = () => {} }: { max?: number; lost?: (error: Error) => void } = {},
+): pg.Pool {
+  const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,
@@ -74,4 +80,9 @@ export function openPool(url: string, { max = 10 }: { max?: number } = {}): pg.P
     statement_timeout: 30_000,
     application_name: 'realmkeeper',
   });
+  pool.on('error', lost);
+  // The pool doesn't listen to a client that it has lent out, and an error that nobody hears ends the process. Whoever
+  // holds the client is told by the next statement.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }

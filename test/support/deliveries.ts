@@ -29,7 +29,6 @@ export async function startDeliveries({
   expireSeconds = 30,
 }: DeliveriesOptions) {
   const pool = openPool(url);
-  pool.on('error', () => {});
   const sql = sqlOver(pool);
   const now = () => new Date();
   const seal = createSeal([Buffer.alloc(32, 7)]);

@@ -49,7 +49,6 @@ export async function startTestServer({
     ...env,
   });
   const pool = openPool(database.url);
-  pool.on('error', () => {});
   const log = pino({ level: config.SVC_LOG_LEVEL });
   const app = await buildApp({
     config,

@@ -20,7 +20,6 @@ const now = () => new Date();
 /** What a replica of the server has of keys: its own pool, its own cache, its own ear for changes. */
 async function startReplica(url: string, { hearsAfterMs = 0 } = {}) {
   const pool = openPool(url, { max: 4 });
-  pool.on('error', () => {});
   const sql = sqlOver(pool);
   const bus = createBus({ failed: () => {} });
   const outbox = createOutbox({ now, newId, enqueue: async () => {} });

@@ -15,7 +15,6 @@ const logged: string[] = [];
 beforeEach(async () => {
   database = await createDatabase();
   pool = openPool(database.url);
-  pool.on('error', () => {});
 });
 afterEach(async () => {
   await Promise.all(queues.splice(0).map((queue) => queue.stop()));
