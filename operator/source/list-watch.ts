@@ -47,7 +47,7 @@ const PAGE = 500;
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
 const SILENCE_MS = 150_000;
-const MAX_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 10_000;
 
 export function createListWatch(options: ListWatchOptions) {
   const { path, open, upserted, deleted, log, silenceMs = SILENCE_MS, random = Math.random } = options;
