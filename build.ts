@@ -93,7 +93,9 @@ async function besides(): Promise<void> {
 /** Starts the built server once, on a database of its own, so that what it compiled is kept. */
 async function warm(): Promise<void> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-build-'));
-  const postgres = await startPostgres({ dir, fast: true });
+  // PostgreSQL's user has to get through it when root starts it
+  await chmod(dir, 0o755);
+  const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), fast: true });
   try {
     const child = spawn(process.execPath, [path.join(dist, 'server.js')], {
       env: {

@@ -4,7 +4,7 @@
 // Implements: "client in PostgreSQL, audit and metrics on, durable".
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -77,10 +77,10 @@ function documentOf({ clients, secret, application, redirectUri, users, password
 
 /** @param nodeArgs for the server's process, such as `--cpu-prof` */
 export async function startTarget(say: (line: string) => void, nodeArgs: readonly string[] = []): Promise<Target> {
-  const dir = path.join(os.tmpdir(), `realmkeeper-bench-${process.getuid?.() ?? 0}`);
-  await rm(dir, { recursive: true, force: true });
-  await mkdir(dir, { mode: 0o755 });
-  const postgres = await startPostgres({ dir, log: say });
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-bench-'));
+  // PostgreSQL's user has to get through it when root starts it
+  await chmod(dir, 0o755);
+  const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), log: say });
   let server: Program | undefined;
   const stop = async () => {
     await server?.stop();
