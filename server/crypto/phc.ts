@@ -23,13 +23,18 @@ const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
 const VERSION_13 = 19;
 const HASH_BYTES = 32;
 const MIB = 1024 * 1024;
-/** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. */
+/** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. Memory in KiB. */
 const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000 } as const;
+/** KiB that one check may write in all: memory times passes, about a second. */
+const MOST_WORK = 1024 * 1024;
+/** RFC 9106 §3.1: fewer and there is nothing to compute. */
+const LEAST_KIB_A_LANE = 8;
 
 const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 /** Both alphabets, and passlib's `.` for `+`. */
 const unbase64 = (text: string): Buffer => Buffer.from(text.replaceAll('.', '+'), 'base64');
-const within = (n: number | undefined, most: number): n is number => n !== undefined && n >= 1 && n <= most;
+const within = (n: number | undefined, most: number): n is number =>
+  n !== undefined && Number.isInteger(n) && n >= 1 && n <= most;
 
 function parameters(text: string): Map<string, number> {
   return new Map(
@@ -49,12 +54,17 @@ export function parsePhc(phc: string): Phc | undefined {
     const [memory, passes, lanes] = [named.get('m'), named.get('t'), named.get('p')];
     if (rest[0] !== `v=${VERSION_13}` || salt.length < 8) return undefined;
     if (!within(memory, MOST.memory) || !within(passes, MOST.passes) || !within(lanes, MOST.lanes)) return undefined;
+    if (memory < LEAST_KIB_A_LANE * lanes || memory * passes > MOST_WORK) return undefined;
     return { algorithm: id, memory, passes, lanes, salt, hash };
   }
   if (id === 'scrypt') {
     const [logCost, block, lanes] = [named.get('ln'), named.get('r'), named.get('p')];
     if (!within(logCost, MOST.logCost) || !within(block, 32) || !within(lanes, MOST.lanes)) return undefined;
-    return { algorithm: 'scrypt', cost: 2 ** logCost, block, lanes, salt, hash };
+    const cost = 2 ** logCost;
+    const kib = (cost * block) / 8;
+    // RFC 7914 §2: the cost is less than 2^(16 · block).
+    if (kib > MOST.memory || kib * lanes > MOST_WORK || logCost >= 16 * block) return undefined;
+    return { algorithm: 'scrypt', cost, block, lanes, salt, hash };
   }
   const digest = /^pbkdf2(?:-(sha1|sha256|sha512))?$/.exec(id);
   // $pbkdf2-sha256$i=600000$… of PHC, $pbkdf2-sha256$29000$… of passlib

@@ -48,6 +48,12 @@ test.each([
   '$pbkdf2-sha256$i=99999999999$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   '$scrypt$ln=30,r=8,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   '$md5$i=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  '$argon2id$v=19$m=262144,t=16,p=1$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
+  '$argon2id$v=19$m=8,t=1,p=16$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
+  '$argon2id$v=19$m=19456.5,t=2,p=1$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
+  '$scrypt$ln=18,r=32,p=16$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
+  '$scrypt$ln=14.5,r=8,p=1$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
+  '$scrypt$ln=16,r=1,p=1$c2FsdHNhbHRzYWx0$c2FsdHNhbHRzYWx0c2FsdHNhbHQ',
 ])('what cannot be checked here, or would cost too much, holds for nobody: %s', async (phc) => {
   expect(usablePhc(phc)).toBe(false);
   expect((await passwords.verify(phc, 'umbrella')).ok).toBe(false);
