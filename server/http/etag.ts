@@ -17,5 +17,3 @@ export const expectation =
   (current) => {
     if (ifMatch !== undefined && !names(ifMatch, etagOf(current))) throw new Problem('precondition-failed');
   };
-/** For callers without a condition: tests, the import engine. */
-export const unconditional: Expect = () => {};

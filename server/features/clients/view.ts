@@ -159,4 +159,3 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
     },
   };
 }
-export type ClientViews = ReturnType<typeof createClientViews>;

@@ -5,7 +5,7 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { declared, parsing } from '../../http/document.ts';
 import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
-import { type AuthenticatorEntry, documentOf, nest, rowsOf, type TreeNode, validateTree } from './tree.ts';
+import { type AuthenticatorEntry, documentFaults, documentOf, nest, rowsOf, type TreeNode } from './tree.ts';
 
 interface Row {
   flow_alias: string;
@@ -31,10 +31,6 @@ const executionsOf = ({ fields }: Pick<Saved, 'fields'>): ExecutionDocument[] =>
   const parsed = FlowDocument.shape.executions.safeParse(fields.executions);
   return parsed.success ? (parsed.data ?? []) : [];
 };
-
-/** `executions[0].executions[1]` of every step, depth first: the order in which tree.ts numbers them. */
-const paths = (executions: readonly ExecutionDocument[], at: string): string[] =>
-  executions.flatMap((e, i) => [`${at}[${i}]`, ...paths(e.executions ?? [], `${at}[${i}].executions`)]);
 
 /** The document's tree with the ids of the stored steps that are the same step: equal authenticator and name, in order. */
 function withIds(wanted: readonly ExecutionDocument[], stored: readonly TreeNode[]): ExecutionInput[] {
@@ -95,15 +91,7 @@ export function createFlowsPart({
     const wanted = executionsOf(saved);
     // As POST /flows makes them: empty, until somebody fills them.
     if (wanted.length === 0 || !saved.changed.includes('executions')) return [];
-    const read = rowsFor(wanted);
-    const places = paths(wanted, `${saved.path}.executions`);
-    const found = 'errors' in read ? read.errors : validateTree(read.rows, registry);
-    return found.map(({ path, message }) => ({
-      path: path.replace(/^executions\[(\d+)\]/, (whole, i: string) =>
-        'errors' in read ? `${saved.path}.${whole}` : (places[Number(i)] ?? whole),
-      ),
-      message: message.replaceAll(/execution [0-9a-f-]{36} ?/g, ''),
-    }));
+    return documentFaults(wanted, registry).map(({ path, message }) => ({ path: `${saved.path}.${path}`, message }));
   }
 
   return {

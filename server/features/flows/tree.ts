@@ -267,5 +267,7 @@ export function documentFaults(
 ): FieldError[] {
   let n = 0;
   const read = rowsOf(executions, { newId: () => `#${++n}`, registry });
-  return 'errors' in read ? read.errors : validateTree(read.rows, registry, read.paths);
+  const faults = 'errors' in read ? read.errors : validateTree(read.rows, registry, read.paths);
+  // The steps of a document have no ids that a reader could look for; the path says which it is.
+  return faults.map(({ path, message }) => ({ path, message: message.replaceAll(/execution #\d+:? ?/g, '') }));
 }

@@ -9,9 +9,6 @@ export interface KeyRow {
   activated_at: Date | null;
   rotated_at: Date | null;
 }
-export interface SealedKeyRow extends KeyRow {
-  private_key: Buffer;
-}
 export interface NewKey {
   keyId: string;
   /** Base64 DER. */

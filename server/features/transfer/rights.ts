@@ -7,9 +7,6 @@ import { may, type Principal } from '../../http/principal.ts';
 import type { Fields, RealmPart } from './part.ts';
 import type { PlannedChange } from './plan.ts';
 
-/** A permission that the importer would need, in which realm. */
-export type Lacks = { permission: Permission; realm: string };
-
 /** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */
 export const holdsAll = (principal: Principal, target: string, permissions: readonly string[]): boolean => {
   const held: ReadonlySet<string> | undefined =
