@@ -1,6 +1,6 @@
 // Four resources come alive on a real server, drift is repaired, and a pass over what is in sync writes nothing.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listClients } from '../../server/contract/clients.ts';
+import { createClientSecret, listClients } from '../../server/contract/clients.ts';
 import { listEvents } from '../../server/contract/events.ts';
 import { getFlow, putFlow } from '../../server/contract/flows.ts';
 import { getRealm } from '../../server/contract/realms.ts';
@@ -241,13 +241,19 @@ test('a rotated Secret reaches the server, and a person who changed the secret t
     secret('acme-secrets', { app: fresh, webhook: 'another secret of length' }),
     theRealm(),
   );
-  await eventually(async () => {
+  const tokenStatus = async () => {
     const response = await fetch(`${server.baseUrl}/realms/acme/oauth2/token`, {
       method: 'POST',
       headers: { authorization: `Basic ${Buffer.from(`app:${fresh}`).toString('base64')}` },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     });
-    expect(response.status).toBe(200);
-  });
+    return response.status;
+  };
+  await eventually(async () => expect(await tokenStatus()).toBe(200));
+  const { body: clients = [] } = await server.admin.call(listClients, { params });
+  const id = clients.find(({ clientId }) => clientId === 'app')?.id ?? '';
+  await server.admin.call(createClientSecret, { params: { realm, id } });
+  expect(await tokenStatus()).toBe(401);
+  await eventually(async () => expect(await tokenStatus()).toBe(200));
   expect(JSON.stringify(operator.lines)).not.toContain(fresh);
 });

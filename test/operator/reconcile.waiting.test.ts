@@ -133,6 +133,24 @@ test('of two resources that claim one webhook the second is Stalled, names the f
   expect(await webhooks()).toMatchObject([{ url: 'https://other.example.com/' }]);
 });
 
+test('under Report a spec that was held up is applied once nothing holds it, and not taken for drift', async () => {
+  const url = 'https://second.example.com/';
+  await folder.write('realm.yaml', theRealm());
+  await folder.write('a.yaml', hook('first'));
+  await folder.write('b.yaml', hook('second', { name: 'own', url, driftPolicy: 'Report' }));
+  const operator = await begin();
+  await operator.ready('Webhook', 'first');
+  await operator.ready('Webhook', 'second');
+  await folder.write('b.yaml', hook('second', { url, driftPolicy: 'Report' }));
+  await operator.took('Webhook', 'second', { name: 'shared' });
+  await operator.says('Webhook', 'second', 'Conflict');
+  await folder.remove('a.yaml');
+  await operator.gone('Webhook', 'first');
+  await operator.ready('Webhook', 'second');
+  expect(operator.condition('Webhook', 'second', 'Drifted')).toBeUndefined();
+  expect(await webhooks()).toMatchObject([{ name: 'shared', url }]);
+});
+
 test('a document that the server refuses is Stalled with the server’s words, until the file is mended', async () => {
   await folder.write('realm.yaml', theRealm());
   const flow = (authenticatorId: string) =>
