@@ -124,12 +124,8 @@ export const ClientInput = z
   });
 export type ClientInput = z.infer<typeof ClientInput>;
 
-/** PUT takes what GET answered. */
-export const ClientUpdate = ClientInput.extend({
-  id: Id.optional(),
-  secretSet: z.boolean().optional(),
-  createdAt: EpochMs.optional(),
-});
+/** PUT takes what GET answered, or any part of it. */
+export const ClientUpdate = ClientInput.extend({ id: Id, secretSet: z.boolean(), createdAt: EpochMs }).partial();
 
 /** In a realm document; the natural key is the clientId. */
 export const ClientDocument = z

@@ -37,6 +37,9 @@ export const Page = z.strictObject({
 });
 export const SearchPage = Page.extend({ q: text(255).optional().describe('Search text') });
 
+/** What a PUT brings: whatever is left out keeps its value. */
+export type Changes<T> = { [K in keyof T]?: T[K] | undefined };
+
 /** name → list of strings, as users, groups and roles carry them. */
 export const Attributes = z
   .record(name(255), z.array(text(4096)).max(100))
@@ -44,6 +47,6 @@ export const Attributes = z
 
 /** An absolute http(s) address without fragment or credentials. */
 export const HttpUrl = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, error: 'must be an absolute http or https address' })
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL');

@@ -69,7 +69,7 @@ export const putRole = route({
   summary: 'Update a role; a field that is left out keeps its value',
   permission: 'roles:write',
   params: ById,
-  body: RoleInput.extend({ id: Id.optional() }),
+  body: RoleInput.extend({ id: Id }).partial(),
   response: Role,
   problems: ['not-found', 'name-taken', 'precondition-failed'],
 });

@@ -119,7 +119,7 @@ export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;
 
 /** RFC 8707 §2: an absolute URI without a fragment. */
 export const ResourceIndicator = z
-  .url()
+  .url('must be an absolute URI without a fragment')
   .max(2048)
   .refine((s) => !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment');
 

@@ -43,7 +43,8 @@ export const UserInput = z
   .partial()
   .required({ username: true });
 export type UserInput = z.infer<typeof UserInput>;
-export const UserUpdate = UserInput.extend({ id: Id.optional(), createdAt: EpochMs.optional() });
+/** PUT takes what GET answered, or any part of it. */
+export const UserUpdate = UserInput.extend({ id: Id, createdAt: EpochMs }).partial();
 
 /**
  * A credential moved from elsewhere. `phc`: a PHC string of argon2id, argon2i, scrypt, or PBKDF2 with SHA-1, SHA-256 or

@@ -6,7 +6,7 @@ import { route } from './route.ts';
 
 /** https only; where it may point is the outbound guard's to say, at connection time. */
 const WebhookUrl = z
-  .url({ protocol: /^https$/ })
+  .url({ protocol: /^https$/, error: 'must be an absolute https address' })
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL')
   .refine((s) => !/^[^/]*\/\/[^/]*@/.test(s), 'must not hold a user name or password')

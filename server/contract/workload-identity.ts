@@ -4,7 +4,7 @@ import { ById, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 const HttpsUrl = z
-  .url({ protocol: /^https$/ })
+  .url({ protocol: /^https$/, error: 'must be an absolute https address' })
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL');
 

@@ -46,6 +46,8 @@ const realmOf = (request: FastifyRequest): string | undefined => {
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
 export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   app.setErrorHandler(sendProblem);
+  // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
+  app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
 
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');

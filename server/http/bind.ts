@@ -4,7 +4,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../contract/events.ts';
-import { ProblemDetails } from '../contract/problem.ts';
+import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
 import { type Expect, etagOf, expectation, names } from './etag.ts';
 import type { Principal } from './principal.ts';
@@ -74,6 +74,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       response: { [status]: status === 204 ? z.null() : contract.response, default: ProblemDetails },
     },
     handler: async (request, reply) => {
+      if (method === 'PUT') refuseAnothers(request.params, request.body);
       // The validators above are these very schemas, so the parsed values have their output types.
       const result = await handler({
         params: request.params as z.output<P>,
@@ -91,6 +92,22 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       return reply.code(status).send(result);
     },
   });
+}
+
+/** What GET answered may come back in a PUT; where it says that it is another resource's, somebody has mixed them up. */
+function refuseAnothers(params: unknown, body: unknown): void {
+  const said = (of: unknown, field: string): unknown =>
+    typeof of === 'object' && of !== null ? Reflect.get(of, field) : undefined;
+  const errors = [
+    { path: 'realmId', is: said(params, 'realm') },
+    { path: 'id', is: said(params, 'id') ?? said(params, 'userId') },
+  ].flatMap(({ path, is }) => {
+    const claimed = said(body, path);
+    const fits =
+      is === undefined || claimed === undefined || String(claimed).toLowerCase() === String(is).toLowerCase();
+    return fits ? [] : [{ path, message: `must be ${is}, as in the path` }];
+  });
+  if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
 }
 
 /** Single resources carry an ETag; a GET whose If-None-Match names it is 304. */

@@ -91,9 +91,7 @@ export function problemOf(error: unknown): Problem {
   if (TEXT_NOT_STORABLE.has(codeOf(error)))
     return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
   if (error instanceof Error && 'validation' in error && error.validation) {
-    const errors = fieldsOf(error);
-    const named = errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ');
-    return new Problem('invalid-request', named === '' ? undefined : named, { errors });
+    return new Problem('invalid-request', undefined, { errors: fieldsOf(error) });
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   const code = byStatus[status];
@@ -101,11 +99,15 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal', undefined, { cause: error });
 }
 
+/** In words; whoever shows the detail alone (a log, a resource's condition) still tells every field. */
+const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
+  detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
+
 export const problemBody = (problem: Problem, instance: string) => ({
   type: `urn:svc:problem:${problem.code}`,
   title: problems[problem.code].title,
   status: problem.status,
-  ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+  detail: detailOf(problem),
   instance,
   ...(problem.errors === undefined ? {} : { errors: problem.errors }),
   ...problem.extra,

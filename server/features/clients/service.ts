@@ -3,6 +3,7 @@
 // Implements: decisions "Client", "Rights", "Secrets"; specification 4.10.
 import type { Client, ClientInput } from '../../contract/clients.ts';
 import type { By } from '../../contract/events.ts';
+import type { Changes } from '../../contract/names.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import { hashClientSecret, newClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -112,7 +113,7 @@ export function createClients({
       { principal, by, expect }: { principal: Principal; by: By; expect: Expect },
       realm: string,
       id: string,
-      input: Partial<ClientInput>,
+      input: Changes<ClientInput>,
     ): Promise<Client> {
       const secret = input.secret === undefined ? undefined : await hashClientSecret(input.secret, passwords);
       const read = async (on: Sql) => {

@@ -1,5 +1,6 @@
 // A client between its row and the wire, pure.
 import { type Client, type ClientInput, freshClient } from '../../contract/clients.ts';
+import type { Changes } from '../../contract/names.ts';
 import type { ClientRow, ClientWithLinks } from './store.ts';
 
 export const toWire = (row: ClientWithLinks): Client => ({
@@ -56,7 +57,7 @@ const set = (names: readonly string[]): string[] => [...new Set(names)].sort();
 const once = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** The client as the input wants it: what is left out keeps its value; sets are sorted, lists lose repetitions. */
-export function merged(current: Client, input: Partial<ClientInput>): Client {
+export function merged(current: Client, input: Changes<ClientInput>): Client {
   const { secret: _, ...fields } = input;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const next: Client = {

@@ -2,6 +2,7 @@
 // Does not own: client roles' own endpoints, who holds a role (users, groups, clients), admin roles (admin-access).
 // Implements: decisions "Role"; specification 4.10.
 import type { By } from '../../contract/events.ts';
+import type { Changes } from '../../contract/names.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Composite, Role, RoleInput } from '../../contract/roles.ts';
 import { renameOwned } from '../../db/ownership.ts';
@@ -54,7 +55,7 @@ const normal = ({ roles, clientRoles }: Composite): Composite => ({
   ),
 });
 
-function merged(current: Role, input: Partial<RoleInput>): Role {
+function merged(current: Role, input: Changes<RoleInput>): Role {
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   const next: Role = { ...current, ...given, id: current.id };
   return { ...next, composite: normal(next.composite) };
@@ -116,7 +117,7 @@ export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Tran
         return load(on, realm, role.id);
       }),
 
-    update: (by: By, realm: string, id: string, input: Partial<RoleInput>, expect: Expect): Promise<Role> =>
+    update: (by: By, realm: string, id: string, input: Changes<RoleInput>, expect: Expect): Promise<Role> =>
       transact(async ({ sql: on, record }) => {
         await store.lockComposites(on, realm);
         const before = await load(on, realm, id);

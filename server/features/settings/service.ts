@@ -60,12 +60,10 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
           return { current, ...changeOf(current, input) };
         };
         const first = asked(await store.readSettings(tx.sql, realm));
-        const other = input.realmId !== undefined && input.realmId !== realm;
-        if (first.changes.length === 0 && !other) return first.current;
+        if (first.changes.length === 0) return first.current;
 
         const { wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
         const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
-        if (other) faults.push({ path: 'realmId', message: `must be ${realm}, the realm of the path` });
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
           faults.push({ path: 'browserFlow', message: `there is no flow ${patch.browserFlow}` });
         if (faults.length > 0) throw invalid(faults);

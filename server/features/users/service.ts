@@ -2,6 +2,7 @@
 // Does not own: checking passwords and one-time codes (credentials), sessions, moving users in bulk (transfer).
 // Implements: decisions "User", "Rights"; specification 4.10.
 import type { By } from '../../contract/events.ts';
+import type { Changes } from '../../contract/names.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../contract/users.ts';
@@ -91,7 +92,7 @@ export function createUsers({
     );
   };
 
-  const temporaryAlone = (input: Partial<UserInput>) => {
+  const temporaryAlone = (input: Changes<UserInput>) => {
     if (input.passwordTemporary !== undefined && input.password === undefined)
       throw invalid([{ path: 'passwordTemporary', message: 'says something about password, which is missing' }]);
   };
@@ -125,7 +126,7 @@ export function createUsers({
       { principal, by, expect }: Change,
       realm: string,
       id: string,
-      input: Partial<UserInput>,
+      input: Changes<UserInput>,
     ): Promise<User> {
       temporaryAlone(input);
       const { password } = input;

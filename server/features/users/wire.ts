@@ -1,4 +1,5 @@
 // A user between its row and the wire, pure.
+import type { Changes } from '../../contract/names.ts';
 import type { User, UserInput } from '../../contract/users.ts';
 import type { UserRow, UserWithLinks } from './store.ts';
 
@@ -33,7 +34,7 @@ export const toRow = (user: User): UserRow => ({
 const set = <T extends string>(names: readonly T[]): T[] => [...new Set(names)].sort();
 
 /** The user as the input wants it: what is left out keeps its value. */
-export function merged(current: User, input: Partial<UserInput>): User {
+export function merged(current: User, input: Changes<UserInput>): User {
   const { password: _, passwordTemporary: __, ...fields } = input;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const next: User = { ...current, ...given, id: current.id, createdAt: current.createdAt };

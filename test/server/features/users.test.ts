@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import * as groups from '../../../server/contract/groups.ts';
+import type { Changes } from '../../../server/contract/names.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import * as roles from '../../../server/contract/roles.ts';
 import * as api from '../../../server/contract/users.ts';
@@ -25,14 +26,14 @@ const create = async (body: api.UserInput) => {
   if (!answer.body) throw new Error('no user');
   return answer.body;
 };
-const put = (userId: string, body: api.UserInput, headers: Record<string, string> = {}) =>
+const put = (userId: string, body: Changes<api.UserInput>, headers: Record<string, string> = {}) =>
   server.admin.call(api.putUser, { params: { ...params, userId }, body, headers });
 const role = async (body: roles.RoleInput) => {
   const answer = await server.admin.call(roles.createRole, { params, body });
   if (!answer.body) throw new Error('no role');
   return answer.body;
 };
-const putRole = (id: string, body: roles.RoleInput) =>
+const putRole = (id: string, body: Changes<roles.RoleInput>) =>
   server.admin.call(roles.putRole, { params: { ...params, id }, body });
 const group = async (body: groups.GroupInput) => {
   const answer = await server.admin.call(groups.createGroup, { params, body });
@@ -72,7 +73,15 @@ describe('a user', () => {
     expect((await put(user.id, api.UserUpdate.parse(user))).body).toEqual(user);
     const after = await server.admin.call(listEvents, { params, query: { userId: user.id } });
     expect(after.body?.length).toBe(before.body?.length);
-    expect((await put(user.id, { username: 'kept', firstName: 'New' })).body).toEqual({ ...user, firstName: 'New' });
+    expect((await put(user.id, { firstName: 'New' })).body).toEqual({ ...user, firstName: 'New' });
+  });
+
+  test('is not written with what was read of another one', async () => {
+    const [mine, other] = [await create({ username: 'mine' }), await create({ username: 'other' })];
+    await expect(put(mine.id, api.UserUpdate.parse({ id: other.id, firstName: 'X' }))).rejects.toMatchObject({
+      status: 400,
+      problem: { errors: [{ path: 'id', message: expect.stringContaining(mine.id) }] },
+    });
   });
 
   test('has a name and an address that nobody else in the realm has, whatever their case', async () => {

@@ -35,3 +35,16 @@ test('an empty body of type JSON is no body; one that is no JSON is a 400', asyn
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   }
 });
+
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml'])(
+  'the admin API takes JSON alone: %s is a 415',
+  async (type) => {
+    const response = await fetch(`${server.baseUrl}/admin/login`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: 'username=admin&password=x',
+    });
+    expect(response.status).toBe(415);
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  },
+);
