@@ -13,6 +13,7 @@ import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
+import { createDirectory } from './directory.ts';
 import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -24,21 +25,10 @@ import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
-import { adminRolesPart } from './features/admin-access/transfer.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
-import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
-import { createClientScopes } from './features/client-scopes/service.ts';
-import { clientScopesPart } from './features/client-scopes/transfer.ts';
-import { clientRoutes } from './features/clients/routes.ts';
-import { createClients } from './features/clients/service.ts';
-import { createClientsPart, serviceAccountRolesPart } from './features/clients/transfer.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { seedFlows } from './features/flows/seed.ts';
-import { createFlowsPart } from './features/flows/transfer.ts';
-import { groupRoutes } from './features/groups/routes.ts';
-import { createGroups } from './features/groups/service.ts';
-import { groupsPart } from './features/groups/transfer.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
@@ -48,30 +38,16 @@ import { createMonitoring } from './features/monitoring/service.ts';
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
-import { roleRoutes } from './features/roles/routes.ts';
-import { createRoles } from './features/roles/service.ts';
-import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
-import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
 import { createTokens } from './features/tokens/service.ts';
-import { createExport } from './features/transfer/export.ts';
-import { createManagers } from './features/transfer/managers.ts';
-import { transferRoutes } from './features/transfer/routes.ts';
-import { createTransfer, sectionKeys } from './features/transfer/service.ts';
-import * as importStore from './features/users/import-store.ts';
-import { userRoutes } from './features/users/routes.ts';
-import { createUsers } from './features/users/service.ts';
-import { createUserTransfer } from './features/users/transfer.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks } from './features/webhooks/service.ts';
-import { createWebhooksPart } from './features/webhooks/transfer.ts';
 import { createExchange } from './features/workload-identity/exchange.ts';
 import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
 import { workloadIdentityRoutes, workloadTokenRoutes } from './features/workload-identity/routes.ts';
 import { createWorkloadIdentities } from './features/workload-identity/service.ts';
-import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
@@ -83,6 +59,7 @@ import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
+import { createRealmDocument } from './realm-document.ts';
 
 export const VERSION = '0.1.0';
 
@@ -196,20 +173,7 @@ export async function buildApp({
     now,
   });
   const adminRoles = createAdminRoles({ sql, transact });
-  const clientScopes = createClientScopes({ sql, transact, newId });
-  const clients = createClients({ sql, transact, access, passwords, now, newId });
-  const roles = createRoles({ sql, transact, newId });
-  const groups = createGroups({ sql, transact, newId });
-  const users = createUsers({
-    sql,
-    transact,
-    access,
-    passwords,
-    passwordMinLength: async (realm) => (await settings.of(realm))?.passwordMinLength ?? 12,
-    setPassword: credentials.setPassword,
-    now,
-    newId,
-  });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, settings, now, newId });
   const bootstrap = createBootstrap({
     sql,
     transact,
@@ -256,34 +220,21 @@ export async function buildApp({
     now,
   });
   const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
-  // In dependency order: what a part's objects name comes before them.
-  const parts = [
-    createSettingsPart({ baseUrl }),
-    resourceIndicatorsPart,
-    clientScopesPart,
-    rolesPart,
-    createFlowsPart({ registry, newId }),
-    createClientsPart({ passwords, newId, now }),
-    clientRolesPart,
-    adminRolesPart,
-    serviceAccountRolesPart,
-    groupsPart,
-    createWebhooksPart({ seal, newId, now }),
-    createWorkloadIdentityPart({ newId }),
-  ];
-  const userTransfer = createUserTransfer({ databaseUrl, seal, newId });
-  const transfer = createTransfer({
+  const realmDocument = createRealmDocument({
     sql,
     transact,
-    parts,
-    users: userTransfer,
-    userRows: importStore,
+    pool,
+    databaseUrl,
+    seal,
+    passwords,
+    registry,
     realms,
     documentEnvironment: config.documentEnvironment,
     denied,
+    baseUrl,
     now,
+    newId,
   });
-  const exporter = createExport({ pool, parts, users: userTransfer, keys: sectionKeys });
   const jobs = [
     deliveryJob({
       sql,
@@ -328,18 +279,14 @@ export async function buildApp({
     });
     adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
-    transferRoutes(admin, { transfer, managers: createManagers({ sql, transact }), exporter, parts });
+    realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
     keyRoutes(admin, keys);
     people.mountAdmin(admin);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks, sql });
     workloadIdentityRoutes(admin, { identities, sql });
-    userRoutes(admin, { users, sql });
-    roleRoutes(admin, { roles, sql });
-    groupRoutes(admin, { groups });
-    clientRoutes(admin, { clients, sql });
-    clientScopeRoutes(admin, { scopes: clientScopes, sql });
+    directory.mount(admin);
     monitoringAdminRoutes(admin, monitoring);
   });
 

@@ -1,0 +1,57 @@
+// The composition root's part for what administrators keep: users, roles, groups, clients, client scopes.
+// It decides nothing; rules are the features'. Specification 4.10; design "Composition root".
+import type { FastifyInstance } from 'fastify';
+import type { Passwords } from './crypto/passwords.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import type { Access } from './features/admin-access/service.ts';
+import { clientScopeRoutes } from './features/client-scopes/routes.ts';
+import { createClientScopes } from './features/client-scopes/service.ts';
+import { clientRoutes } from './features/clients/routes.ts';
+import { createClients } from './features/clients/service.ts';
+import type { Credentials } from './features/credentials/service.ts';
+import { groupRoutes } from './features/groups/routes.ts';
+import { createGroups } from './features/groups/service.ts';
+import { roleRoutes } from './features/roles/routes.ts';
+import { createRoles } from './features/roles/service.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import { userRoutes } from './features/users/routes.ts';
+import { createUsers } from './features/users/service.ts';
+
+export interface DirectoryDeps {
+  sql: Sql;
+  transact: Transact;
+  access: Access;
+  passwords: Passwords;
+  credentials: Pick<Credentials, 'setPassword'>;
+  settings: Pick<SettingsService, 'of'>;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createDirectory(deps: DirectoryDeps) {
+  const { sql, transact, access, passwords, credentials, settings, now, newId } = deps;
+  const clientScopes = createClientScopes({ sql, transact, newId });
+  const clients = createClients({ sql, transact, access, passwords, now, newId });
+  const roles = createRoles({ sql, transact, newId });
+  const groups = createGroups({ sql, transact, newId });
+  const users = createUsers({
+    sql,
+    transact,
+    access,
+    passwords,
+    passwordMinLength: async (realm) => (await settings.of(realm))?.passwordMinLength ?? 12,
+    setPassword: credentials.setPassword,
+    now,
+    newId,
+  });
+  return {
+    mount(admin: FastifyInstance): void {
+      userRoutes(admin, { users, sql });
+      roleRoutes(admin, { roles, sql });
+      groupRoutes(admin, { groups });
+      clientRoutes(admin, { clients, sql });
+      clientScopeRoutes(admin, { scopes: clientScopes, sql });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// The composition root's part for the realm document: its parts in order, import, export, managers and adoption.
+// It decides nothing; each feature's transfer.ts reads and writes its own. Decisions "Import, export, plan".
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import type { Passwords } from './crypto/passwords.ts';
+import type { Seal } from './crypto/seal.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { adminRolesPart } from './features/admin-access/transfer.ts';
+import { clientScopesPart } from './features/client-scopes/transfer.ts';
+import { createClientsPart, serviceAccountRolesPart } from './features/clients/transfer.ts';
+import { createFlowsPart } from './features/flows/transfer.ts';
+import type { AuthenticatorEntry } from './features/flows/tree.ts';
+import { groupsPart } from './features/groups/transfer.ts';
+import type { Realms } from './features/realms/service.ts';
+import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
+import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
+import { createExport } from './features/transfer/export.ts';
+import { createManagers } from './features/transfer/managers.ts';
+import { transferRoutes } from './features/transfer/routes.ts';
+import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
+import * as importStore from './features/users/import-store.ts';
+import { createUserTransfer } from './features/users/transfer.ts';
+import { createWebhooksPart } from './features/webhooks/transfer.ts';
+import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
+
+export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'documentEnvironment'> {
+  sql: Sql;
+  transact: Transact;
+  pool: pg.Pool;
+  databaseUrl: string;
+  seal: Seal;
+  passwords: Passwords;
+  registry: readonly AuthenticatorEntry[];
+  realms: Pick<Realms, 'seedInto'>;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createRealmDocument(deps: RealmDocumentDeps) {
+  const { sql, transact, pool, databaseUrl, seal, passwords, registry, realms, baseUrl, now, newId } = deps;
+  const { denied, documentEnvironment } = deps;
+  // In dependency order: what a part's objects name comes before them.
+  const parts = [
+    createSettingsPart({ baseUrl }),
+    resourceIndicatorsPart,
+    clientScopesPart,
+    rolesPart,
+    createFlowsPart({ registry, newId }),
+    createClientsPart({ passwords, newId, now }),
+    clientRolesPart,
+    adminRolesPart,
+    serviceAccountRolesPart,
+    groupsPart,
+    createWebhooksPart({ seal, newId, now }),
+    createWorkloadIdentityPart({ newId }),
+  ];
+  const users = createUserTransfer({ databaseUrl, seal, newId });
+  const transfer = createTransfer({
+    sql,
+    transact,
+    parts,
+    users,
+    userRows: importStore,
+    realms,
+    documentEnvironment,
+    denied,
+    now,
+  });
+  const exporter = createExport({ pool, parts, users, keys: sectionKeys });
+  const managers = createManagers({ sql, transact });
+  return {
+    mount: (admin: FastifyInstance): void => transferRoutes(admin, { transfer, managers, exporter, parts }),
+  };
+}
