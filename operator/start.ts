@@ -55,7 +55,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     client,
     timers,
     changed: enqueueRealm,
-    reached: enqueueUnready,
+    reached() {
+      enqueueUnready();
+      queue.hurry();
+    },
     log: (message) => log({ message }),
   });
   const controller = createController({
@@ -113,6 +116,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
           queue.add(keyOfResource(resource));
       }
     },
+    reached: () => queue.hurry(),
   };
   drift.start();
   try {

@@ -23,6 +23,8 @@ export interface Queue {
   add(key: string): void;
   /** Runs the key after `ms`; an earlier time wins. */
   addAfter(key: string, ms: number): void;
+  /** What made runs fail is over: whatever backs off runs now, and its failures are forgotten. */
+  hurry(): void;
   /** Resolves when nothing runs and nothing waits to run at once. */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -116,6 +118,12 @@ export function createQueue({
     }
   }
 
+  function hurry(): void {
+    const backing = [...failures.keys()];
+    failures.clear();
+    for (const key of backing) if (later.has(key) || running.has(key)) add(key);
+  }
+
   const idle = () =>
     new Promise<void>((resolve) => {
       if (running.size === 0 && ready.size === 0) resolve();
@@ -125,6 +133,7 @@ export function createQueue({
   return {
     add,
     addAfter,
+    hurry,
     idle,
     depth: () => ready.size,
     async stop() {

@@ -73,6 +73,7 @@ export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promis
       path: collection,
       open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
       log,
+      recovered: () => listener?.reached?.(),
       ...hears,
     });
   const watches: ListWatch[] = [

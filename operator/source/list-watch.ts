@@ -28,6 +28,8 @@ export interface ListWatchOptions {
   upserted(object: Followed): void;
   deleted(object: Followed): void;
   log(message: string): void;
+  /** It goes on after it was in trouble. */
+  recovered?(): void;
   /** Nothing heard for so long, bookmarks included: the connection is taken for dead. */
   silenceMs?: number;
   wait?(ms: number, signal: AbortSignal): Promise<unknown>;
@@ -60,6 +62,12 @@ export function createListWatch(options: ListWatchOptions) {
     listed = resolve;
   });
   let failures = 0;
+  let troubled = false;
+  function recover(): void {
+    if (!troubled) return;
+    troubled = false;
+    options.recovered?.();
+  }
 
   const keyOf = ({ metadata }: Followed) => `${metadata.namespace}/${metadata.name}`;
   /** A listener's mistake is its own: it must not end the following. */
@@ -132,7 +140,9 @@ export function createListWatch(options: ListWatchOptions) {
     const { signal, heard, done } = withSilence();
     let version = from;
     try {
-      for await (const line of await open(`${path}?${query}`, signal)) {
+      const lines = await open(`${path}?${query}`, signal);
+      recover();
+      for await (const line of lines) {
         heard();
         failures = 0;
         const next = hear(line);
@@ -171,6 +181,7 @@ export function createListWatch(options: ListWatchOptions) {
 
   async function backOff(error: unknown): Promise<void> {
     failures += 1;
+    troubled = true;
     // said once for each spell of trouble, with the fault that began it
     if (failures === 1) log(`${path}: ${words(error)}; trying again`);
     const full = Math.min(MAX_BACKOFF_MS, 250 * 2 ** Math.min(failures, 10));

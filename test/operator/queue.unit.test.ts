@@ -129,6 +129,22 @@ test('a success forgets the failures before it', async () => {
   expect(waiting()).toEqual([250]);
 });
 
+test('when what made runs fail is over, what backs off runs at once, and only that', async () => {
+  const { queue, runs, end, waiting } = harness();
+  queue.add('fine');
+  await end('fine', { afterMs: 600_000 });
+  for (let i = 0; i < 10; i += 1) {
+    queue.add('bad');
+    await end('bad', 'backoff');
+  }
+  runs.length = 0;
+  queue.hurry();
+  expect(runs).toEqual(['bad']);
+  await end('bad', 'backoff');
+  // its failures before are forgotten
+  expect(waiting()).toEqual([250, 600_000]);
+});
+
 test('an error is told and backs off as well', async () => {
   const { queue, runs, errors, end, pass } = harness();
   queue.add('a');
