@@ -25,6 +25,7 @@ const AWAY = new Set([
 ]);
 const AWAY_WORDS =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
+const FOREIGN_KEY = '23503';
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whether the database is away (or out of disk, memory, connections): the request may be tried again. */
@@ -90,6 +91,12 @@ export function problemOf(error: unknown): Problem {
     return new Problem('unavailable', undefined, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
   if (TEXT_NOT_STORABLE.has(codeOf(error)))
     return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
+  // Services look before they write, so only a delete at the same moment comes to this.
+  if (codeOf(error) === FOREIGN_KEY)
+    return new Problem('not-found', 'What this refers to was deleted meanwhile', {
+      cause: error,
+      reason: 'foreign key',
+    });
   if (error instanceof Error && 'validation' in error && error.validation) {
     return new Problem('invalid-request', undefined, { errors: fieldsOf(error) });
   }

@@ -109,4 +109,5 @@ test('the OpenAPI document and its page are there for everybody', async () => {
   expect(await document.json()).toMatchObject({ openapi: '3.1.0', servers: [{ url: server.baseUrl }] });
   const page = await fetch(`${server.baseUrl}/swagger-ui.html`);
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
 });

@@ -33,11 +33,15 @@ export function createAdminRoles({ sql, transact }: { sql: Sql; transact: Transa
         const name = input.name ?? current?.name;
         if (name === undefined) throw new Problem('not-found', 'There is no such admin role; with a name it is made');
         if (current?.built_in) throw new Problem('built-in', `${current.name} is built in and cannot be changed`);
-        // Whoever holds the role gains what is added, over every realm that it was given for.
-        const added = input.permissions.filter((permission) => !current?.permissions.includes(permission));
+        // Whoever holds the role gains or loses what changes, over every realm that it was given for.
+        const before = current?.permissions ?? [];
+        const changed = [
+          ...input.permissions.filter((permission) => !before.includes(permission)),
+          ...before.filter((permission) => !input.permissions.some((kept) => kept === permission)),
+        ];
         const targets = new Set([realm, ...(current ? await store.roleTargets(on, realm, id) : [])]);
-        if (![...targets].every((target) => holds(principal, target, added)))
-          throw new Problem('privilege-escalation', 'The role would hold a permission that you do not hold');
+        if (![...targets].every((target) => holds(principal, target, changed)))
+          throw new Problem('privilege-escalation', 'The role would gain or lose a permission that you do not hold');
         const permissions = known.filter((permission) => input.permissions.includes(permission));
         const row = { id, name, built_in: false, permissions };
         if (!(await store.upsertRole(on, realm, row))) throw new Problem('name-taken', `The name ${name} is taken`);

@@ -114,7 +114,8 @@ export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = P
         if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
         await store.retireActive(tx.sql, realm, at);
         const row = await store.activate(tx.sql, realm, key.keyId, at);
-        if (!row) throw new Error(`the key ${key.keyId} vanished before it became active`);
+        // The realm was deleted and made anew while the key was being published.
+        if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
         await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
         tx.record({
           type: 'KEY_ROTATED',

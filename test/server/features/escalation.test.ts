@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
-import { builtInAdminRoles } from '../../../server/contract/permissions.ts';
+import { builtInAdminRoles, type Permission } from '../../../server/contract/permissions.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import * as users from '../../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
+import { newId } from '../../../server/crypto/ids.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -157,6 +158,16 @@ describe('whoever gives admin roles', () => {
       body: { grants: [{ role: 'client-manager', realm }] },
     });
     await expect(attempt).rejects.toMatchObject(refused);
+  });
+
+  test('takes nothing from a role that holds more, neither by making it narrower nor by emptying it', async () => {
+    const at = { realm, id: newId() };
+    const permissions: Permission[] = ['clients:write', 'users:read'];
+    await server.admin.call(access.putAdminRole, { params: at, body: { name: 'wide', permissions } });
+    for (const left of [['users:read'], []] satisfies Permission[][])
+      await expect(giver.call(access.putAdminRole, { params: at, body: { permissions: left } })).rejects.toMatchObject(
+        refused,
+      );
   });
 
   test.each([
