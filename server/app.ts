@@ -50,6 +50,7 @@ import { workloadIdentityRoutes, workloadTokenRoutes } from './features/workload
 import { createWorkloadIdentities } from './features/workload-identity/service.ts';
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
+import { trackConnections } from './http/connections.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
 import { answerNotFound } from './http/not-found.ts';
 import { describeRoutes } from './http/openapi.ts';
@@ -255,6 +256,8 @@ export async function buildApp({
     bodyLimit: 1024 * 1024,
     routerOptions: { maxParamLength: 2048 },
     return503OnClosing: true,
+    // A body that never ends would hold its connection for ever. The longest, an import, has ten minutes in the database too.
+    requestTimeout: 600_000,
   });
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
@@ -293,6 +296,7 @@ export async function buildApp({
   await http.register(async (pages) => people.mountPages(pages));
 
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
+  const connections = trackConnections(http.server);
   let changes: Changes | undefined;
   return {
     http,
@@ -308,7 +312,7 @@ export async function buildApp({
       monitoring.drain();
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
-      await http.close();
+      await connections.during(() => http.close());
       await protocol.stop();
       await queue.stop();
       await outbound.close();

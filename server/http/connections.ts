@@ -1,0 +1,34 @@
+// Owns: letting go of connections when the server stops, so that no client can hold it.
+// Does not own: finishing requests, which is Fastify's `close`.
+// Implements: "stop is graceful: readiness off, requests finished, jobs handed back".
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Less than the 30 seconds that Kubernetes gives a pod to end. */
+const GRACE_MS = 20_000;
+
+/**
+ * Node closes idle connections with the server, but counts one as idle only once it has carried a request; browsers open
+ * some ahead, and a silent one would hold the stop for a minute.
+ */
+export function trackConnections(server: Server, graceMs = GRACE_MS) {
+  const silent = new Set<Socket>();
+  let closing = false;
+  server.on('connection', (socket: Socket) => {
+    if (closing) return socket.destroy();
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+  return {
+    /** Waits for `close`, which finishes requests; whoever doesn't take an answer in time is cut off. */
+    async during(close: () => PromiseLike<unknown>): Promise<void> {
+      closing = true;
+      const closed = close();
+      for (const socket of silent) socket.destroy();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
