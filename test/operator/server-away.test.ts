@@ -71,7 +71,6 @@ test('a resource that changes while the server is away waits, and is applied whe
   await startAgain();
   const back = await operator.ready('Realm', 'acme');
   expect(back.status.lastPlan).toMatchObject({ summary: 'update settings acme' });
-  await eventually(() => expect(operator?.lines).toContain('the server answers again'));
 });
 
 test('an operator that starts before its server waits for it', async () => {
