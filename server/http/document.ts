@@ -42,6 +42,10 @@ export const join = (path: string, rest: string): string =>
 export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
   list && [...new Set(list)].sort();
 
+/** The texts in a field that holds a list of them. */
+export const strings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
+
 /** Leaves out what is undefined, so that an undeclared field is absent. */
 export const declared = (fields: Record<string, unknown>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

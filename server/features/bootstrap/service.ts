@@ -9,6 +9,7 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Access } from '../admin-access/service.ts';
+import type { Credentials } from '../credentials/service.ts';
 import * as store from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
@@ -46,13 +47,7 @@ export function createBootstrap({
   access: Pick<Access, 'grant'>;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   /** Stores a password's hash for a user who has none yet. */
-  setPassword(
-    tx: Tx,
-    by: By,
-    realm: string,
-    userId: string,
-    password: { phc: string; temporary: boolean },
-  ): Promise<unknown>;
+  setPassword: Credentials['setPassword'];
   now: () => Date;
   newId: () => string;
 }) {

@@ -6,6 +6,7 @@ import { createRealmCache } from '../../db/cache.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../db/person.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ScopeView } from '../../http/claims.ts';
+import type { ClientRow } from './store.ts';
 
 /** A client as the token path sees it. */
 export interface ClientView {
@@ -45,26 +46,7 @@ export interface Overview {
   slowSecrets: boolean;
 }
 
-interface Row {
-  id: string;
-  client_id: string;
-  name: string | null;
-  enabled: boolean;
-  token_endpoint_auth_method: TokenEndpointAuthMethod;
-  secret_hash: Buffer | null;
-  secret_slow: string | null;
-  redirect_uris: string[];
-  post_logout_redirect_uris: string[];
-  web_origins: string[];
-  grant_types: string[];
-  consent_required: boolean;
-  require_pkce: boolean;
-  flow_override: string | null;
-  access_token_ttl_seconds: number | null;
-  refresh_token_ttl_seconds: number | null;
-  jwks: Record<string, unknown> | null;
-  jwks_uri: string | null;
-  allowed_resources: string[];
+interface Row extends Omit<ClientRow, 'description' | 'created_at'> {
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: Claim[]; optional: boolean }[];
   roles: RolePairs;
   administers: boolean;

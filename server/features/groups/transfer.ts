@@ -1,6 +1,6 @@
 // The realm document's `groups`: flat, by path; a parent is declared too or exists. Specification 2.10; decisions "Group".
 import { GroupDocument } from '../../contract/groups.ts';
-import { asSet, declared, parsing } from '../../http/document.ts';
+import { asSet, declared, parsing, strings } from '../../http/document.ts';
 import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
 
 interface Row {
@@ -11,8 +11,6 @@ interface Row {
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 const depthOf = (path: string): number => path.split('/').length;
-const strings = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
 
 export const groupsPart: RealmPart = {
   section: 'groups',

@@ -3,6 +3,7 @@
 import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
+import { strings } from '../../http/document.ts';
 import { may, type Principal } from '../../http/principal.ts';
 import type { Fields, RealmPart } from './part.ts';
 import type { PlannedChange } from './plan.ts';
@@ -43,9 +44,6 @@ interface GrantRow {
   permissions: string[];
   target_realm: string;
 }
-
-const strings = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
 
 /** Clients whose credentials or reach a change would put into other hands. */
 function clientsTouched(changes: readonly PlannedChange[]): Set<string> {

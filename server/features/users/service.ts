@@ -8,11 +8,12 @@ import { type FieldError, Problem } from '../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../contract/users.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact, Tx } from '../../db/transact.ts';
+import type { Transact } from '../../db/transact.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
+import type { Credentials } from '../credentials/service.ts';
 import * as store from './store.ts';
 import { fresh, merged, toRow, toWire } from './wire.ts';
 
@@ -44,13 +45,7 @@ export function createUsers({
   passwords: Pick<Passwords, 'hash'>;
   passwordMinLength(realm: string): Promise<number>;
   /** Stores a hash in place of the one before; records PASSWORD_CHANGED. */
-  setPassword(
-    tx: Tx,
-    by: By,
-    realm: string,
-    userId: string,
-    password: { phc: string; temporary: boolean },
-  ): Promise<unknown>;
+  setPassword: Credentials['setPassword'];
   now: () => Date;
   newId: () => string;
 }) {

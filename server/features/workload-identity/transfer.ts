@@ -2,17 +2,9 @@
 import { WorkloadIdentityDocument } from '../../contract/workload-identity.ts';
 import { declared, parsing } from '../../http/document.ts';
 import type { Existing, RealmPart } from '../transfer/part.ts';
+import type { CredentialRow } from './store.ts';
 
-interface Row {
-  name: string;
-  issuer: string;
-  jwks_uri: string | null;
-  subject: string;
-  audience: string;
-  client_id: string;
-  scopes: string;
-  enabled: boolean;
-}
+type Row = Omit<CredentialRow, 'id'>;
 
 export function createWorkloadIdentityPart({ newId }: { newId: () => string }): RealmPart {
   return {
