@@ -24,9 +24,6 @@ async function start(
   say('Starting the server…');
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
   const server = await startServer(environment, say);
-  const { username, password } = server.administrator;
-  // At once, since it is shown only once and the rest may yet fail.
-  if (password) say(`Administrator: ${username} / ${password}`);
   try {
     const serverUrl = server.address;
     const authorize = serverSession({ serverUrl, credential: { secret: secrets.operator }, fetch });
@@ -92,6 +89,7 @@ async function main(): Promise<void> {
   const stop = async (code: number) => {
     if (stopping) return;
     stopping = true;
+    if (code === 0) say('Stopping…');
     await running.operator.stop();
     await running.server.stop();
     process.exit(code);

@@ -18,7 +18,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
-  SVC_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  SVC_PORT: z.coerce.number('must be a number').int().min(0).max(65_535).default(8080),
   SVC_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .transform((s) => s.replace(/\/+$/, ''))
@@ -26,8 +26,10 @@ const Environment = z.object({
     .optional(),
   SVC_TRUST_PROXY: list.optional().describe('Addresses or CIDRs of proxies whose forwarding headers count'),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  SVC_DATABASE_POOL: z.coerce.number().int().min(2).max(200).default(10),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })
+    .optional(),
+  SVC_DATABASE_POOL: z.coerce.number('must be a number').int().min(2).max(200).default(10),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   SVC_MASTER_KEY: z
     .string()
@@ -42,13 +44,13 @@ const Environment = z.object({
   SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
   NODE_ENV: z.string().optional(),
   SVC_DISK_FREE_MIN_BYTES: z.coerce
-    .number()
+    .number('must be a number')
     .int()
     .min(0)
     .default(10 * 1024 * 1024)
     .describe('Health shows diskSpace DOWN below this'),
   SVC_DRAIN_SECONDS: z.coerce
-    .number()
+    .number('must be a number')
     .min(0)
     .max(300)
     .default(0)
@@ -64,12 +66,12 @@ const Environment = z.object({
   SVC_CLUSTER_CA_FILE: z.string().optional(),
   SVC_CLUSTER_TOKEN_FILE: z.string().optional(),
   SVC_WORKLOAD_RATE_LIMIT: z.coerce
-    .number()
+    .number('must be a number')
     .int()
     .min(1)
     .default(60)
     .describe('Exchanges a minute for a realm and address'),
-  SVC_PASSWORD_THREADS: z.coerce.number().int().min(1).max(64).optional(),
+  SVC_PASSWORD_THREADS: z.coerce.number('must be a number').int().min(1).max(64).optional(),
 });
 
 /** What variables ask of each other, looked at even where single ones are faulty, so that every fault is told at once. */

@@ -28,8 +28,6 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
 
   // after the handlers: whoever reads this may stop it at once
-  const { username, password } = server.administrator;
-  if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
   say(`Realmkeeper listens on ${server.address}; its base address is ${server.config.baseUrl}`);
   const failure = await server.failed;
   say(failure.message);

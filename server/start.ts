@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
@@ -15,7 +16,7 @@ export interface RunningServer {
   config: Config;
   /** Where it listens; differs from `config.baseUrl` behind a proxy or with port 0. */
   address: string;
-  /** Set when this start made the administrator with a generated password. */
+  /** `password` when this start made the administrator with a generated one; `say` has told it already. */
   administrator: { username: string; password: string | undefined };
   /** Settles when the server can't go on (the embedded database died); the message says why. */
   failed: Promise<Error>;
@@ -60,11 +61,29 @@ export async function startServer(
     });
     releases.push(app.stop);
     const { administrator } = await app.start();
-    const address = await app.http.listen({ host: config.SVC_HOST, port: config.SVC_PORT });
+    const { username, password } = administrator;
+    // at once: it can't be told again, and the rest may yet fail
+    if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
+    const address = await listen(app.http, config);
     log.info({ address }, 'listening');
     return { config, address, administrator, failed, stop };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+async function listen(http: FastifyInstance, { SVC_HOST: host, SVC_PORT: port }: Config): Promise<string> {
+  try {
+    return await http.listen({ host, port });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'EADDRINUSE')
+      throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set SVC_PORT to another.`);
+    if (error.code === 'EACCES')
+      throw new Error(`Port ${port} of ${host} is not for this user to listen on: set SVC_PORT to one above 1023.`);
+    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+      throw new Error(`${host} is not an address of this machine: correct SVC_HOST.`);
     throw error;
   }
 }

@@ -27,7 +27,7 @@ export async function claim(dir: string): Promise<() => Promise<void>> {
       // of those who are still trying, the first by name goes on and the others give way
       const winner = others.find(({ role, who }) => role === 'owner' || who < me);
       if (winner) {
-        const next = 'stop it, or choose another data folder, or set DATABASE_URL';
+        const next = 'stop it, or choose another data folder (SVC_DATA_DIR), or set DATABASE_URL';
         throw new Error(`The database in ${dir} is in use by process ${parseInt(winner.who, 10)}: ${next}.`);
       }
       if (others.length === 0) break;

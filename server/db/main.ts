@@ -4,7 +4,7 @@
 import { migrate } from './migrate.ts';
 
 const url = process.env.DATABASE_URL;
-if (url) {
+if (url && /^postgres(ql)?:\/\//.test(url)) {
   try {
     const { applied } = await migrate(url, { log: (message) => console.log(message) });
     console.log(applied.length > 0 ? `${applied.length} migrations applied.` : 'The database is up to date.');
@@ -13,6 +13,7 @@ if (url) {
     process.exitCode = 1;
   }
 } else {
-  console.error('DATABASE_URL is not set: give it the database to migrate, such as postgres://user:password@host/name');
+  const fault = url ? 'is no address of a database' : 'is not set';
+  console.error(`DATABASE_URL ${fault}: give it the database to migrate, such as postgres://user:password@host/name`);
   process.exitCode = 2;
 }
