@@ -48,3 +48,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml']
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   },
 );
+
+test('a request that never ends does not hold its connection for ever', () => {
+  expect(server.app.http.server.requestTimeout).toBeGreaterThan(0);
+});
