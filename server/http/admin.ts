@@ -8,7 +8,7 @@ import type { Permission } from '../contract/permissions.ts';
 import { Problem } from '../contract/problem.ts';
 import { sameSecret } from '../crypto/tokens.ts';
 import { byPrincipal, may, type Principal } from './principal.ts';
-import { sendProblem } from './problems.ts';
+import { problemOf, sendProblem } from './problems.ts';
 
 export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
 export const CSRF_COOKIE = 'XSRF-TOKEN';
@@ -45,7 +45,11 @@ const realmOf = (request: FastifyRequest): string | undefined => {
 
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
 export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
-  app.setErrorHandler(sendProblem);
+  app.setErrorHandler((error, request, reply) => {
+    // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
+    if (problemOf(error).status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
+    return sendProblem(error, request, reply);
+  });
   // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
   app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
 
