@@ -76,6 +76,13 @@ async function main(): Promise<void> {
       await pin(pid, one === undefined ? numbers : [one]);
     },
   };
+  // the server and PostgreSQL would go on without us
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, async () => {
+      await (await target?.catch(() => undefined))?.stop();
+      process.exit(130);
+    });
+  }
   const print = given.json ? say : (text: string) => console.log(text);
   print(heading(pinned));
   const results: object[] = [];
