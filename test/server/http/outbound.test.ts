@@ -156,11 +156,12 @@ describe('how much is taken', () => {
   });
 
   test('an answer that does not come in time is given up', async () => {
-    receiver.answer = () => ({ afterMs: 5_000 });
+    const afterMs = 5_000;
+    receiver.answer = () => ({ afterMs });
     const started = performance.now();
     const guard = outbound({ allow: ['127.0.0.1'] });
     expect(await fault(guard.fetch(receiver.url, { ...LIMITS, timeoutMs: 200 }))).toBe('timed-out');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(afterMs);
   });
 
   test('an answer that begins and then stalls is given up in time, too', async () => {
