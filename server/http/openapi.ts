@@ -24,7 +24,7 @@ const UI_POLICY = [
 function sendCsrf<R extends object>(request: R): R {
   const cookies: string = Reflect.get(globalThis, 'document').cookie;
   const token = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(cookies)?.[1];
-  if (token) Object.assign(Reflect.get(request, 'headers'), { 'X-XSRF-TOKEN': token });
+  if (token) Object.assign(Reflect.get(Object(request), 'headers'), { 'X-XSRF-TOKEN': token });
   return request;
 }
 
