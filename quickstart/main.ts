@@ -6,10 +6,10 @@ import { serverSession } from '../operator/session.ts';
 import { folderSource } from '../operator/source/folder.ts';
 import { orphansOf } from '../operator/source/orphans.ts';
 import { type Operator, startOperator } from '../operator/start.ts';
-import { BadEnvironment } from '../server/config.ts';
+import { BadEnvironment, parseConfig } from '../server/config.ts';
 import { createClient } from '../server/contract/client.ts';
 import { type RunningServer, startServer } from '../server/start.ts';
-import { seedPerson } from './person.ts';
+import { personFaults, seedPerson } from './person.ts';
 import { demoSecrets } from './secrets.ts';
 import { welcome } from './welcome.ts';
 
@@ -17,13 +17,28 @@ const examples = path.join(import.meta.dirname, '..', 'crds', 'examples');
 const CLUSTER = 'quickstart';
 const say = (line: string) => console.log(line);
 
-async function start(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<{ server: RunningServer; operator: Operator }> {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws BadEnvironment with the server's faults and the demonstration's, all at once */
+function checkEnvironment(env: Environment): void {
+  const password = env.SVC_DEMO_PASSWORD;
+  const faults = password ? personFaults(password).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : [];
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (!(error instanceof BadEnvironment)) throw error;
+    faults.unshift(...error.faults);
+  }
+  if (faults.length > 0) throw new BadEnvironment(faults);
+}
+
+async function start(env: Environment): Promise<{ server: RunningServer; operator: Operator }> {
+  checkEnvironment(env);
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
-  say('Starting the server…');
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
+  say('Starting the server…');
   const server = await startServer(environment, say);
+  let operator: Operator | undefined;
   try {
     const serverUrl = server.address;
     const authorize = serverSession({ serverUrl, credential: { secret: secrets.operator }, fetch });
@@ -38,7 +53,7 @@ async function start(
       orphans: () => orphansOf(client, CLUSTER),
       log: say,
     });
-    const operator = await startOperator({
+    operator = await startOperator({
       source,
       client,
       clusterName: CLUSTER,
@@ -51,12 +66,14 @@ async function start(
         baseUrl: server.config.baseUrl,
         administrator: server.administrator,
         secrets: secrets.shown ? undefined : secrets,
+        keptIn: path.relative('', secrets.file),
         resources: operator.resources(),
       }),
     );
     await secrets.markShown();
     return { server, operator };
   } catch (error) {
+    await operator?.stop();
     await server.stop();
     throw error;
   }

@@ -17,6 +17,7 @@ const Kept = z.strictObject({
 type Kept = z.infer<typeof Kept>;
 
 export interface DemoSecrets extends Kept {
+  file: string;
   /** Call it once they have been printed. */
   markShown(): Promise<void>;
 }
@@ -54,6 +55,7 @@ export async function demoSecrets(env: Environment, dir: string): Promise<DemoSe
   await save(file, kept);
   return {
     ...kept,
+    file,
     operator: env.SVC_OPERATOR_CLIENT_SECRET || kept.operator,
     demoPassword: env.SVC_DEMO_PASSWORD || kept.demoPassword,
     demoClientSecret: env.SVC_DEMO_CLIENT_SECRET || kept.demoClientSecret,

@@ -7,13 +7,16 @@ export interface Welcome {
   administrator: { username: string; password: string | undefined };
   /** Left out once they have been shown. */
   secrets: { demoPassword: string; demoClientSecret: string } | undefined;
+  /** The file that keeps them. */
+  keptIn: string;
   resources: readonly { name: string; ready: boolean; message: string }[];
 }
 
-const kept = '(printed at the first start, or from the environment)';
+const before = 'printed at the first start, or from the environment';
 
-export function welcome({ baseUrl, administrator, secrets, resources }: Welcome): string {
+export function welcome({ baseUrl, administrator, secrets, keptIn, resources }: Welcome): string {
   const realm = `${baseUrl}/realms/${REALM}`;
+  const kept = `kept in ${keptIn}, unless from the environment`;
   const secret = secrets?.demoClientSecret ?? '<secret>';
   return [
     '',
@@ -22,15 +25,15 @@ export function welcome({ baseUrl, administrator, secrets, resources }: Welcome)
     ...resources.map((r) => `  ${r.ready ? '✓' : '✗'} ${r.name}${r.ready ? '' : `: ${r.message}`}`),
     '',
     `  Sign in            ${realm}/account`,
-    `                     ${PERSON} / ${secrets?.demoPassword ?? kept}`,
+    `                     ${PERSON} / ${secrets?.demoPassword ?? `(${kept})`}`,
     `  Administrator      ${baseUrl}/admin/login`,
-    `                     ${administrator.username} / ${administrator.password ?? kept}`,
+    `                     ${administrator.username} / ${administrator.password ?? `(${before})`}`,
     `  Discovery          ${realm}/.well-known/openid-configuration`,
     `  API documentation  ${baseUrl}/swagger-ui.html`,
     '',
     '  A token for a service:',
     `    curl -s -u 'demo-service:${secret}' -d grant_type=client_credentials ${realm}/oauth2/token`,
-    ...(secrets ? [] : [`    with the secret that was ${kept.slice(1, -1)}`]),
+    ...(secrets ? [] : [`    with the secret that is ${kept}`]),
     '',
     '  On a cluster, the same files:',
     '    kubectl apply -f crds/ && kubectl apply -f crds/examples/',

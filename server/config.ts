@@ -92,7 +92,14 @@ export type Config = Readonly<
 >;
 
 /** Every fault in the environment, a line each. */
-export class BadEnvironment extends Error {}
+export class BadEnvironment extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    super(`The environment has ${count}:\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
 
 /**
  * Parses the environment; throws {@link BadEnvironment} naming every faulty variable. `documentEnvironment` holds the
@@ -103,10 +110,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const result = Environment.safeParse(set);
   const single = (result.error?.issues ?? []).map((i) => `${String(i.path[0] ?? 'environment')}: ${i.message}`);
   const faults = [...single, ...faultsTogether(set)];
-  if (!result.success || faults.length > 0) {
-    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
-    throw new BadEnvironment(`The environment has ${count}:\n${faults.map((f) => `  ${f}`).join('\n')}`);
-  }
+  if (!result.success || faults.length > 0) throw new BadEnvironment(faults);
   const { SVC_BASE_URL, ...rest } = result.data;
   const documentEnvironment = Object.fromEntries(
     Object.entries(env).filter((e): e is [string, string] => e[0].startsWith('SVC_VAR_') && e[1] !== undefined),
