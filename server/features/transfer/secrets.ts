@@ -10,6 +10,10 @@ export const MASK = '***';
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 
+/** Whether any object of a section says what its secret is. */
+export const declaresSecret = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
+  items.some(({ fields }) => part.secrets?.some((field) => typeof fields[field] === 'string') ?? false);
+
 /**
  * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
  * @throws Problem `missing-environment` with all missing names, `invalid-request` for anything else in `${…}`

@@ -17,7 +17,7 @@ import { createGate } from './gate.ts';
 import type { RealmPart } from './part.ts';
 import { eventsOf, planOf } from './present.ts';
 import { refuseEscalation, requirePermission, requireSections } from './rights.ts';
-import { resolvePlaceholders } from './secrets.ts';
+import { declaresSecret, resolvePlaceholders } from './secrets.ts';
 import * as store from './store.ts';
 import { type ImportStore, mergeUsers, planUsers, refuseUserEscalation, takenNames, type UserPlan } from './users.ts';
 
@@ -122,6 +122,11 @@ export function createTransfer({
     try {
       const document = await readDocument(body, { parts, users: { ...stage, begin } });
       await stage.finish();
+      // Before the environment is asked and any secret compared: a plan would tell a reader whether they guessed it.
+      requireSections(principal, realm, {
+        declared: document.declared.map(({ part }) => part),
+        written: document.declared.filter(declaresSecret).map(({ part }) => part),
+      });
       resolvePlaceholders(document.declared, documentEnvironment);
       const plan = await inTransaction(request, document.declared, document.users ? stage : undefined);
       kept = document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0;

@@ -60,6 +60,20 @@ describe('section by section', () => {
     expect(await outcome(looker, { users: [{ username: 'x' }] })).toMatch(/^403 forbidden: .*users:write/);
   });
 
+  test('a reader learns by a plan neither whether they guessed a secret nor which names the environment has', async () => {
+    const secret = 'a-secret-that-somebody-guesses';
+    await server.admin.call(importRealm, {
+      params: { realm: 'acme' },
+      query: { manager: 'me' },
+      body: { clients: [{ clientId: 'guessed', secret }] },
+    });
+    const reader = await holding('clients:read');
+    for (const guess of [secret, 'another-secret-altogether', `\${SVC_VAR_NO_SUCH_NAME}`])
+      expect(await outcome(reader, { clients: [{ clientId: 'guessed', secret: guess }] })).toMatch(
+        /^403 forbidden: .*clients:write/,
+      );
+  });
+
   test('a realm is made only by who may make realms, and who holds nothing there learns nothing', async () => {
     const all = await administrator(server, { target: 'acme', permissions });
     expect(await outcome(all, { roles: [] }, 'brand-new')).toMatch(/^403 forbidden: You hold no permission/);
