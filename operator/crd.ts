@@ -3,7 +3,7 @@
 // Style "CRD printer"; decisions "Custom resources".
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { GROUP, VERSION } from '../server/contract/resources/common.ts';
+import { GROUP, VERSION } from '../server/contract/resources/custom-resource.ts';
 import { FlowSpec, FlowStatus } from '../server/contract/resources/flow.ts';
 import { RealmSpec, RealmStatus } from '../server/contract/resources/realm.ts';
 import { WebhookSpec, WebhookStatus } from '../server/contract/resources/webhook.ts';

@@ -1,7 +1,13 @@
 // A custom resource as the operator holds it: what every kind shares, parsed once at the source's edge.
 // Specs and statuses are the wire's (server/contract/resources). Decisions "Custom resources".
 import { z } from 'zod';
-import { type CommonStatus, Condition, commonStatus, GROUP, VERSION } from '../server/contract/resources/common.ts';
+import {
+  type CommonStatus,
+  Condition,
+  commonStatus,
+  GROUP,
+  VERSION,
+} from '../server/contract/resources/custom-resource.ts';
 
 export const API_VERSION = `${GROUP}/${VERSION}`;
 export const FINALIZER = `${GROUP}/release`;

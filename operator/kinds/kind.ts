@@ -1,7 +1,7 @@
 // What a kind is to the frame: a page of pure functions. It never talks to Kubernetes or to the server.
 // Design "Reconciler"; style "Operator".
 import type { z } from 'zod';
-import type { SecretKeyRef } from '../../server/contract/resources/common.ts';
+import type { SecretKeyRef } from '../../server/contract/resources/custom-resource.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import type { KindName, Metadata } from '../resource.ts';
 

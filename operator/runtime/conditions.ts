@@ -1,6 +1,6 @@
 // Conditions as kstatus reads them: Ready sums up, Reconciling and Stalled stand only while they hold, Drifted reports.
 // Pure: an unchanged outcome gives back the very same conditions, so that nothing is written. Decisions "Custom resources".
-import type { Condition } from '../../server/contract/resources/common.ts';
+import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { Outcome } from './outcome.ts';
 
 type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;

@@ -98,8 +98,8 @@ test('no file is longer than a reader can hold', () => {
   expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(MEDIAN);
 });
 
-test('no file is a drawer: no utils, helpers, types or barrels', () => {
-  const drawer = /^(utils?|helpers?|types?|index)\.ts$/;
+test('no file is a drawer: no utils, helpers, types, commons or barrels', () => {
+  const drawer = /^(utils?|helpers?|types?|index|common|misc)\.ts$/;
   expect([...code, ...tests].filter((file) => drawer.test(path.basename(file)))).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ import { folderSource } from '../../operator/source/folder.ts';
 import { orphansOf } from '../../operator/source/orphans.ts';
 import { startOperator } from '../../operator/start.ts';
 import { createClient } from '../../server/contract/client.ts';
-import type { Condition } from '../../server/contract/resources/common.ts';
+import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 
 export const OPERATOR_SECRET = 'svc_cs_operator-of-the-tests-0123456789abcdef';
 export const CLUSTER = 'test';

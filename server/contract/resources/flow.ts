@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { executionDocument, MAX_EXECUTIONS, MAX_FLOW_DEPTH } from '../flows.ts';
 import { name } from '../names.ts';
-import { commonSpec, commonStatus, deletionPolicy } from './common.ts';
+import { commonSpec, commonStatus, deletionPolicy } from './custom-resource.ts';
 
 export const FlowSpec = z.strictObject({
   ...commonSpec,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ClientDocument } from '../clients.ts';
 import { SettingsDocument } from '../settings.ts';
 import { sections } from '../transfer.ts';
-import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './common.ts';
+import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
 
 /** Where the wire has a write-only secret the resource has a reference. */
 export const ClientResource = ClientDocument.omit({ secret: true }).extend({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { name } from '../names.ts';
 import { WebhookDocument } from '../webhooks.ts';
-import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './common.ts';
+import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
 
 export const WebhookSpec = z.strictObject({
   ...commonSpec,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { name } from '../names.ts';
 import { WorkloadIdentityDocument } from '../workload-identity.ts';
-import { commonSpec, commonStatus, deletionPolicy } from './common.ts';
+import { commonSpec, commonStatus, deletionPolicy } from './custom-resource.ts';
 
 const { issuer, jwksUri, subject, audience, clientId } = WorkloadIdentityDocument.shape;
 
