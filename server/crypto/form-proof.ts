@@ -1,5 +1,6 @@
-// A form's token against cross-site posts, without any store: an HMAC of what the page was about under the session cookie's
-// value. The browser alone has that value (HttpOnly), so nobody else can make one.
+// CSRF of our pages: a form's token against cross-site posts, without any store: an HMAC of what the page was about under
+// the session cookie's value. The browser alone has that value (HttpOnly), so nobody else can make one. The admin API's
+// header and cookie are http/admin.ts's.
 import { createHmac } from 'node:crypto';
 import { sameSecret } from './tokens.ts';
 
