@@ -14,6 +14,8 @@ import { type Presented, presentedBy } from './presented.ts';
 const NO_SECRET = Buffer.alloc(32);
 /** Digests of slow secrets that held; bounded. */
 const REMEMBERED = 1_000;
+/** Slow checks under way: so few that a flood of wrong secrets leaves the threads to the people who sign in. */
+const SLOW_AT_ONCE = 16;
 
 export interface Authenticated {
   client: ClientView;
@@ -35,12 +37,28 @@ export function createClientAuthentication({
 }) {
   /** PHC → digest of the secret that it took; the slow check is done once. */
   const remembered = new Map<string, Buffer>();
+  /** By PHC and digest, so that a client's own first burst is one check. */
+  const slowNow = new Map<string, Promise<boolean>>();
+
+  function check(phc: string, secret: string): Promise<boolean> {
+    const key = `${phc} ${sha256(secret).toString('hex')}`;
+    const underWay = slowNow.get(key);
+    if (underWay) return underWay;
+    if (slowNow.size >= SLOW_AT_ONCE)
+      throw new OAuthError('slow_down', 'Too many clients are being checked at this moment', { retryAfterSeconds: 2 });
+    const checking = passwords
+      .verify(phc, secret)
+      .then(({ ok }) => ok)
+      .finally(() => slowNow.delete(key));
+    slowNow.set(key, checking);
+    return checking;
+  }
 
   async function slowly(phc: string, secret: string): Promise<boolean> {
     const digest = sha256(secret);
     const known = remembered.get(phc);
     if (known && timingSafeEqual(known, digest)) return true;
-    if (!(await passwords.verify(phc, secret)).ok) return false;
+    if (!(await check(phc, secret))) return false;
     if (remembered.size >= REMEMBERED) remembered.clear();
     remembered.set(phc, digest);
     return true;
@@ -53,7 +71,7 @@ export function createClientAuthentication({
     if (fast && client?.secretHash) return true;
     const [secret = ''] = secrets;
     if (client?.secretSlow) return slowly(client.secretSlow, secret);
-    if ((await clients.overview(realm)).slowSecrets) await passwords.verify(passwords.phcForNobody, secret);
+    if ((await clients.overview(realm)).slowSecrets) await check(passwords.phcForNobody, secret);
     return false;
   }
 

@@ -5,7 +5,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { type Answer, basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 const pairs = {
@@ -177,6 +177,29 @@ describe('revocation and introspection', () => {
     expect(idToken.text).toBe('{"active":false}');
     expect((await post(server, 'acme', 'introspect', {}, api)).body.error).toBe('invalid_request');
   });
+});
+
+test('a flood of wrong secrets, where one is checked slowly, keeps nobody from signing in', async () => {
+  await makeRealm(server, 'weak');
+  const secret = 'sixteen-letters!';
+  await makeClient(server, 'weak', { clientId: 'weak', secret, grantTypes: ['client_credentials'] });
+  const ask = async (clientId: string, guess: string) =>
+    (
+      await post(
+        server,
+        'weak',
+        'token',
+        { grant_type: 'client_credentials' },
+        { authorization: basic(clientId, guess) },
+      )
+    ).status;
+  const burst = await Promise.all(Array.from({ length: 40 }, () => ask('weak', secret)));
+  expect(new Set(burst)).toEqual(new Set([200]));
+  const flood = Array.from({ length: 600 }, (_, i) => ask(i % 2 ? 'weak' : 'nobody', `guess-${i}-of-the-secret`));
+  await flood[0];
+  await server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
+  const told = new Set(await Promise.all(flood));
+  expect([...told].sort()).toEqual([401, 429]);
 });
 
 // Last: the clock runs on.
