@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ServerProblem } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
 
-export const OPERATOR_CLIENT = 'operator';
+const OPERATOR_CLIENT = 'operator';
 
 export type Credential = { secret: string } | { tokenFile: string };
 

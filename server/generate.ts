@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const COMMAND = 'npm run generate';
 
 /** A whole server that is never started: it has all its routes, and touches neither network nor database. */
-export async function builtApp() {
+async function builtApp() {
   const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
   const pool = openPool(nowhere);
   const masterKey = Buffer.alloc(32);

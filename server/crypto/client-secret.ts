@@ -16,8 +16,7 @@ const STRONG_LENGTH = 32;
 const STRONG_VARIETY = 12;
 
 /** Whether guessing is hopeless even against a fast hash: long, and not the same few characters over and over. */
-export const isStrong = (secret: string): boolean =>
-  secret.length >= STRONG_LENGTH && new Set(secret).size >= STRONG_VARIETY;
+const isStrong = (secret: string): boolean => secret.length >= STRONG_LENGTH && new Set(secret).size >= STRONG_VARIETY;
 
 export async function hashClientSecret(secret: string, passwords: Pick<Passwords, 'hash'>): Promise<StoredSecret> {
   return isStrong(secret) ? { hash: sha256(secret), slow: null } : { hash: null, slow: await passwords.hash(secret) };

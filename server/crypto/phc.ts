@@ -43,7 +43,7 @@ function parameters(text: string): Map<string, number> {
 }
 
 /** The parsed hash; undefined: not one that can be checked here. */
-export function parsePhc(phc: string): Phc | undefined {
+function parsePhc(phc: string): Phc | undefined {
   const [start, id = '', ...rest] = phc.split('$');
   if (start !== '' || rest.length < 3) return undefined;
   const hash = unbase64(rest.pop() ?? '');

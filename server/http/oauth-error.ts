@@ -1,7 +1,7 @@
 // What OAuth endpoints refuse with: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
 // Rendering is http/oauth.ts's (JSON) and http/pages.ts's (a page). Decisions "Errors".
 
-export const oauthErrors = {
+const oauthErrors = {
   invalid_request: 400,
   invalid_client: 401,
   invalid_grant: 400,

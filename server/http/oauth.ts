@@ -89,7 +89,7 @@ export function oauthErrorOf(error: unknown): OAuthError {
 }
 
 /** RFC 6749 §5.2 and RFC 6750 §3. */
-export function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = oauthErrorOf(thrown);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.error);
   else if (error.reason) request.log.info({ reason: error.reason }, error.error);

@@ -124,7 +124,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
 }
 
 /** A problem as a page: what happened, in the words that the caller may know, and what to do now. */
-export function sendProblemPage(
+function sendProblemPage(
   reply: FastifyReply,
   problem: Problem,
   look: Pick<Page, 'realm' | 'brand'> & { next?: Html | undefined } = {},

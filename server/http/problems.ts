@@ -110,7 +110,7 @@ export function problemOf(error: unknown): Problem {
 const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
-export const problemBody = (problem: Problem, instance: string) => ({
+const problemBody = (problem: Problem, instance: string) => ({
   type: `urn:svc:problem:${problem.code}`,
   title: problems[problem.code].title,
   status: problem.status,

@@ -119,3 +119,17 @@ test('no check of the compiler is switched off', () => {
   const off = /@ts-(?:ignore|nocheck|expect-error)/;
   expect(code.filter((file) => off.test(source.get(file) ?? ''))).toEqual([]);
 });
+
+test('every value that the server or the operator exports is imported somewhere', () => {
+  const unused = code
+    .filter((file) => layerOf(file) !== 'contract')
+    .flatMap((file) => {
+      const names = [...(source.get(file) ?? '').matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)];
+      const others = [...source].filter(([other]) => other !== file).map(([, text]) => text);
+      return names
+        .map(([, name = '']) => name)
+        .filter((name) => !others.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
+        .map((name) => `${file}: ${name}`);
+    });
+  expect(unused).toEqual([]);
+});

@@ -13,7 +13,7 @@ import type { Credentials } from '../credentials/service.ts';
 import * as store from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
-export const OPERATOR = 'operator';
+const OPERATOR = 'operator';
 const ADMIN_ROLE = 'realm-admin';
 const EVERY_REALM = '*';
 

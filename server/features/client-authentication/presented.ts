@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 
-export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 export type Presented = { clientId: string } & (
   | { method: 'secret'; secrets: string[] }

@@ -32,7 +32,7 @@ const roles: Claim[] = [
 ];
 
 /** Written as the admin API writes them. */
-export const seededScopes: readonly ClientScopeInput[] = [
+const seededScopes: readonly ClientScopeInput[] = [
   { name: 'openid', description: 'Sign you in', claims: [] },
   { name: 'profile', description: 'Your name and other profile details', claims: profile },
   { name: 'email', description: 'Your e-mail address', claims: email },

@@ -75,7 +75,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers
   from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
 
-export const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[]): Set<string> =>
+const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[]): Set<string> =>
   new Set(webOrigins.flatMap((o) => (o === '+' ? redirectUris.map(originOf).filter((x) => x !== 'null') : [o])));
 
 const originOf = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : 'null');

@@ -8,7 +8,7 @@ import { endpointsOf } from '../../http/realm-endpoints.ts';
 const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
 const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
 
-export function discoveryDocument({
+function discoveryDocument({
   baseUrl,
   realm,
   issuer,

@@ -4,7 +4,7 @@ import type { RealmSeed } from '../realms/seed.ts';
 import * as store from './store.ts';
 import { type AuthenticatorEntry, rowsOf } from './tree.ts';
 
-export const BUILT_IN_FLOW = 'browser';
+const BUILT_IN_FLOW = 'browser';
 
 const browser: ExecutionInput[] = [
   { authenticatorId: 'username-password', requirement: 'REQUIRED' },
@@ -26,7 +26,7 @@ const browser: ExecutionInput[] = [
   },
 ];
 
-export const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[]): Execution[] => {
+const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[]): Execution[] => {
   const read = rowsOf(browser, { newId, registry });
   if ('errors' in read) throw new Error('the built-in flow is unsound');
   return read.rows;

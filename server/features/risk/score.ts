@@ -70,7 +70,7 @@ export function networkOf(address: string | null): string | undefined {
     .join(':')}::/48`;
 }
 
-export function distanceKm(a: Place, b: Place): number {
+function distanceKm(a: Place, b: Place): number {
   const rad = (degrees: number) => (degrees * Math.PI) / 180;
   const dLat = rad(b.latitude - a.latitude);
   const dLon = rad(b.longitude - a.longitude);

@@ -10,7 +10,7 @@ import type { Sql } from '../../db/sql.ts';
 import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
 import * as store from './store.ts';
 
-export const DEVICE_COOKIE = 'SVC_DEVICE';
+const DEVICE_COOKIE = 'SVC_DEVICE';
 
 export interface RiskDeps {
   sql: Sql;

@@ -51,12 +51,12 @@ export type Verdict =
   | { do: 'failed'; because: 'nothing-to-do' | 'no-second-factor' | 'exhausted' };
 
 /** The step of a level that the tree itself doesn't ask for is not an execution of it. */
-export const STEP_UP = 'step-up';
+const STEP_UP = 'step-up';
 
 type Inner = Exclude<Verdict, { do: 'passed' }> | { do: 'done' };
 const DONE: Inner = { do: 'done' };
 
-export function levelOf(proven: ReadonlySet<string>, registry: ReadonlyMap<string, Facts>): number {
+function levelOf(proven: ReadonlySet<string>, registry: ReadonlyMap<string, Facts>): number {
   return Math.max(0, ...[...proven].map((id) => registry.get(id)?.levelOfAssurance ?? 0));
 }
 

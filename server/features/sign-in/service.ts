@@ -21,7 +21,7 @@ import { byOf, createSteps } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
 
-export const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
+const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
 
 export interface SignInDeps {
   sql: Sql;

@@ -25,7 +25,7 @@ export interface Minted {
 }
 
 /** What `scope` says: `openid`, and the scopes that want to be seen there. */
-export const scopeText = (scopes: readonly ScopeView[], openid: boolean): string =>
+const scopeText = (scopes: readonly ScopeView[], openid: boolean): string =>
   [...(openid ? ['openid'] : []), ...scopes.filter((s) => s.inTokenScope).map((s) => s.name)].join(' ');
 
 const one = (audience: readonly string[]): string | readonly string[] =>

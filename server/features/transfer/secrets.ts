@@ -6,7 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { type Existing, type Fields, type Item, isStoredSecret, type RealmPart } from './part.ts';
 import type { PlannedChange } from './plan.ts';
 
-export const MASK = '***';
+const MASK = '***';
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 
@@ -93,7 +93,7 @@ export const masked = (change: PlannedChange, secrets: readonly string[]): Plann
  * two. A key of lower-case words joined by `-` is written in capitals; any other gets a digest, behind two underscores
  * that a plain one can't have.
  */
-export function placeholderName(kind: string, key: string, field: string): string {
+function placeholderName(kind: string, key: string, field: string): string {
   const plain = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   const unique = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key)
     ? plain

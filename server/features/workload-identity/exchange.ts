@@ -162,7 +162,7 @@ const eventOf =
   });
 
 /** What the credential has of the requested scopes; claims come with those that the client knows. */
-export function grantedScopes(
+function grantedScopes(
   credential: string,
   requested: readonly string[] | undefined,
   { defaultScopes, optionalScopes }: Pick<ClientView, 'defaultScopes' | 'optionalScopes'>,
