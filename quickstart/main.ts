@@ -8,6 +8,7 @@ import { orphansOf } from '../operator/source/orphans.ts';
 import { type Operator, startOperator } from '../operator/start.ts';
 import { BadEnvironment, parseConfig } from '../server/config.ts';
 import { createClient } from '../server/contract/client.ts';
+import { ClientSecret } from '../server/contract/clients.ts';
 import { type RunningServer, startServer } from '../server/start.ts';
 import { personFaults, seedPerson } from './person.ts';
 import { demoSecrets } from './secrets.ts';
@@ -21,8 +22,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @throws BadEnvironment with the server's faults and the demonstration's, all at once */
 function checkEnvironment(env: Environment): void {
-  const password = env.SVC_DEMO_PASSWORD;
-  const faults = password ? personFaults(password).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : [];
+  const { SVC_DEMO_PASSWORD: password, SVC_DEMO_CLIENT_SECRET: secret } = env;
+  const faults = [
+    ...(password ? personFaults(password).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : []),
+    ...(secret ? issuesOf(ClientSecret, secret).map((fault) => `SVC_DEMO_CLIENT_SECRET: ${fault}`) : []),
+  ];
   try {
     parseConfig(env);
   } catch (error) {
@@ -32,7 +36,11 @@ function checkEnvironment(env: Environment): void {
   if (faults.length > 0) throw new BadEnvironment(faults);
 }
 
-async function start(env: Environment): Promise<{ server: RunningServer; operator: Operator }> {
+const issuesOf = (schema: typeof ClientSecret, value: string) =>
+  schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
+
+/** @param interrupt asks for an end already while it starts; whatever was started is stopped then, and it throws */
+async function start(env: Environment, interrupt: AbortSignal): Promise<{ server: RunningServer; operator: Operator }> {
   checkEnvironment(env);
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
@@ -40,6 +48,7 @@ async function start(env: Environment): Promise<{ server: RunningServer; operato
   const server = await startServer(environment, say);
   let operator: Operator | undefined;
   try {
+    interrupt.throwIfAborted();
     const serverUrl = server.address;
     const authorize = serverSession({ serverUrl, credential: { secret: secrets.operator }, fetch });
     const client = createClient({ baseUrl: serverUrl, fetch, authorize });
@@ -59,7 +68,7 @@ async function start(env: Environment): Promise<{ server: RunningServer; operato
       clusterName: CLUSTER,
       log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
     });
-    await settled(operator);
+    await settled(operator, interrupt);
     await seedPerson(client, secrets.demoPassword);
     say(
       welcome({
@@ -83,9 +92,10 @@ const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
 /** Attached resources wait for their Realm, so one pass isn't enough; what isn't ready after a while is shown as it is. */
-async function settled(operator: Operator): Promise<void> {
+async function settled(operator: Operator, interrupt: AbortSignal): Promise<void> {
   const until = Date.now() + PATIENCE_MS;
   do {
+    interrupt.throwIfAborted();
     await operator.idle();
     if (operator.resources().every(({ ready }) => ready)) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
@@ -93,10 +103,18 @@ async function settled(operator: Operator): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      // a terminal's Ctrl-C comes twice: from the terminal itself and from npm
+      if (!interrupt.signal.aborted) say('Stopping…');
+      interrupt.abort();
+    });
   let running: { server: RunningServer; operator: Operator };
   try {
-    running = await start(process.env);
+    running = await start(process.env, interrupt.signal);
   } catch (error) {
+    if (interrupt.signal.aborted) process.exit(0);
     const why = error instanceof Error ? error.message : String(error);
     say(error instanceof BadEnvironment ? why : `Cannot start: ${why}`);
     process.exitCode = 1;
@@ -106,12 +124,12 @@ async function main(): Promise<void> {
   const stop = async (code: number) => {
     if (stopping) return;
     stopping = true;
-    if (code === 0) say('Stopping…');
     await running.operator.stop();
     await running.server.stop();
     process.exit(code);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
+  if (interrupt.signal.aborted) return stop(0);
+  interrupt.signal.addEventListener('abort', () => void stop(0));
   const failure = await running.server.failed;
   say(failure.message);
   await stop(1);

@@ -58,12 +58,15 @@ export function folderSource({
     return stats.map((s, i) => `${paths[i]}:${s.mtimeMs}:${s.size}`).join('\n');
   }
 
+  /** The parser draws the place below its message; the message names line and column already. */
+  const firstLine = (message: string) => message.split('\n')[0]?.replace(/:$/, '') ?? message;
+
   async function read(paths: readonly string[]): Promise<Contents> {
     const found: Contents = { resources: new Map(), secrets: new Map() };
     for (const file of paths) {
       for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
         const [error] = document.errors;
-        if (error) throw new Error(`${file}: ${error.message}`);
+        if (error) throw new Error(`${file}: ${firstLine(error.message)}`);
         if (document.contents !== null) take(file, document.toJS(), found);
       }
     }
@@ -164,7 +167,7 @@ export function folderSource({
             failing = '';
           },
           (error: Error) => {
-            if (failing !== error.message) log(`${error.message} (what was read before stays)`);
+            if (failing !== error.message) log(`${error.message} (until that is mended, what was read before stays)`);
             failing = error.message;
           },
         );
