@@ -79,7 +79,7 @@ export const putAdminRole = route({
   params: ById,
   body: z.strictObject({ permissions: z.array(PermissionName).max(200), name: name(255).optional() }),
   response: AdminRole,
-  problems: ['not-found', 'built-in', 'privilege-escalation'],
+  problems: ['not-found', 'built-in', 'privilege-escalation', 'precondition-failed'],
 });
 export const listPermissions = route({
   method: 'GET',

@@ -66,5 +66,5 @@ export const deleteGroup = route({
   permission: 'groups:write',
   params: ById,
   status: 204,
-  problems: ['not-found'],
+  problems: ['not-found', 'precondition-failed'],
 });

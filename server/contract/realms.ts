@@ -132,4 +132,5 @@ export const putAdoption = route({
   params: InRealm,
   body: AdoptionInput,
   response: Adoption,
+  problems: ['precondition-failed'],
 });

@@ -75,6 +75,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
     },
     handler: async (request, reply) => {
       if (method === 'PUT') refuseAnothers(request.params, request.body);
+      refuseUnheld(request.headers['if-match'], contract);
       // The validators above are these very schemas, so the parsed values have their output types.
       const result = await handler({
         params: request.params as z.output<P>,
@@ -108,6 +109,13 @@ function refuseAnothers(params: unknown, body: unknown): void {
     return fits ? [] : [{ path, message: `must be ${is}, as in the path` }];
   });
   if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
+}
+
+/** What has no tag matches none (RFC 9110 §13.1.1): a condition that a route can't look at is never passed over. */
+function refuseUnheld(ifMatch: string | undefined, { method, problems }: Route): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*' || method === 'GET') return;
+  if (!problems.includes('precondition-failed'))
+    throw new Problem('precondition-failed', 'What is at this address has no ETag; send no If-Match');
 }
 
 /** Single resources carry an ETag; a GET whose If-None-Match names it is 304. */

@@ -5,6 +5,7 @@ import { permissions as known, type Permission } from '../../contract/permission
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import { holds } from './service.ts';
 import * as store from './store.ts';
@@ -22,14 +23,14 @@ export function createAdminRoles({ sql, transact }: { sql: Sql; transact: Transa
 
     /** Sets the permissions of a role; with a name, an id that isn't there yet becomes a new role. */
     put: (
-      principal: Principal,
-      by: By,
+      { principal, by, expect }: { principal: Principal; by: By; expect: Expect },
       realm: string,
       id: string,
       input: { permissions: readonly Permission[]; name?: string | undefined },
     ): Promise<AdminRole> =>
       transact(async ({ sql: on, record }) => {
         const current = await store.lockRole(on, realm, id);
+        expect(current ? toWire(current) : {});
         const name = input.name ?? current?.name;
         if (name === undefined) throw new Problem('not-found', 'There is no such admin role; with a name it is made');
         if (current?.built_in) throw new Problem('built-in', `${current.name} is built in and cannot be changed`);

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/admin-access.ts';
 import { permissions } from '../../contract/permissions.ts';
-import { Problem } from '../../contract/problem.ts';
 import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
 import { bind, principalOf } from '../../http/bind.ts';
 import { forgetSession, setSession } from './cookies.ts';
@@ -15,9 +14,6 @@ export function adminAccessRoutes(
   { signIn, roles, grants, baseUrl }: { signIn: AdminSignIn; roles: AdminRoles; grants: AdminGrants; baseUrl: string },
 ): void {
   bind(app, api.adminLogin, async ({ body, by, request, reply }) => {
-    // A form of another site could send anything but JSON, and so sign a person in as someone else.
-    if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
-      throw new Problem('unsupported-media-type', 'Send application/json');
     const { cookie } = await signIn.login(body, by, request.cookies[ADMIN_SESSION_COOKIE]);
     setSession(reply, baseUrl, cookie);
     setCsrf(reply, baseUrl);
@@ -41,8 +37,8 @@ export function adminAccessRoutes(
   });
   bind(app, api.listPermissions, async () => [...permissions]);
   bind(app, api.listAdminRoles, ({ params }) => roles.list(params.realm));
-  bind(app, api.putAdminRole, ({ params, body, by, request }) =>
-    roles.put(principalOf(request), by, params.realm, params.id, body),
+  bind(app, api.putAdminRole, ({ params, body, by, expect, request }) =>
+    roles.put({ principal: principalOf(request), by, expect }, params.realm, params.id, body),
   );
   bind(app, api.getUserAdminRoles, ({ params }) => grants.of(params.realm, { userId: params.userId }));
   bind(app, api.putUserAdminRoles, ({ params, body, by, expect, request }) =>

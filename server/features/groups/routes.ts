@@ -12,8 +12,8 @@ export function groupRoutes(app: FastifyInstance, { groups }: { groups: Groups }
     return page({ request, reply }, rows, query.limit, (group) => [group.path]);
   });
   bind(app, api.createGroup, ({ params, body, by }) => groups.create(by, params.realm, body));
-  bind(app, api.deleteGroup, async ({ params, by }) => {
-    await groups.remove(by, params.realm, params.id);
+  bind(app, api.deleteGroup, async ({ params, by, expect }) => {
+    await groups.remove(by, params.realm, params.id, expect);
     return undefined;
   });
 }

@@ -6,6 +6,7 @@ import type { Group, GroupInput } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Expect } from '../../http/etag.ts';
 import * as store from './store.ts';
 
 const MAX_PATH = 2000;
@@ -18,6 +19,7 @@ const toWire = (row: store.GroupWithRoles): Group => ({
   roles: row.roles,
   attributes: row.attributes,
 });
+const missing = () => new Problem('not-found', 'There is no such group');
 const subjectOf = ({ id, path }: Group) => ({ type: 'object', id, name: path }) as const;
 
 export function createGroups({ sql, transact, newId }: { sql: Sql; transact: Transact; newId: () => string }) {
@@ -62,11 +64,14 @@ export function createGroups({ sql, transact, newId }: { sql: Sql; transact: Tra
       }),
 
     /** With its subgroups; members stay, without the group. */
-    remove: (by: By, realm: string, id: string): Promise<void> =>
+    remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
       transact(async ({ sql: on, record }) => {
         const row = await store.find(on, realm, id);
-        if (!row || !(await store.remove(on, realm, id))) throw new Problem('not-found', 'There is no such group');
-        record({ type: 'GROUP_DELETED', realm, by, subject: subjectOf(toWire(row)) });
+        if (!row) throw missing();
+        const group = toWire(row);
+        expect(group);
+        if (!(await store.remove(on, realm, id))) throw missing();
+        record({ type: 'GROUP_DELETED', realm, by, subject: subjectOf(group) });
       }),
   };
 }

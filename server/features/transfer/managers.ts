@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Manager } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Expect } from '../../http/etag.ts';
 import * as store from './store.ts';
 
 interface AdoptionAnswer {
@@ -29,9 +30,10 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
 
     adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
 
-    allowAdoption: (by: By, realm: string, managers: readonly string[]): Promise<AdoptionAnswer> =>
+    allowAdoption: (by: By, realm: string, managers: readonly string[], expect: Expect): Promise<AdoptionAnswer> =>
       transact(async (tx) => {
         const before = await read(tx.sql, realm);
+        expect(before);
         const wanted = [...new Set(managers)];
         const answer = { ...before, managers: wanted };
         if (JSON.stringify(before.managers) === JSON.stringify(wanted)) return answer;

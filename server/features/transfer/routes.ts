@@ -49,7 +49,9 @@ export function transferRoutes(
     return undefined;
   });
   bind(app, getAdoption, ({ params }) => managers.adoption(params.realm));
-  bind(app, putAdoption, ({ params, body, by }) => managers.allowAdoption(by, params.realm, body.managers));
+  bind(app, putAdoption, ({ params, body, by, expect }) =>
+    managers.allowAdoption(by, params.realm, body.managers, expect),
+  );
 
   // Only here is a body handed on unread.
   void app.register(async (scope) => {
