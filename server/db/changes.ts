@@ -34,6 +34,7 @@ export async function listenForChanges({
     });
     await next.connect();
     await next.query('listen realm_changed');
+    if (stopped) return next.end();
     client = next;
   }
   function again(): void {

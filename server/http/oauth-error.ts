@@ -1,5 +1,5 @@
 // What OAuth endpoints refuse with: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
-// Rendering is http/oauth.ts's (JSON) and http/pages.ts's (a page). Decisions "Errors".
+// Rendering is http/oauth.ts's (JSON) and http/oauth-pages.ts's (a page). Decisions "Errors".
 
 const oauthErrors = {
   invalid_request: 400,
@@ -13,7 +13,6 @@ const oauthErrors = {
   access_denied: 403,
   login_required: 400,
   consent_required: 400,
-  interaction_required: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,
   registration_not_supported: 400,
