@@ -10,6 +10,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Expect } from '../../http/etag.ts';
+import { canonical } from './composite.ts';
 import * as store from './store.ts';
 
 const missing = () => new Problem('not-found', 'There is no such role');
@@ -44,21 +45,10 @@ const toRow = ({ id, name, description, default: is_default, attributes }: Role)
   attributes,
 });
 
-const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();
-const normal = ({ roles, clientRoles }: Composite): Composite => ({
-  roles: sorted(roles),
-  clientRoles: Object.fromEntries(
-    Object.entries(clientRoles ?? {})
-      .filter(([, names]) => names.length > 0)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([clientId, names]) => [clientId, sorted(names)]),
-  ),
-});
-
 function merged(current: Role, input: Changes<RoleInput>): Role {
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   const next: Role = { ...current, ...given, id: current.id };
-  return { ...next, composite: normal(next.composite) };
+  return { ...next, composite: canonical(next.composite) };
 }
 
 export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Transact; newId: () => string }) {

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { name } from '../../contract/names.ts';
 import { type Composite, RoleDocument } from '../../contract/roles.ts';
 import type { Sql } from '../../db/sql.ts';
-import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
+import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
 import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved } from '../transfer/part.ts';
+import { canonical } from './composite.ts';
 
 interface Row {
   key: string;
@@ -15,15 +16,6 @@ interface Row {
   client_roles: Record<string, string[]>;
 }
 
-/** Both halves said, names sorted; a client without roles is left out. */
-const canonical = (composite: Composite): Composite => ({
-  roles: asSet(composite.roles ?? []) ?? [],
-  clientRoles: Object.fromEntries(
-    Object.entries(composite.clientRoles ?? {})
-      .filter(([, names]) => names.length > 0)
-      .map(([clientId, names]) => [clientId, asSet(names) ?? []]),
-  ),
-});
 const itemOf = (key: string, { name: _, composite, ...fields }: RoleDocument, path: string): Item => ({
   key,
   fields: declared({ ...fields, composite: composite && canonical(composite) }),
