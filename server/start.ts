@@ -31,7 +31,9 @@ export async function startServer(
   const config = parseConfig(env);
   const log = createLog(config.SVC_LOG_LEVEL);
   const releases: (() => Promise<unknown>)[] = [];
+  let stopping = false;
   const stop = async () => {
+    stopping = true;
     for (const release of releases.splice(0).reverse())
       await release().catch((err) => log.error({ err }, 'while stopping'));
   };
@@ -44,7 +46,9 @@ export async function startServer(
     const { url, masterKey } = await database(config, say, releases, fail);
     const { applied } = await migrate(url, { log: say });
     if (applied.length > 0) log.info({ applied }, 'migrated');
-    const lost = (err: Error) => log.warn({ err }, 'a database connection was lost');
+    const lost = (err: Error) => {
+      if (!stopping) log.warn({ err }, 'a database connection was lost');
+    };
     const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost });
     // pg reports a lost idle connection here; without a listener it would end the process
     releases.push(() => pool.end());
