@@ -63,7 +63,8 @@ export function codeGrant({
     if (reason !== undefined) return refuse(REFUSED, reason);
     const { request, session_id: sessionId } = taken;
     const resources = subsetOf(request.resources, call.resources);
-    const offline = request.scopes.includes(OFFLINE);
+    // Without a refresh token nothing outlives the session.
+    const offline = request.scopes.includes(OFFLINE) && client.grantTypes.has('refresh_token');
     let refreshToken: string | undefined;
     if (client.grantTypes.has('refresh_token')) {
       const made = newRefreshToken(familyId);

@@ -1,4 +1,5 @@
 // SQL of users, with the names of the roles and groups that they hold directly.
+import { grantIdOf } from '../../crypto/refresh-token.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
 export interface UserRow {
@@ -155,6 +156,15 @@ export async function removeCredential(
 export async function endSessions(sql: Sql, realm: string, userId: string): Promise<void> {
   await sql`delete from session where realm_id = ${realm} and user_id = ${userId}`;
   await sql`delete from admin_session where realm_id = ${realm} and user_id = ${userId}`;
+  // Tokens of an offline grant belong to no session, so they end by their grant; a realm's own live a day at most.
+  const ended = await sql<{ id: string; seconds: number }>`
+    update refresh_family f set revoked_at = now() from client c
+    where f.realm_id = ${realm} and f.user_id = ${userId} and f.revoked_at is null
+      and c.realm_id = f.realm_id and c.id = f.client
+    returning f.id, greatest(c.access_token_ttl_seconds, 86400) as seconds`;
   await sql`
-    update refresh_family set revoked_at = now() where realm_id = ${realm} and user_id = ${userId} and revoked_at is null`;
+    insert into revoked_token (realm_id, jti, expires_at)
+    select ${realm}, gid, now() + seconds * interval '1 second'
+    from unnest(${ended.map((f) => grantIdOf(f.id))}::uuid[], ${ended.map((f) => f.seconds)}::int[]) as ended (gid, seconds)
+    on conflict do nothing`;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, putUser } from '../../../server/contract/users.ts';
+import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
@@ -50,6 +50,18 @@ const got = async (parameters: Record<string, string> = {}) => {
   const { body } = await redeem(server, 'acme', 'spa', grant);
   return { ...grant, body };
 };
+
+test('a new password ends every token, those of offline grants too', async () => {
+  const offline = await got({ scope: 'openid offline_access' });
+  const without = await getCode(server, 'acme', 'brief', { parameters: { scope: 'openid offline_access' } });
+  const { body: brief } = await redeem(server, 'acme', 'brief', without);
+  const tokens = [offline.body.access_token, brief.access_token];
+  expect(await Promise.all(tokens.map((token) => active(token)))).toEqual([true, true]);
+  const params = { realm: 'acme', userId: alice };
+  await server.admin.call(setPassword, { params, body: { password: PASSWORD } });
+  expect(await Promise.all(tokens.map((token) => active(token)))).toEqual([false, false]);
+  expect((await refresh(server, 'acme', 'spa', offline.body.refresh_token)).text).toBe(NOT_TAKEN);
+});
 
 describe('an authorization code', () => {
   test('works once; the second use ends what the first one gave, and is audited', async () => {
