@@ -2,8 +2,9 @@
 // Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { deleteRealm, getAdoption } from '../../server/contract/realms.ts';
-import { listManagers, releaseManager } from '../../server/contract/transfer.ts';
+import { releaseManager } from '../../server/contract/transfer.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { managersOf } from '../managers.ts';
 import { managerOf, type Resource } from '../resource.ts';
 
 /** What of a kind deletion goes by. */
@@ -28,8 +29,7 @@ export function createDeletion({ client, clusterName }: { client: Client; cluste
     const params = { realm };
     const adoption = await client.call(getAdoption, { params });
     if (adoption.body?.createdBy === manager) return true;
-    const managers = await client.call(listManagers, { params });
-    return managers.body?.some((m) => m.manager === manager) ?? false;
+    return (await managersOf(client, realm)).includes(manager);
   }
 
   /** Answers what was done, in words. */

@@ -2,7 +2,7 @@
 // status. Only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
 import type { Client } from '../../server/contract/client.ts';
 import { listRealms } from '../../server/contract/realms.ts';
-import { listManagers } from '../../server/contract/transfer.ts';
+import { managersOf } from '../managers.ts';
 import { FINALIZER, kindNames, type Resource, resourceOf } from '../resource.ts';
 import { underDeletion } from './folder.ts';
 
@@ -10,8 +10,7 @@ export async function orphansOf(client: Client, clusterName: string): Promise<Re
   const { body: realms = [] } = await client.call(listRealms, { query: { limit: 10_000 } });
   const found: Resource[] = [];
   for (const { realm } of realms) {
-    const { body: managers = [] } = await client.call(listManagers, { params: { realm } });
-    for (const { manager } of managers) {
+    for (const manager of await managersOf(client, realm)) {
       const resource = resourceBehind(manager, clusterName, realm);
       if (resource) found.push(resource);
     }

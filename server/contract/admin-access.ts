@@ -1,6 +1,6 @@
 // How an administrator signs in and what they may do. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
-import { ById, Id, InRealm, name, RealmName, text } from './names.ts';
+import { ById, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { PermissionName } from './permissions.ts';
 import { route } from './route.ts';
 
@@ -68,6 +68,7 @@ export const listAdminRoles = route({
   summary: 'List admin roles',
   permission: 'admin-roles:read',
   params: InRealm,
+  query: Page,
   response: z.array(AdminRole),
 });
 export const putAdminRole = route({

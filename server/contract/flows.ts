@@ -1,6 +1,6 @@
 // Sign-in flows and the authenticator registry. Specification 2.1, 2.2 and 4.1; decisions "Reading and writing".
 import { z } from 'zod';
-import { Id, InRealm, name, RealmName } from './names.ts';
+import { Id, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
@@ -119,9 +119,10 @@ export const listFlows = route({
   method: 'GET',
   path: at,
   tag,
-  summary: 'List flows, without their executions',
+  summary: 'List flows, without their executions, the built-in one first',
   permission: 'flows:read',
   params: InRealm,
+  query: Page,
   response: z.array(Flow),
 });
 export const createFlow = route({

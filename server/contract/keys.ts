@@ -1,6 +1,6 @@
 // A realm's signing keys. Specification 2.4, 3 and 4.3.
 import { z } from 'zod';
-import { EpochMs, Id, InRealm, RealmName } from './names.ts';
+import { EpochMs, Id, InRealm, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 export const RealmKey = z
@@ -24,6 +24,7 @@ export const listKeys = route({
   summary: 'List the active key and the retained ones',
   permission: 'keys:read',
   params: InRealm,
+  query: Page,
   response: z.array(RealmKey),
 });
 

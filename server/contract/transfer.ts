@@ -6,7 +6,7 @@ import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
-import { EpochMs, InRealm, name, RealmName } from './names.ts';
+import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
 import { RoleDocument } from './roles.ts';
 import { route } from './route.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
@@ -179,6 +179,7 @@ export const listManagers = route({
   summary: 'Who manages what, and when they last applied',
   permission: 'managers:read',
   params: InRealm,
+  query: Page,
   response: z.array(Manager),
 });
 export const releaseManager = route({

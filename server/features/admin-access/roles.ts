@@ -19,7 +19,8 @@ const toWire = ({ id, name, built_in: builtIn, permissions }: store.RoleRow): Ad
 
 export function createAdminRoles({ sql, transact }: { sql: Sql; transact: Transact }) {
   return {
-    list: async (realm: string): Promise<AdminRole[]> => (await store.listRoles(sql, realm)).map(toWire),
+    list: async (realm: string, after: string, limit: number): Promise<AdminRole[]> =>
+      (await store.listRoles(sql, realm, after, limit)).map(toWire),
 
     /** Sets the permissions of a role; with a name, an id that isn't there yet becomes a new role. */
     put: (

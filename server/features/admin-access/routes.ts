@@ -4,6 +4,7 @@ import * as api from '../../contract/admin-access.ts';
 import { permissions } from '../../contract/permissions.ts';
 import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
 import { bind, principalOf } from '../../http/bind.ts';
+import { decodeCursor, page } from '../../http/paging.ts';
 import { forgetSession, setSession } from './cookies.ts';
 import type { AdminGrants } from './grants.ts';
 import type { AdminRoles } from './roles.ts';
@@ -36,7 +37,11 @@ export function adminAccessRoutes(
     };
   });
   bind(app, api.listPermissions, async () => [...permissions]);
-  bind(app, api.listAdminRoles, ({ params }) => roles.list(params.realm));
+  bind(app, api.listAdminRoles, async ({ params, query, request, reply }) => {
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await roles.list(params.realm, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, ({ name }) => [name]);
+  });
   bind(app, api.putAdminRole, ({ params, body, by, expect, request }) =>
     roles.put({ principal: principalOf(request), by, expect }, params.realm, params.id, body),
   );

@@ -96,8 +96,9 @@ export interface RoleRow {
   permissions: string[];
 }
 
-export const listRoles = (sql: Sql, realm: string): Promise<RoleRow[]> => sql<RoleRow>`
-  select id, name, built_in, permissions from admin_role where realm_id = ${realm} order by name`;
+export const listRoles = (sql: Sql, realm: string, after: string, limit: number): Promise<RoleRow[]> => sql<RoleRow>`
+  select id, name, built_in, permissions from admin_role
+  where realm_id = ${realm} and name > ${after} order by name limit ${limit}`;
 
 export const rolesNamed = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
   select id, name, built_in, permissions from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;

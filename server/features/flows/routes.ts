@@ -5,10 +5,16 @@ import { managerOf } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
+import { decodeCursor, page } from '../../http/paging.ts';
 import type { Flows } from './service.ts';
 
 export function flowRoutes(app: FastifyInstance, flows: Flows, sql: Sql): void {
-  bind(app, api.listFlows, ({ params }) => flows.list(params.realm));
+  bind(app, api.listFlows, async ({ params, query, request, reply }) => {
+    const [kind, alias] = decodeCursor(query.cursor, 2) ?? [];
+    const after = alias === undefined ? undefined : { alias, builtIn: kind === 'built-in' };
+    const rows = await flows.list(params.realm, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, (flow) => [flow.builtIn ? 'built-in' : 'own', flow.alias]);
+  });
   bind(app, api.createFlow, ({ params, body, by }) => flows.create(by, params.realm, body));
   bind(app, api.getFlow, async ({ params, reply }) => {
     markManaged(reply, await managerOf(sql, params.realm, 'flow', params.alias));

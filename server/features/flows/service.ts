@@ -127,8 +127,15 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     },
     tree: (realm: string, alias: string): Promise<TreeNode[] | undefined> => trees.get(realm, alias),
 
-    list: async (realm: string): Promise<Flow[]> =>
-      (await store.list(sql, realm)).map((row) => ({ realmId: realm, alias: row.alias, builtIn: row.built_in })),
+    list: async (
+      realm: string,
+      after: { alias: string; builtIn: boolean } | undefined,
+      limit: number,
+    ): Promise<Flow[]> => {
+      const last = after && { alias: after.alias, built_in: after.builtIn };
+      const rows = await store.list(sql, realm, last, limit);
+      return rows.map((row) => ({ realmId: realm, alias: row.alias, builtIn: row.built_in }));
+    },
     get: (realm: string, alias: string): Promise<Flow> => get(realm, alias),
     getBound: async (realm: string): Promise<Flow> => get(realm, await bound(realm)),
     save,

@@ -28,8 +28,12 @@ const toExecution = (row: ExecutionRow): Execution => ({
   config: row.config,
 });
 
-export const list = (sql: Sql, realm: string) =>
-  sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} order by built_in desc, alias`;
+/** The built-in one first; `after` is the last one shown. */
+export const list = (sql: Sql, realm: string, after: FlowRow | undefined, limit: number) => sql<FlowRow>`
+  select alias, built_in from flow
+  where realm_id = ${realm}
+    and (${after?.alias ?? null}::text is null or (not built_in, alias) > (not ${after?.built_in ?? true}::boolean, ${after?.alias ?? null}))
+  order by not built_in, alias limit ${limit}`;
 
 export const read = async (sql: Sql, realm: string, alias: string) =>
   (await sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} and alias = ${alias}`)[0];

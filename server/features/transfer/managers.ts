@@ -21,8 +21,8 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
   }
 
   return {
-    list: async (realm: string): Promise<Manager[]> =>
-      (await store.listManagers(sql, realm)).map(({ name, last_applied_at, owns }) => ({
+    list: async (realm: string, after: string, limit: number): Promise<Manager[]> =>
+      (await store.listManagers(sql, realm, after, limit)).map(({ name, last_applied_at, owns }) => ({
         manager: name,
         lastAppliedAt: last_applied_at.getTime(),
         owns,

@@ -6,6 +6,7 @@ import { getAdoption, putAdoption } from '../../contract/realms.ts';
 import { exportRealm, importRealm, listManagers, type Plan, releaseManager } from '../../contract/transfer.ts';
 import { bind, principalOf } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
+import { decodeCursor, page } from '../../http/paging.ts';
 import type { createExport } from './export.ts';
 import type { Managers } from './managers.ts';
 import type { RealmPart } from './part.ts';
@@ -42,7 +43,11 @@ export function transferRoutes(
     return reply.serializer((payload: unknown) => String(payload)).send(body);
   });
 
-  bind(app, listManagers, ({ params }) => managers.list(params.realm));
+  bind(app, listManagers, async ({ params, query, request, reply }) => {
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await managers.list(params.realm, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, ({ manager }) => [manager]);
+  });
   bind(app, releaseManager, async ({ params, query, by, request }) => {
     const { realm, '*': manager } = params;
     await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);

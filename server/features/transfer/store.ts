@@ -88,13 +88,13 @@ export interface ManagerRow {
   owns: { kind: string; key: string; fields: string[] }[];
 }
 
-export async function listManagers(sql: Sql, realm: string): Promise<ManagerRow[]> {
+export async function listManagers(sql: Sql, realm: string, after: string, limit: number): Promise<ManagerRow[]> {
   return sql<ManagerRow>`
     select m.name, m.last_applied_at, coalesce(
       jsonb_agg(jsonb_build_object('kind', o.kind, 'key', o.key, 'fields', o.fields) order by o.kind, o.key)
         filter (where o.key is not null), '[]') as owns
     from manager m left join managed_object o on o.realm_id = m.realm_id and o.manager = m.name
-    where m.realm_id = ${realm} group by m.name, m.last_applied_at order by m.name`;
+    where m.realm_id = ${realm} and m.name > ${after} group by m.name, m.last_applied_at order by m.name limit ${limit}`;
 }
 
 export async function managerExists(sql: Sql, realm: string, manager: string): Promise<boolean> {

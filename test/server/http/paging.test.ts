@@ -1,0 +1,51 @@
+// Owns: the paging of the lists that are usually short: flows, keys, managers, admin roles.
+// Does not own: the paging of users, clients, events, … (their own tests).
+// Implements: decisions "Reading and writing": at most `limit` rows and a Link to the next page, by a cursor.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAdminRoles } from '../../../server/contract/admin-access.ts';
+import type { Answer } from '../../../server/contract/client.ts';
+import { createFlow, listFlows } from '../../../server/contract/flows.ts';
+import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import { importRealm, listManagers } from '../../../server/contract/transfer.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const params = { realm: 'paged' };
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.admin.call(createRealm, { body: params });
+  for (const alias of ['alpha', 'zulu']) {
+    await server.admin.call(createFlow, { params, body: { alias } });
+    await server.admin.call(rotateKeys, { params });
+    const body = { roles: [{ name: alias }] };
+    await server.admin.call(importRealm, { params, query: { manager: `by-${alias}` }, body });
+  }
+});
+afterAll(() => server?.stop());
+
+interface Asked {
+  limit?: number;
+  cursor?: string;
+}
+const lists: Record<string, (query: Asked) => Promise<Answer<unknown[]>>> = {
+  flows: (query) => server.admin.call(listFlows, { params, query }),
+  keys: (query) => server.admin.call(listKeys, { params, query }),
+  managers: (query) => server.admin.call(listManagers, { params, query }),
+  'admin roles': (query) => server.admin.call(listAdminRoles, { params, query }),
+};
+
+test.each(Object.entries(lists))('%s come page by page, in the same order, each once', async (_, list) => {
+  const { body: whole = [] } = await list({});
+  const pages: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const answer = await list({ limit: 1, ...(cursor && { cursor }) });
+    expect(answer.body).toHaveLength(1);
+    pages.push(...(answer.body ?? []));
+    cursor = answer.nextCursor;
+  } while (cursor !== undefined);
+  expect(whole.length).toBeGreaterThan(1);
+  expect(pages).toEqual(whole);
+  await expect(list({ cursor: 'made-up' })).rejects.toMatchObject({ status: 400 });
+});
