@@ -3,6 +3,7 @@
 // Implements: RFC 7662. Whatever is not active is the same `{"active":false}`.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
+import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../tokens/service.ts';
@@ -45,8 +46,7 @@ export function createIntrospection({
     const family = await liveFamily(sql, realm, {
       ...presented,
       client: client.id,
-      now: now(),
-      idleSince: new Date(now().getTime() - ofRealm.ssoSessionIdleTimeoutSeconds * 1000),
+      cutoffs: cutoffsOf(ofRealm, now()),
     });
     if (!family) return INACTIVE;
     const { scopes, openid } = family.grant_data;

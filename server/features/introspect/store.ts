@@ -1,4 +1,5 @@
 // SQL of introspection: reads alone.
+import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { GrantData } from '../token/store.ts';
 
@@ -14,13 +15,7 @@ export async function liveUser(sql: Sql, realm: string, id: string): Promise<{ u
 export async function liveFamily(
   sql: Sql,
   realm: string,
-  {
-    familyId,
-    hash,
-    client,
-    now,
-    idleSince,
-  }: { familyId: string; hash: Buffer; client: string; now: Date; idleSince: Date },
+  { familyId, hash, client, cutoffs }: { familyId: string; hash: Buffer; client: string; cutoffs: Cutoffs },
 ) {
   const [row] = await sql<{
     user_id: string;
@@ -33,7 +28,7 @@ export async function liveFamily(
     from refresh_family f join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
       left join session s on s.realm_id = f.realm_id and s.id = f.session_id
     where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client} and f.token_hash = ${hash}
-      and f.revoked_at is null and f.expires_at > ${now} and u.enabled
-      and (f.session_id is null or (s.expires_at > ${now} and (s.remember_me or s.last_seen_at > ${idleSince})))`;
+      and f.revoked_at is null and f.expires_at > ${cutoffs.now} and u.enabled
+      and (f.session_id is null or (${sessionLives(cutoffs)}))`;
   return row;
 }

@@ -9,6 +9,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
+import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import * as store from './store.ts';
@@ -101,15 +102,6 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
     if (!policy) throw new Problem('not-found', `There is no realm ${realm}`);
     return policy;
   }
-  function cutoffsOf(policy: RealmSettingsDto): store.Cutoffs {
-    const at = now();
-    return {
-      now: at,
-      seen: later(at, -policy.ssoSessionIdleTimeoutSeconds),
-      started: later(at, -policy.ssoSessionMaxLifetimeSeconds),
-      rememberedStarted: later(at, -policy.rememberMeLifetimeSeconds),
-    };
-  }
   const ended = (
     tx: Tx,
     realm: string,
@@ -138,7 +130,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       const token = request.cookies[SESSION_COOKIE];
       const policy = token ? await settings.of(realm) : undefined;
       if (!token || !policy) return undefined;
-      const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy));
+      const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy, now()));
       if (!row) return undefined;
       const session = toSession(realm, row);
       await touchIfDue(realm, session, policy);
@@ -147,7 +139,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
 
     /** The session where it is still live: what its tokens hang on. */
     async byId(realm: string, id: string, on: Sql = sql): Promise<SsoSession | undefined> {
-      const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm)));
+      const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm), now()));
       return row && toSession(realm, row);
     },
 
@@ -182,7 +174,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
           realm,
           row.user_id,
           policy.maxConcurrentSessions,
-          cutoffsOf(policy),
+          cutoffsOf(policy, now()),
         );
         for (const { id } of over) ended(tx, realm, by, id, proof.user, 'limit');
       }
@@ -222,7 +214,10 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       realm: string,
       page: { userId?: string | undefined; limit: number; after?: { startedAt: Date; id: string } | undefined },
     ): Promise<Session[]> {
-      const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm)), { ...page, limit: page.limit + 1 });
+      const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm), now()), {
+        ...page,
+        limit: page.limit + 1,
+      });
       return rows.map(toWire);
     },
 

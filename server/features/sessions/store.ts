@@ -1,4 +1,5 @@
 // SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
+import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
 export interface SessionRow {
@@ -17,19 +18,9 @@ export interface SessionRow {
   methods: string[];
 }
 
-/** Before these moments a session has ended: by inactivity, and by age as the settings now have it. */
-export interface Cutoffs {
-  now: Date;
-  seen: Date;
-  started: Date;
-  rememberedStarted: Date;
-}
-
 const columns = fragment`s.id, s.user_id, u.username, s.token_hash, s.ip_address, s.user_agent, s.started_at, s.last_seen_at,
   s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods`;
-const live = ({ now, seen, started, rememberedStarted }: Cutoffs) => fragment`s.expires_at > ${now} and u.enabled
-  and case when s.remember_me then s.started_at > ${rememberedStarted}
-           else s.last_seen_at > ${seen} and s.started_at > ${started} end`;
+const live = (cutoffs: Cutoffs) => fragment`${sessionLives(cutoffs)} and u.enabled`;
 
 export const byToken = async (sql: Sql, realm: string, tokenHash: Buffer, cutoffs: Cutoffs) =>
   (

@@ -1,8 +1,8 @@
 // The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
 // one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
-import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from '../../crypto/refresh-token.ts';
 import { personOf } from '../../db/person.ts';
+import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
@@ -118,15 +118,6 @@ export function refreshGrant({
       });
       return { ...minted, refreshToken: next?.token ?? token };
     },
-  };
-}
-
-function cutoffsOf(settings: RealmSettingsDto, at: Date): store.Cutoffs {
-  const ago = (seconds: number) => new Date(at.getTime() - seconds * 1000);
-  return {
-    idleSince: ago(settings.ssoSessionIdleTimeoutSeconds),
-    startedSince: ago(settings.ssoSessionMaxLifetimeSeconds),
-    rememberedSince: ago(settings.rememberMeLifetimeSeconds),
   };
 }
 

@@ -1,6 +1,7 @@
 // SQL of authorization codes and refresh families. One statement moves a grant on and reads whom the next token is about.
 
 import { type PersonRow, personColumns } from '../../db/person.ts';
+import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */
@@ -75,13 +76,6 @@ export async function insertFamily(
       ${JSON.stringify(family.data)}, ${family.now}, ${family.expiresAt}, ${family.tokenHash})`;
 }
 
-/** A session that was last seen, or began, before these moments is over (specification 2.3). */
-export interface Cutoffs {
-  idleSince: Date;
-  startedSince: Date;
-  rememberedSince: Date;
-}
-
 export interface FamilyRow extends PersonRow {
   session_id: string | null;
   grant_data: GrantData;
@@ -102,7 +96,7 @@ export async function rotate(
     next,
     now,
     expiresAt,
-    cutoffs: { idleSince, startedSince, rememberedSince },
+    cutoffs,
     touchBefore,
   }: {
     familyId: string;
@@ -119,9 +113,7 @@ export async function rotate(
   const [row] = await sql<FamilyRow>`
     with live as (
       select s.id, s.expires_at from refresh_family f join session s on s.realm_id = f.realm_id and s.id = f.session_id
-      where f.realm_id = ${realm} and f.id = ${familyId} and s.expires_at > ${now}
-        and case when s.remember_me then s.started_at > ${rememberedSince}
-          else s.last_seen_at > ${idleSince} and s.started_at > ${startedSince} end
+      where f.realm_id = ${realm} and f.id = ${familyId} and ${sessionLives(cutoffs)}
     ), moved as (
       update refresh_family f set token_hash = ${next}, generation = generation + 1,
         expires_at = least(coalesce(${expiresAt}::timestamptz, f.expires_at), (select expires_at from live))

@@ -1,0 +1,32 @@
+// When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
+// Starting and ending sessions is features/sessions'.
+import type { RealmSettingsDto } from '../contract/settings.ts';
+import { fragment } from './sql.ts';
+
+type Limits = Pick<
+  RealmSettingsDto,
+  'ssoSessionIdleTimeoutSeconds' | 'ssoSessionMaxLifetimeSeconds' | 'rememberMeLifetimeSeconds'
+>;
+
+/** Before these moments a session has ended: by inactivity, and by age as the settings now have it. */
+export interface Cutoffs {
+  now: Date;
+  seen: Date;
+  started: Date;
+  rememberedStarted: Date;
+}
+
+export function cutoffsOf(limits: Limits, now: Date): Cutoffs {
+  const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+  return {
+    now,
+    seen: ago(limits.ssoSessionIdleTimeoutSeconds),
+    started: ago(limits.ssoSessionMaxLifetimeSeconds),
+    rememberedStarted: ago(limits.rememberMeLifetimeSeconds),
+  };
+}
+
+/** The condition, for a query that has the session as `s`. */
+export const sessionLives = ({ now, seen, started, rememberedStarted }: Cutoffs) => fragment`s.expires_at > ${now}
+  and case when s.remember_me then s.started_at > ${rememberedStarted}
+           else s.last_seen_at > ${seen} and s.started_at > ${started} end`;
