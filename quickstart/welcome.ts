@@ -35,7 +35,7 @@ export function welcome({ baseUrl, administrator, secrets, keptIn, resources }: 
     `    curl -s -u 'demo-service:${secret}' -d grant_type=client_credentials ${realm}/oauth2/token`,
     ...(secrets ? [] : [`    with the secret that is ${kept}`]),
     '',
-    '  On a cluster, the same files:',
+    '  On a cluster, the same files (with a server and an operator of their own: README, "On Kubernetes"):',
     '    kubectl apply -f crds/ && kubectl apply -f crds/examples/',
     '',
     '  Change a file in crds/examples/ and watch it being applied. Ctrl-C stops; the data stays.',
