@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { createUser } from '../../../server/contract/users.ts';
+import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
+import { makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let offset = 0;
+
+beforeAll(async () => {
+  server = await startTestServer({ now: () => new Date(Date.now() + offset) });
+});
+afterAll(async () => server?.stop());
+
+const credentials = { client_id: 'web', client_secret: SECRET };
+
+test.each([
+  ['was idle for too long', 'idle', { ssoSessionIdleTimeoutSeconds: 70 }, [80]],
+  [
+    'is older than the settings allow since',
+    'old',
+    { ssoSessionIdleTimeoutSeconds: 50, ssoSessionMaxLifetimeSeconds: 60 },
+    [40, 40],
+  ],
+])('a refresh token whose session %s is as inactive as a refresh finds it', async (_, realm, settings, steps) => {
+  await makeRealm(server, realm);
+  await makeClient(server, realm, {
+    clientId: 'web',
+    secret: SECRET,
+    tokenEndpointAuthMethod: 'client_secret_post',
+    redirectUris: [CALLBACK],
+  });
+  await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
+  const grant = await getCode(server, realm, 'web');
+  const { body } = await redeem(server, realm, 'web', grant, { client_secret: SECRET });
+  const token = String(body.refresh_token);
+  const active = async () => (await post(server, realm, 'introspect', { ...credentials, token })).body.active;
+  await server.admin.call(putSettings, { params: { realm }, body: settings });
+  expect(await active()).toBe(true);
+  for (const [i, seconds] of steps.entries()) {
+    // being seen in between keeps a session from being idle, but not from growing old
+    if (i > 0) await grant.person.open(`/realms/${realm}/account`);
+    offset += seconds * 1000;
+  }
+  expect(await active()).toBe(false);
+  const refreshed = await post(server, realm, 'token', {
+    ...credentials,
+    grant_type: 'refresh_token',
+    refresh_token: token,
+  });
+  expect(refreshed.body.error).toBe('invalid_grant');
+});
