@@ -1,10 +1,7 @@
 // The composition root: every service is built once, in dependency order, and every route is mounted.
 // It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import cookie from '@fastify/cookie';
-import formbody from '@fastify/formbody';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { bootstrapOptions, type Config, clusterOf, watched } from './config.ts';
@@ -51,11 +48,9 @@ import { createWorkloadIdentities } from './features/workload-identity/service.t
 import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { trackConnections } from './http/connections.ts';
-import { acceptEmptyJson } from './http/json-body.ts';
-import { answerNotFound } from './http/not-found.ts';
+import { openHttp } from './http/fastify.ts';
 import { describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
-import { sendProblem } from './http/problems.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createPeople } from './people.ts';
@@ -248,24 +243,7 @@ export async function buildApp({
     janitor({ sql, now }),
   ];
 
-  const loggerInstance: FastifyBaseLogger = log;
-  const http = Fastify({
-    loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: config.SVC_TRUST_PROXY ?? false,
-    bodyLimit: 1024 * 1024,
-    routerOptions: { maxParamLength: 2048 },
-    return503OnClosing: true,
-    // A body that never ends would hold its connection for ever. The longest, an import, has ten minutes in the database too.
-    requestTimeout: 600_000,
-  });
-  http.setValidatorCompiler(validatorCompiler);
-  http.setSerializerCompiler(serializerCompiler);
-  http.setErrorHandler(sendProblem);
-  await http.register(cookie);
-  await http.register(formbody);
-  acceptEmptyJson(http);
-  answerNotFound(http);
+  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false });
   countRequests(http, metrics.request);
   await describeRoutes(http, { baseUrl, version: VERSION });
   await http.register(async (anonymous) => {

@@ -1,0 +1,42 @@
+// The HTTP server before any surface: what every request may weigh and take, how bodies are read and faults told.
+// Who may come in is for each surface to say (admin.ts, oauth.ts, pages.ts). Specification 7 and 8.
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { acceptEmptyJson } from './json-body.ts';
+import { answerNotFound } from './not-found.ts';
+import { sendProblem } from './problems.ts';
+
+const BODY_BYTES = 1024 * 1024;
+/** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
+const REQUEST_MS = 600_000;
+/** Names in paths are percent-encoded, so longer than what they stand for. */
+const PARAM_LENGTH = 2048;
+
+export async function openHttp({
+  log,
+  trustProxy,
+}: {
+  log: FastifyBaseLogger;
+  /** Proxies whose forwarding headers count; false: none. */
+  trustProxy: string[] | false;
+}): Promise<FastifyInstance> {
+  const http: FastifyInstance = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy,
+    bodyLimit: BODY_BYTES,
+    routerOptions: { maxParamLength: PARAM_LENGTH },
+    return503OnClosing: true,
+    requestTimeout: REQUEST_MS,
+  });
+  http.setValidatorCompiler(validatorCompiler);
+  http.setSerializerCompiler(serializerCompiler);
+  http.setErrorHandler(sendProblem);
+  await http.register(cookie);
+  await http.register(formbody);
+  acceptEmptyJson(http);
+  answerNotFound(http);
+  return http;
+}
