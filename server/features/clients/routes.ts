@@ -20,9 +20,12 @@ export function clientRoutes(app: FastifyInstance, { clients, sql }: { clients: 
     markManaged(reply, await managerOf(sql, params.realm, 'client', client.clientId));
     return client;
   });
-  bind(app, api.putClient, ({ params, body, by, expect, request }) => {
+  bind(app, api.putClient, async ({ params, body, by, expect, request, reply }) => {
     const { id: _, secretSet: __, createdAt: ___, ...input } = body;
-    return clients.update({ principal: principalOf(request), by, expect }, params.realm, params.id, input);
+    const change = { principal: principalOf(request), by, expect };
+    const client = await clients.update(change, params.realm, params.id, input);
+    markManaged(reply, await managerOf(sql, params.realm, 'client', client.clientId));
+    return client;
   });
   bind(app, api.deleteClient, async ({ params, by, expect, request }) => {
     await clients.remove({ principal: principalOf(request), by, expect }, params.realm, params.id);

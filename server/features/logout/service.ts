@@ -9,7 +9,7 @@ import type { Transact } from '../../db/transact.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
-import { withQuery } from '../../http/redirect-uri.ts';
+import { isRedirectOf, withQuery } from '../../http/redirect-uri.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { Claims, Tokens } from '../tokens/service.ts';
@@ -58,7 +58,7 @@ export function createLogout({
     const client = clientId === undefined ? undefined : await clients.view(realm, clientId);
     const uri = form.get('post_logout_redirect_uri');
     if (uri === undefined) return { client, hint, next: undefined };
-    if (!client?.enabled || !client.postLogoutRedirectUris.includes(uri)) {
+    if (!client?.enabled || !isRedirectOf(client.postLogoutRedirectUris, uri)) {
       throw bad('The post_logout_redirect_uri is not one that the application has registered');
     }
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };

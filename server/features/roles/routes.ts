@@ -20,9 +20,11 @@ export function roleRoutes(app: FastifyInstance, { roles, sql }: { roles: Roles;
     markManaged(reply, await managerOf(sql, params.realm, 'role', role.name));
     return role;
   });
-  bind(app, api.putRole, ({ params, body, by, expect }) => {
+  bind(app, api.putRole, async ({ params, body, by, expect, reply }) => {
     const { id: _, ...input } = body;
-    return roles.update(by, params.realm, params.id, input, expect);
+    const role = await roles.update(by, params.realm, params.id, input, expect);
+    markManaged(reply, await managerOf(sql, params.realm, 'role', role.name));
+    return role;
   });
   bind(app, api.deleteRole, async ({ params, by, expect }) => {
     await roles.remove(by, params.realm, params.id, expect);

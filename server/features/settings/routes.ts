@@ -9,9 +9,12 @@ import { managersOf } from './store.ts';
 
 export function settingsRoutes(app: FastifyInstance, { settings, sql }: { settings: SettingsService; sql: Sql }): void {
   bind(app, getSettings, async ({ params, reply }) => {
-    const managers = await managersOf(sql, params.realm);
-    markManaged(reply, managers.length > 0 ? managers.join(', ') : undefined);
+    markManaged(reply, ...(await managersOf(sql, params.realm)));
     return settings.get(params.realm);
   });
-  bind(app, putSettings, ({ by, params, body, expect }) => settings.put(by, params.realm, body, expect));
+  bind(app, putSettings, async ({ by, params, body, expect, reply }) => {
+    const saved = await settings.put(by, params.realm, body, expect);
+    markManaged(reply, ...(await managersOf(sql, params.realm)));
+    return saved;
+  });
 }

@@ -20,9 +20,12 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
     markManaged(reply, await managerOf(sql, params.realm, 'user', user.username));
     return user;
   });
-  bind(app, api.putUser, ({ params, body, by, expect, request }) => {
+  bind(app, api.putUser, async ({ params, body, by, expect, request, reply }) => {
     const { id: _, createdAt: __, ...input } = body;
-    return users.update({ principal: principalOf(request), by, expect }, params.realm, params.userId, input);
+    const change = { principal: principalOf(request), by, expect };
+    const user = await users.update(change, params.realm, params.userId, input);
+    markManaged(reply, await managerOf(sql, params.realm, 'user', user.username));
+    return user;
   });
   bind(app, api.deleteUser, async ({ params, by, expect, request }) => {
     await users.remove({ principal: principalOf(request), by, expect }, params.realm, params.userId);

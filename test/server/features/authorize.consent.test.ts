@@ -23,7 +23,11 @@ beforeAll(async () => {
   await makeRealm(server, 'other');
   for (const realm of ['acme', 'other']) {
     const tokenEndpointAuthMethod = 'none' as const;
-    const common = { tokenEndpointAuthMethod, redirectUris: [CALLBACK], postLogoutRedirectUris: [BYE] };
+    const common = {
+      tokenEndpointAuthMethod,
+      redirectUris: [CALLBACK],
+      postLogoutRedirectUris: [BYE, 'http://127.0.0.1/bye'],
+    };
     await makeClient(server, realm, { clientId: 'spa', ...common });
     await makeClient(server, realm, {
       clientId: 'third',
@@ -118,6 +122,12 @@ describe('logout', () => {
     const { body } = await redeem(server, 'acme', 'spa', grant);
     return { alice: grant.person, idToken: String(body.id_token), refreshToken: body.refresh_token };
   };
+
+  test('goes back to a loopback address on any port', async () => {
+    const at = (port: string) => logout({ client_id: 'spa', post_logout_redirect_uri: `http://127.0.0.1${port}/bye` });
+    expect((await person().open(at(':49152'))).url).toBe('http://127.0.0.1:49152/bye');
+    expect((await person().open(at(':49152/not'))).status).toBe(400);
+  });
 
   test('with the ID token ends the session and its grants, and goes back to the application', async () => {
     const { alice, idToken, refreshToken } = await tokens();
