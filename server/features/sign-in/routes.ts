@@ -11,6 +11,7 @@ import type { SignIns } from './service.ts';
 const FIELD_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
+const Query = z.object({ begun: z.unknown().optional() });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
 export interface SignInRoutesDeps {
@@ -38,19 +39,22 @@ export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings
   const path = '/realms/:realm/login';
 
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
-    const { realm } = await realmSettings(request.params);
+    const { realm, policy } = await realmSettings(request.params);
     const view = await signIns.view(request, realm);
     const session = await sessions.current(request, realm);
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
     if (!view || (view.state.done && view.state.done.sessionId !== session?.id)) {
       const account = `/realms/${realm}/account`;
       if (session) return reply.redirect(account, 303);
+      // Begun just now, and the cookie did not come back.
+      if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
       return signIns.begin(reply, request, {
         realm,
         requiredLevel: 0,
         forced: false,
         request: null,
         continueAt: account,
+        again: true,
       });
     }
     if (view.state.done || view.standing.do === 'finish') {

@@ -56,6 +56,8 @@ export interface BeginInput {
   continueAt: string;
   /** Where that will lead the browser in the end: the CSP's form-action has to know. */
   redirectTo?: string | undefined;
+  /** Set where the sign-in page itself begins one, so that a browser that keeps no cookie isn't sent round for ever. */
+  again?: boolean;
 }
 
 /** Where a sign-in stands, for the page that shows it. */
@@ -132,7 +134,7 @@ export function createSignIns(deps: SignInDeps) {
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
       void reply.setCookie(SIGN_IN_COOKIE, token, { ...cookieOptions(realm), maxAge: LIFETIME_SECONDS });
-      return reply.redirect(`/realms/${realm}/login`, 303);
+      return reply.redirect(`/realms/${realm}/login${input.again ? '?begun=1' : ''}`, 303);
     },
 
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
+import { MASTER } from '../../contract/realms.ts';
 import { type Existing, type Fields, type Item, isStoredSecret, type RealmPart } from './part.ts';
 import type { PlannedChange } from './plan.ts';
 
@@ -16,11 +17,13 @@ export const declaresSecret = ({ part, items }: { part: RealmPart; items: readon
 
 /**
  * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
- * @throws Problem `missing-environment` with all missing names, `invalid-request` for anything else in `${…}`
+ * The environment is the server's, shared by all realms: only administrators of `master` may have it looked up, or one
+ * realm's administrators could use another's secret.
+ * @throws Problem `forbidden`, `missing-environment` with all missing names, `invalid-request` for anything else in `${…}`
  */
 export function resolvePlaceholders(
   sections: readonly { part: RealmPart; items: Item[] }[],
-  environment: Readonly<Record<string, string>>,
+  { environment, home }: { environment: Readonly<Record<string, string>>; home: string },
 ): void {
   const missing = new Map<string, string>();
   const faults: FieldError[] = [];
@@ -36,6 +39,11 @@ export function resolvePlaceholders(
           if (name) faults.push({ path, message: 'a placeholder can stand only where a secret does' });
         } else if (!name)
           faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
+        else if (home !== MASTER)
+          throw new Problem(
+            'forbidden',
+            `${path}: only an administrator of ${MASTER} may use a placeholder; send the value itself`,
+          );
         else if (environment[name] === undefined || !Object.hasOwn(environment, name)) missing.set(path, name);
         else resolved[field] = environment[name];
       }

@@ -127,7 +127,7 @@ export function createTransfer({
         declared: document.declared.map(({ part }) => part),
         written: document.declared.filter(declaresSecret).map(({ part }) => part),
       });
-      resolvePlaceholders(document.declared, documentEnvironment);
+      resolvePlaceholders(document.declared, { environment: documentEnvironment, home: principal.realm });
       const plan = await inTransaction(request, document.declared, document.users ? stage : undefined);
       kept = document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0;
       return { plan, importId: kept ? stage.importId : undefined };

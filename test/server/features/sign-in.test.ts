@@ -411,3 +411,10 @@ test('pages carry a strict policy and the realm’s look, escaped', async () => 
   expect(text).toContain('--on-primary:#000000');
   expect(text).toContain('.card { border: 1px solid red }');
 });
+
+test('a browser that keeps no cookies is told so, and not sent round for ever', async () => {
+  const realm = await realmWith();
+  const answer = await fetch(`${server.baseUrl}/realms/${realm}/login`);
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('allow cookies for this site');
+});

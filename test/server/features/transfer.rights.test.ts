@@ -74,6 +74,12 @@ describe('section by section', () => {
       );
   });
 
+  test('a realm’s own administrator can have no placeholder resolved: the environment is shared by all realms', async () => {
+    const own = await administrator(server, { home: 'acme', target: 'acme', permissions });
+    const webhook = { name: 'w', url: 'https://hooks.example.com/', eventTypes: '*', secret: `\${SVC_VAR_ANOTHERS}` };
+    expect(await outcome(own, { webhooks: [webhook] })).toMatch(/^403 forbidden: webhooks\[0\]\.secret: .*master/);
+  });
+
   test('a realm is made only by who may make realms, and who holds nothing there learns nothing', async () => {
     const all = await administrator(server, { target: 'acme', permissions });
     expect(await outcome(all, { roles: [] }, 'brand-new')).toMatch(/^403 forbidden: You hold no permission/);
