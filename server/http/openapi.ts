@@ -68,7 +68,12 @@ export async function describeRoutes(
   await app.register(swaggerUi, {
     routePrefix: '/swagger-ui',
     staticCSP: UI_POLICY,
-    uiConfig: { requestInterceptor: sendCsrf },
+    uiConfig: { requestInterceptor: sendCsrf, filter: true },
+    // the bar on top has the framework's logo and a field for other documents, which the policy forbids to load
+    theme: {
+      title: 'Realmkeeper API',
+      css: [{ filename: 'realmkeeper.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
   });
   app.get('/v3/api-docs', { schema: { hide: true } }, async () => app.swagger());
   app.get('/swagger-ui.html', { schema: { hide: true } }, async (_, reply) => reply.redirect('/swagger-ui/'));
