@@ -28,6 +28,8 @@ export async function openHttp({
     trustProxy,
     bodyLimit: BODY_BYTES,
     routerOptions: { maxParamLength: PARAM_LENGTH },
+    // What is found before any route, such as a path that is no URL, is a problem like all others.
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
     requestTimeout: REQUEST_MS,
   });

@@ -38,6 +38,8 @@ const byStatus: Record<number, ProblemCode> = {
   404: 'not-found',
   405: 'method-not-allowed',
   413: 'too-large',
+  // a name longer than any there is
+  414: 'not-found',
   415: 'unsupported-media-type',
   429: 'too-many-requests',
 };

@@ -11,6 +11,8 @@ test.each([
   ['GET', '/nowhere', 404, null],
   ['GET', '/admin/nowhere', 404, null],
   ['PUT', '/nowhere', 404, null],
+  ['GET', '/admin/realms/%zz', 400, null],
+  ['GET', `/admin/realms/${'a'.repeat(3000)}`, 404, null],
   ['POST', '/actuator/health', 405, 'GET, HEAD'],
   ['PATCH', '/admin/realms/acme/settings', 405, 'GET, HEAD, PUT'],
   ['DELETE', '/admin/realms/acme/keys/rotate', 401, null],
