@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { bootstrapOptions, type Config, clusterOf, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
+import { MASTER } from './contract/realms.ts';
 import { createSeal } from './crypto/seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
@@ -282,6 +283,11 @@ export async function buildApp({
       await http.ready();
       await queue.start(jobs);
       changes = await listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
+      // A wrong master key is told now, in one sentence, before anything is written under it.
+      await keys.published(MASTER).catch((cause: Error) => {
+        throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
+      });
+      keys.drop(MASTER);
       const { administrator, warnings } = await bootstrap.run(bootstrapOptions(config));
       for (const warning of warnings) log.warn(warning);
       return { administrator };

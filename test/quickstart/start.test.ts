@@ -149,3 +149,10 @@ test('stopped while it starts, it ends by itself and leaves nothing running', as
   next.stop();
   expect(await next.ended).toBe(0);
 }, 60_000);
+
+test('another master key than the data was written with is told at the start', async () => {
+  const started = start({ SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });
+  const text = await started.until(LAST);
+  expect(await started.ended).toBe(1);
+  expect(text).toContain('is not in SVC_MASTER_KEY');
+});
