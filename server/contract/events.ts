@@ -74,6 +74,17 @@ export const eventTypes = {
 export type EventType = keyof typeof eventTypes;
 export const EventTypeName = z.enum(Object.keys(eventTypes) as [EventType, ...EventType[]]);
 
+const alsoAdminWrites = new Set<EventType>([
+  'USER_CREATED',
+  'USER_UPDATED',
+  'USER_DELETED',
+  'USERS_IMPORTED',
+  'ADMIN_GRANT_CHANGED',
+  'REALM_DELETED',
+]);
+/** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */
+export const isAdminWrite = (type: EventType): boolean => eventTypes[type].configuration || alsoAdminWrites.has(type);
+
 /** Who did it, or what it was done to. */
 export const Party = z.object({
   type: z.enum(['user', 'client', 'manager', 'system', 'workload', 'realm', 'object']),
@@ -129,7 +140,9 @@ export const listEvents = route({
   permission: 'events:read',
   params: InRealm,
   query: Page.extend({
-    type: name(400).optional().describe('One event type, or several separated by commas'),
+    type: name(400)
+      .optional()
+      .describe('One event type, or several separated by commas; ADMIN_WRITE stands for every administrative change'),
     clientId: name().optional(),
     userId: Id.optional().describe('Events done by, or done to, this user'),
     outcome: z.enum(['success', 'failure', 'denied']).optional(),
@@ -144,6 +157,8 @@ export const listEventTypes = route({
   path: '/admin/realms/:realm/events/types',
   tag: 'events',
   summary: 'The event types that audit and webhooks know',
+  description:
+    '`ADMIN_WRITE` stands for every administrative change: it is subscribed to or asked for, and each change comes by its own name.',
   permission: 'events:read',
   params: InRealm,
   response: z.array(EventTypeName),

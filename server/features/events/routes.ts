@@ -3,7 +3,7 @@
 // Implements: specification 6.1, 4.2 (GET /events); decisions "Webhooks" (GET /events/types).
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type Event, EventTypeName, listEvents, listEventTypes } from '../../contract/events.ts';
+import { type Event, EventTypeName, isAdminWrite, listEvents, listEventTypes } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
@@ -34,7 +34,7 @@ function typesOf(text: string | undefined): string[] | undefined {
     .filter((type) => type !== '');
   const unknown = types.filter((type) => !EventTypeName.safeParse(type).success);
   if (unknown.length > 0) throw wrong('type', `unknown event type ${unknown.join(', ')}; see GET /events/types`);
-  return types;
+  return types.includes('ADMIN_WRITE') ? [...types, ...EventTypeName.options.filter(isAdminWrite)] : types;
 }
 
 /** Epoch ms as PostgreSQL can hold it. */

@@ -137,6 +137,15 @@ describe('its deliveries', () => {
     throw new Error(`no delivery became ${status}`);
   };
 
+  test('of ADMIN_WRITE are all administrative changes, each by its own name', async () => {
+    const { id } = await create('umbrella', { eventTypes: 'ADMIN_WRITE' });
+    await create('another');
+    const { body = [] } = await server.admin.call(api.listDeliveries, at(id));
+    expect(body.map((d) => d.eventType)).toEqual(['WEBHOOK_CREATED', 'WEBHOOK_CREATED']);
+    const all = await server.admin.call(listEvents, { params, query: { type: 'ADMIN_WRITE', limit: 1 } });
+    expect(all.body?.map((e) => e.type)).toEqual(['WEBHOOK_CREATED']);
+  });
+
   test('are listed newest first, page by page', async () => {
     const { id } = await create('listed');
     const ids: string[] = [];
