@@ -106,5 +106,11 @@ function tidy(document: Document): Document {
     for (const name of unused) delete schemas[name];
     removed = unused.length > 0;
   }
+  // By name: otherwise the order would be that in which modules happen to be imported.
+  const sorted = Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [name, schema] of sorted) {
+    delete schemas[name];
+    schemas[name] = schema;
+  }
   return tidied;
 }
