@@ -1,18 +1,11 @@
-// The one way to speak to PostgreSQL on the request path: a tagged template over pg with named statements.
+// The one way to speak to PostgreSQL on the request path: a tagged template over pg with prepared statements.
 // It doesn't open transactions (transact.ts), stream in bulk (bulk.ts) or know any table.
-// Design: "db/" in README, dependencies C (a named statement is the fastest form of pg).
-import { createHash } from 'node:crypto';
+// Design: "db/" in README, dependencies C (a prepared statement is the fastest form of pg).
 import pg from 'pg';
+import { runBatch } from './batch.ts';
+import { statement } from './statement.ts';
 
-/** A piece of SQL with its values, made by {@link fragment}; it is spliced into the statement, never sent as a value. */
-export class Fragment {
-  readonly strings: readonly string[];
-  readonly values: readonly unknown[];
-  constructor(strings: readonly string[], values: readonly unknown[]) {
-    this.strings = strings;
-    this.values = values;
-  }
-}
+export { Fragment, fragment } from './statement.ts';
 
 /** Runs one statement and gives its rows. The row type is stated where the query stands. */
 export type Sql = <Row extends object = Record<string, never>>(
@@ -20,45 +13,27 @@ export type Sql = <Row extends object = Record<string, never>>(
   ...values: readonly unknown[]
 ) => Promise<Row[]>;
 
-/** Makes a piece of SQL to be spliced into another: `sql\`select … where ${fragment\`id = ${id}\`}\``. */
-export const fragment = (strings: TemplateStringsArray, ...values: readonly unknown[]) => new Fragment(strings, values);
-
-const names = new Map<string, string>();
-
-/** Named statements stay prepared on their connection; the name is derived from the text, so it never collides. */
-function nameOf(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
-    names.set(text, name);
-  }
-  return name;
-}
-
-function render(strings: readonly string[], values: readonly unknown[], out: { text: string; values: unknown[] }) {
-  for (const [i, string] of strings.entries()) {
-    out.text += string;
-    if (i >= values.length) continue;
-    const value = values[i];
-    if (value instanceof Fragment) render(value.strings, value.values, out);
-    else out.text += `$${out.values.push(value)}`;
-  }
-  return out;
-}
-
-/** The statement as pg takes it: `{text, values, name}`. */
-export function statement(strings: readonly string[], values: readonly unknown[]) {
-  const { text, values: flat } = render(strings, values, { text: '', values: [] });
-  return { text, values: flat, name: nameOf(text) };
-}
-
 /** `Sql` over a pool (each statement on any connection) or over one client (inside its transaction). */
-export const sqlOver =
-  (on: pg.Pool | pg.PoolClient | pg.Client): Sql =>
-  async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
-    const result = await on.query<Row>(statement(strings, values));
-    return result.rows;
-  };
+export const sqlOver = (on: pg.Pool | pg.PoolClient | pg.Client): Sql =>
+  on instanceof pg.Pool
+    ? async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
+        const client = await on.connect();
+        let failed: Error | undefined;
+        try {
+          const [rows = []] = await runBatch(client, [statement(strings, ...values)]);
+          // The row type is stated where the query stands.
+          return rows as Row[];
+        } catch (error) {
+          failed = error instanceof Error ? error : new Error(String(error));
+          throw error;
+        } finally {
+          client.release(failed);
+        }
+      }
+    : async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
+        const [rows = []] = await runBatch(on, [statement(strings, ...values)]);
+        return rows as Row[];
+      };
 
 const INT8 = 20;
 // Our int8 columns are counts and revisions, far below 2^53; as text they would compare wrongly.

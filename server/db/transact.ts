@@ -3,7 +3,9 @@
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
-import { type Sql, sqlOver } from './sql.ts';
+import { runBatch } from './batch.ts';
+import type { Sql } from './sql.ts';
+import { type Statement, statement } from './statement.ts';
 
 /** Inside a transaction: `sql` runs on it, `record` collects what happened. */
 export interface Tx {
@@ -13,8 +15,18 @@ export interface Tx {
 /** `bookkeeping`: `work` may write rows that are no state (the import's staging area) and record nothing. */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: { bookkeeping?: boolean }) => Promise<T>;
 
-/** Writes the audit rows and the deliveries of `events` on `sql`, in the caller's transaction. */
-export type Outbox = (sql: Sql, events: readonly DomainEvent[]) => Promise<void>;
+/** Writes what others hear of events, in the transaction that they are of. */
+export interface Outbox {
+  /** The audit rows and the deliveries. */
+  write(sql: Sql, events: readonly DomainEvent[]): Promise<void>;
+  /** The audit rows alone, for where nobody subscribes to anything. */
+  log(events: readonly DomainEvent[]): Statement;
+}
+
+const BEGIN = statement`begin`;
+const COMMIT = statement`commit`;
+const ROLLBACK = statement`rollback`;
+const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
 const AGAIN = new Set(['40001', '40P01']);
@@ -38,22 +50,42 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
   async function attempt<T>(work: (tx: Tx) => Promise<T>, bookkeeping: boolean): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
+    let begun = false;
+    // A subscription that is made after this look is made beside this transaction, and may miss its events.
+    let subscribed = true;
+    /** The transaction begins in the same message as its first statement: a round trip less. */
+    const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
+      const wanted = statement(strings, ...values);
+      if (begun) {
+        const [rows = []] = await runBatch(client, [wanted]);
+        return rows as Row[];
+      }
+      begun = true;
+      const [, found, rows = []] = await runBatch(client, [BEGIN, SUBSCRIBED, wanted]);
+      subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
+      return rows as Row[];
+    };
     try {
       const events: DomainEvent[] = [];
-      const sql = sqlOver(client);
-      await client.query('begin');
       const result = await work({ sql, record: (event) => void events.push(event) });
-      if (events.length > 0) await outbox(sql, events);
-      else if (strict && !bookkeeping) await refuseSilentWrite(sql);
-      await raiseRevisions(sql, events);
-      await client.query('commit');
+      const configures = events.some((event) => eventTypes[event.type].configuration);
+      if (events.length > 0 && begun && !subscribed && !configures) {
+        await runBatch(client, [outbox.log(events), COMMIT]);
+      } else {
+        if (events.length > 0) await outbox.write(sql, events);
+        else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
+        await raiseRevisions(sql, events);
+        if (begun) await runBatch(client, [COMMIT]);
+      }
       committed(events);
       return result;
     } catch (error) {
       // A connection whose rollback fails is not given back to the pool.
-      await client.query('rollback').catch((e: Error) => {
-        broken = e;
-      });
+      if (begun) {
+        await runBatch(client, [ROLLBACK]).catch((e: Error) => {
+          broken = e;
+        });
+      }
       throw error;
     } finally {
       client.release(broken);

@@ -1,11 +1,14 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
-import { createTransact } from '../../../server/db/transact.ts';
+import { statement } from '../../../server/db/statement.ts';
+import { createTransact, type Outbox } from '../../../server/db/transact.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
+
+const silent: Outbox = { write: async () => {}, log: () => statement`select` };
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -17,7 +20,7 @@ afterAll(async () => {
 });
 
 test('a connection that is lost between two statements fails that transaction alone, not the process', async () => {
-  const transact = createTransact({ pool, outbox: async () => {}, committed: () => {}, strict: true });
+  const transact = createTransact({ pool, outbox: silent, committed: () => {}, strict: true });
   const broken = transact(async ({ sql }) => {
     const [row] = await sql<{ pid: number }>`select pg_backend_pid() as pid`;
     await pool.query('select pg_terminate_backend($1, 5000)', [row?.pid]);

@@ -1,0 +1,82 @@
+// How SQL is written: a template with values and with pieces of SQL becomes `{text, values, name}`.
+// It runs nothing (batch.ts, sql.ts).
+import { createHash } from 'node:crypto';
+
+/** A piece of SQL with its values, made by {@link fragment}; it is spliced into the statement, never sent as a value. */
+export class Fragment {
+  readonly strings: readonly string[];
+  readonly values: readonly unknown[];
+  constructor(strings: readonly string[], values: readonly unknown[]) {
+    this.strings = strings;
+    this.values = values;
+  }
+}
+
+/** Makes a piece of SQL to be spliced into another: `sql\`select … where ${fragment\`id = ${id}\`}\``. */
+export const fragment = (strings: TemplateStringsArray, ...values: readonly unknown[]) => new Fragment(strings, values);
+
+/** A text with its values; it stays prepared on its connection under its name, which is derived from the text. */
+export interface Statement {
+  readonly text: string;
+  readonly name: string;
+  readonly values: readonly unknown[];
+}
+
+/** What was written at one place, with the pieces that it had the last time. */
+interface Plan {
+  text: string;
+  name: string;
+  pieces: readonly (readonly string[])[];
+}
+const plans = new WeakMap<readonly string[], Plan>();
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
+    names.set(text, name);
+  }
+  return name;
+}
+
+function render(strings: readonly string[], values: readonly unknown[], from: { next: number }): string {
+  let text = '';
+  for (const [i, string] of strings.entries()) {
+    text += string;
+    if (i >= values.length) continue;
+    const value = values[i];
+    if (value instanceof Fragment) text += render(value.strings, value.values, from);
+    else {
+      text += `$${from.next}`;
+      from.next += 1;
+    }
+  }
+  return text;
+}
+
+function flatten(values: readonly unknown[], flat: unknown[], pieces: (readonly string[])[]): void {
+  for (const value of values) {
+    if (value instanceof Fragment) {
+      pieces.push(value.strings);
+      flatten(value.values, flat, pieces);
+    } else flat.push(value);
+  }
+}
+
+const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((piece, i) => piece === b[i]);
+
+/** Each place in the code is rendered once, and again where its pieces are others than before. */
+export function statement(strings: TemplateStringsArray, ...values: readonly unknown[]): Statement {
+  const flat: unknown[] = [];
+  const pieces: (readonly string[])[] = [];
+  flatten(values, flat, pieces);
+  let plan = plans.get(strings);
+  if (!plan || !same(plan.pieces, pieces)) {
+    const text = render(strings, values, { next: 1 });
+    plan = { text, name: nameOf(text), pieces };
+    plans.set(strings, plan);
+  }
+  return { text: plan.text, name: plan.name, values: flat };
+}

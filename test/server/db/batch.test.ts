@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runBatch } from '../../../server/db/batch.ts';
+import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
+import { fragment, statement } from '../../../server/db/statement.ts';
+import { createTransact, type Outbox, type Transact } from '../../../server/db/transact.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createDatabase();
+  // One connection, so that whatever a failure leaves behind meets the next statement.
+  pool = openPool(database.url, { max: 1 });
+  sql = sqlOver(pool);
+  transact = createTransact({ pool, outbox, committed: () => {}, strict: false });
+  await sql`create table thing (id int primary key, note text)`;
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+const outbox: Outbox = { write: async () => {}, log: () => statement`select` };
+let transact: Transact;
+const things = () => sql<{ id: number }>`select id from thing order by id`;
+
+test('values arrive as they were, whatever they hold', async () => {
+  const text = fc.string({ unit: 'grapheme' }).filter((s) => !s.includes('\0'));
+  await fc.assert(
+    fc.asyncProperty(
+      text,
+      fc.array(fc.option(text)),
+      fc.date({ min: new Date('-004000-01-01'), max: new Date('+200000-01-01'), noInvalidDate: true }),
+      fc.uint8Array(),
+      fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+      fc.option(fc.boolean()),
+      async (one, many, at, bytes, count, yes) => {
+        const [row] = await sql<{
+          one: string;
+          many: string[];
+          at: number;
+          bytes: Buffer;
+          count: number;
+          yes: boolean;
+        }>`
+          select ${one}::text as one, ${many}::text[] as many, extract(epoch from ${at}::timestamptz)::float8 as at,
+            ${Buffer.from(bytes)}::bytea as bytes, ${count}::int as count, ${yes}::boolean as yes`;
+        expect(row).toEqual({ one, many, at: at.getTime() / 1000, bytes: Buffer.from(bytes), count, yes });
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('bytes in a list and objects for jsonb arrive as they were', async () => {
+  const bytes = [Buffer.from('00ff22', 'hex'), Buffer.from('a"\\')];
+  const [row] = await sql<{ bytes: Buffer[]; data: object }>`
+    select ${bytes}::bytea[] as bytes, ${{ a: [1, '"'] }}::jsonb as data`;
+  expect(row).toEqual({ bytes, data: { a: [1, '"'] } });
+});
+
+test('one place in the code may be written with other pieces each time', async () => {
+  const one = fragment`${1}::int`;
+  const two = fragment`${2}::int + ${3}::int`;
+  for (const [piece, sum] of [
+    [one, 1],
+    [two, 5],
+    [one, 1],
+  ] as const)
+    expect(await sql<{ sum: number }>`select ${piece} as sum`).toEqual([{ sum }]);
+});
+
+test('what stands after a failed statement of a batch does not run', async () => {
+  const client = await pool.connect();
+  const batch = runBatch(client, [
+    statement`begin`,
+    statement`select 1/0`,
+    statement`insert into thing values (1)`,
+    statement`commit`,
+  ]);
+  await expect(batch).rejects.toMatchObject({ code: '22012' });
+  expect(await runBatch(client, [statement`rollback`])).toEqual([[]]);
+  client.release();
+  expect(await things()).toEqual([]);
+});
+
+test('a transaction whose first statement fails leaves nothing, and its connection can be used', async () => {
+  await expect(transact(({ sql: on }) => on`insert into thing values (${'no number'})`)).rejects.toThrow();
+  await expect(transact(({ sql: on }) => on`insert into nothing values (1)`)).rejects.toThrow();
+  await transact(({ sql: on }) => on`insert into thing values (1)`);
+  await expect(
+    transact(async ({ sql: on }) => {
+      await on`insert into thing values (2)`;
+      throw new Error('undone');
+    }),
+  ).rejects.toThrow('undone');
+  expect(await things()).toEqual([{ id: 1 }]);
+});
+
+test('statements that are asked for at once run in one transaction', async () => {
+  await expect(
+    transact(({ sql: on }) =>
+      Promise.all([
+        on`insert into thing values (3)`,
+        on`insert into thing values (4)`,
+        on`insert into thing values (1)`,
+      ]),
+    ),
+  ).rejects.toMatchObject({ code: '23505' });
+  expect(await things()).toEqual([{ id: 1 }]);
+});
+
+test('a statement whose columns change is read anew', async () => {
+  const read = () => sql`select * from thing where id = 1`;
+  expect(await read()).toEqual([{ id: 1, note: null }]);
+  await sql`alter table thing add column more int default 7`;
+  // PostgreSQL refuses the prepared plan once; then it is made again.
+  await read().catch(() => {});
+  expect(await read()).toEqual([{ id: 1, note: null, more: 7 }]);
+});
+
+test('a connection that breaks in a transaction does not come back', async () => {
+  const pid = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`)[0]?.pid;
+  const before = await pid();
+  await expect(transact(({ sql: on }) => on`select pg_terminate_backend(pg_backend_pid())`)).rejects.toThrow();
+  expect(await pid()).not.toBe(before);
+});
