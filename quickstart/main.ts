@@ -104,7 +104,9 @@ async function settled(operator: Operator, interrupt: AbortSignal): Promise<void
 
 async function main(): Promise<void> {
   const interrupt = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  // a terminal that is closed (SIGHUP) takes its output with it, but not the order of the end
+  process.stdout.on('error', () => {});
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       // a terminal's Ctrl-C comes twice: from the terminal itself and from npm
       if (!interrupt.signal.aborted) say('Stopping…');
