@@ -73,7 +73,7 @@ export function serverSession({
       await response.body?.cancel();
       throw new ServerProblem(
         response.status >= 500 ? response.status : 401,
-        `the server refused the operator's sign-in (${response.status})`,
+        `the server refused the operator's sign-in (${response.status}): look at ${'secret' in credential ? 'SVC_OPERATOR_CLIENT_SECRET' : 'SVC_OPERATOR_TOKEN_FILE'}, which the server knows too`,
       );
     }
     const { access_token, expires_in } = Answer.parse(await response.json());

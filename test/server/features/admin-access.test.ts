@@ -328,3 +328,8 @@ test('nobody reads the admin API without signing in', async () => {
   expect(response.status).toBe(401);
   expect(response.headers.get('content-type')).toContain('application/problem+json');
 });
+
+test('the bare address leads to the sign-in of administrators', async () => {
+  const answer = await fetch(`${server.baseUrl}/`, { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/admin/login']);
+});
