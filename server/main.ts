@@ -1,4 +1,4 @@
-// `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on SIGTERM and SIGINT.
+// `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on a signal.
 // It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
 import { BadEnvironment } from './config.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -6,6 +6,9 @@ import { type RunningServer, startServer } from './start.ts';
 const say = (line: string) => console.error(line);
 
 async function main(): Promise<void> {
+  // before anything is started, so that an early stop leaves nothing behind
+  const interrupt = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
   let server: RunningServer;
   try {
     server = await startServer(process.env, say);
@@ -25,9 +28,8 @@ async function main(): Promise<void> {
     await server.stop();
     process.exit(code);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0));
-
-  // after the handlers: whoever reads this may stop it at once
+  if (interrupt.signal.aborted) return stop(0);
+  interrupt.signal.addEventListener('abort', () => void stop(0));
   say(`Realmkeeper listens on ${server.address}; its base address is ${server.config.baseUrl}`);
   const failure = await server.failed;
   say(failure.message);

@@ -50,7 +50,10 @@ export function folderSource({
   let listener: SourceListener | undefined;
 
   async function files(): Promise<string[]> {
-    const names = (await readdir(dir)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
+    const there = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
+      throw new Error(`The folder ${dir} cannot be read (${cause.code ?? cause.message})`, { cause });
+    });
+    const names = there.filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
     return names.map((name) => path.join(dir, name));
   }
   async function fingerprintOf(paths: readonly string[]): Promise<string> {
