@@ -7,6 +7,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { acceptEmptyJson } from './json-body.ts';
 import { answerNotFound } from './not-found.ts';
 import { sendProblem } from './problems.ts';
+import { requestLog } from './request-log.ts';
 
 const BODY_BYTES = 1024 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
@@ -24,6 +25,7 @@ export async function openHttp({
 }): Promise<FastifyInstance> {
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
+    childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy,
     bodyLimit: BODY_BYTES,

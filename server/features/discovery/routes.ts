@@ -5,17 +5,23 @@ import { realmOf } from '../../http/oauth.ts';
 import type { Discovery } from './service.ts';
 
 /** Verifiers must read live keys (specification 5, rule 4). */
-const send = (reply: FastifyReply, json: string): FastifyReply =>
-  reply
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-cache')
-    .header('access-control-allow-origin', '*')
-    .send(json);
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-cache',
+  'access-control-allow-origin': '*',
+};
 
 export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): void {
-  const document = async (request: FastifyRequest, reply: FastifyReply) =>
-    send(reply, await discovery.document(realmOf(request)));
+  /** The headers are those of an answer, not of a failure. */
+  const answer =
+    (read: (realm: string) => Promise<string>) =>
+    (request: FastifyRequest, reply: FastifyReply): Promise<string> =>
+      read(realmOf(request)).then((json) => {
+        void reply.headers(HEADERS);
+        return json;
+      });
+  const document = answer(discovery.document);
   app.route({ ...discoveryRoute, handler: document });
   app.route({ ...serverMetadataRoute, handler: document });
-  app.route({ ...jwksRoute, handler: async (request, reply) => send(reply, await discovery.jwks(realmOf(request))) });
+  app.route({ ...jwksRoute, handler: answer(discovery.jwks) });
 }

@@ -14,13 +14,14 @@ const health = { 200: Health, 503: Health };
 
 /** Counts every answered request of `app`, by its route's pattern. */
 export function countRequests(app: FastifyInstance, count: CountRequest): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     count({
       method: request.method,
       uri: request.routeOptions.url ?? 'NOT_FOUND',
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
     });
+    done();
   });
 }
 
