@@ -2,6 +2,7 @@
 // described once, and followed by one Sync, so that after a failure the rest of the batch is skipped.
 // It doesn't know transactions (transact.ts) or how SQL is written (statement.ts). Performance: refresh and code exchange.
 import pg from 'pg';
+import { type Execution, executionsMessage } from './message.ts';
 import type { Statement } from './statement.ts';
 import { wireText } from './wire-text.ts';
 
@@ -33,7 +34,8 @@ class Batch implements pg.Submittable {
   readonly #statements: readonly Statement[];
   readonly #rows: object[][];
   readonly #settle: (error: Error | undefined, rows: object[][]) => void;
-  #prepared: Prepared[] = [];
+  readonly #prepared: Prepared[] = [];
+  readonly #toParse: { name: string; text: string; again: boolean }[] = [];
   #at = 0;
   #unreadable: Error | undefined;
 
@@ -45,33 +47,34 @@ class Batch implements pg.Submittable {
 
   /** Gives back why nothing was sent. */
   submit(connection: pg.Connection): Error | null {
-    let values: (string | Buffer | null)[][];
+    const { stream } = connection;
     try {
-      values = this.#statements.map((statement) => statement.values.map(wireText));
+      const message = executionsMessage(this.#plan(preparedOn(connection)));
+      stream.cork();
+      for (const { name, text, again } of this.#toParse) {
+        if (again) connection.close({ type: 'S', name }, true);
+        connection.parse({ name, text, types: [] }, true);
+      }
+      if (stream.writable) stream.write(message);
+      stream.uncork();
+      return null;
     } catch (error) {
+      for (const prepared of this.#prepared) prepared.unsure = true;
       return error instanceof Error ? error : new Error(String(error));
     }
-    const known = preparedOn(connection);
-    connection.stream.cork();
-    try {
-      this.#prepared = this.#statements.map(({ name, text }, i) => {
-        let prepared = known.get(name);
-        if (!prepared || prepared.unsure) {
-          if (prepared) connection.close({ type: 'S', name }, true);
-          connection.parse({ name, text, types: [] }, true);
-          prepared = { columns: undefined, unsure: false };
-          known.set(name, prepared);
-        }
-        connection.bind({ statement: name, values: values[i] }, true);
-        if (!prepared.columns) connection.describe({ type: 'P', name: '' }, true);
-        connection.execute(null, true);
-        return prepared;
-      });
-      connection.sync();
-    } finally {
-      connection.stream.uncork();
-    }
-    return null;
+  }
+
+  #plan(known: Map<string, Prepared>): Execution[] {
+    return this.#statements.map(({ name, text, values }) => {
+      let prepared = known.get(name);
+      if (!prepared || prepared.unsure) {
+        this.#toParse.push({ name, text, again: prepared !== undefined });
+        prepared = { columns: undefined, unsure: false };
+        known.set(name, prepared);
+      }
+      this.#prepared.push(prepared);
+      return { name, values: values.map(wireText), describe: !prepared.columns };
+    });
   }
 
   handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {

@@ -10,8 +10,17 @@ export function wireText(value: unknown): string | Buffer | null {
   return Array.isArray(value) ? arrayText(value) : JSON.stringify(value);
 }
 
+/** The last one: a statement often names the same moment several times. */
+let last = { ms: Number.NaN, text: '' };
+
 /** PostgreSQL writes years beyond four digits without a sign, and those before 1 with BC. */
 function momentText(date: Date): string {
+  const ms = date.getTime();
+  if (ms !== last.ms) last = { ms, text: written(date) };
+  return last.text;
+}
+
+function written(date: Date): string {
   const iso = date.toISOString();
   const year = date.getUTCFullYear();
   if (year >= 1 && year <= 9999) return iso;

@@ -128,3 +128,12 @@ test('a connection that breaks in a transaction does not come back', async () =>
   await expect(transact(({ sql: on }) => on`select pg_terminate_backend(pg_backend_pid())`)).rejects.toThrow();
   expect(await pid()).not.toBe(before);
 });
+
+test('values that cannot be sent fail their statement alone, even more of them than PostgreSQL takes', async () => {
+  const round: object[] = [];
+  round.push(round);
+  await expect(sql`select ${{ round }}::jsonb`).rejects.toThrow();
+  const many = Object.assign(['select 1 where 1 in (', ...Array.from({ length: 65_536 }, () => ','), ')'], { raw: [] });
+  await expect(sql(many, ...Array.from({ length: 65_537 }, () => 1))).rejects.toThrow();
+  expect(await things()).toEqual([{ id: 1 }]);
+});
