@@ -11,6 +11,8 @@ import { type Statement, statement } from './statement.ts';
 export interface Tx {
   sql: Sql;
   record(event: DomainEvent): void;
+  /** A write that nothing reads: it runs last, in the same message as the commit where that can be. */
+  atLast(strings: TemplateStringsArray, ...values: readonly unknown[]): void;
 }
 /** `bookkeeping`: `work` may write rows that are no state (the import's staging area) and record nothing. */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: { bookkeeping?: boolean }) => Promise<T>;
@@ -67,11 +69,21 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
     };
     try {
       const events: DomainEvent[] = [];
-      const result = await work({ sql, record: (event) => void events.push(event) });
+      const last: Statement[] = [];
+      const result = await work({
+        sql,
+        record: (event) => void events.push(event),
+        atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
+      });
       const configures = events.some((event) => eventTypes[event.type].configuration);
       if (events.length > 0 && begun && !subscribed && !configures) {
-        await runBatch(client, [outbox.log(events), COMMIT]);
+        await runBatch(client, [...last, outbox.log(events), COMMIT]);
       } else {
+        if (last.length > 0) {
+          const opening = begun ? [] : [BEGIN];
+          begun = true;
+          await runBatch(client, [...opening, ...last]);
+        }
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
         await raiseRevisions(sql, events);

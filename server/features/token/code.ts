@@ -70,7 +70,7 @@ export function codeGrant({
       const made = newRefreshToken(familyId);
       refreshToken = made.token;
       const life = lifeOf(settings, client, now());
-      await store.insertFamily(tx.sql, realm, {
+      store.insertFamily(tx, realm, {
         id: familyId,
         client: client.id,
         userId: taken.user_id,

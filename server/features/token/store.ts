@@ -3,6 +3,7 @@
 import { type PersonRow, personColumns } from '../../db/person.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */
 export interface GrantData {
@@ -56,8 +57,9 @@ export async function familyOfCode(
   return row;
 }
 
-export async function insertFamily(
-  sql: Sql,
+/** Written last: nothing of the exchange reads it. */
+export function insertFamily(
+  { atLast }: Pick<Tx, 'atLast'>,
   realm: string,
   family: {
     id: string;
@@ -69,8 +71,8 @@ export async function insertFamily(
     now: Date;
     expiresAt: Date;
   },
-): Promise<void> {
-  await sql`
+): void {
+  atLast`
     insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
     values (${realm}, ${family.id}, ${family.client}, ${family.userId}, ${family.sessionId},
       ${JSON.stringify(family.data)}, ${family.now}, ${family.expiresAt}, ${family.tokenHash})`;

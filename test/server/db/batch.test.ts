@@ -137,3 +137,19 @@ test('values that cannot be sent fail their statement alone, even more of them t
   await expect(sql(many, ...Array.from({ length: 65_537 }, () => 1))).rejects.toThrow();
   expect(await things()).toEqual([{ id: 1 }]);
 });
+
+test('what is written last is written with the rest or not at all', async () => {
+  await transact(async ({ atLast }) => atLast`insert into thing values (10)`);
+  await transact(async ({ sql: on, atLast }) => {
+    atLast`insert into thing values (12)`;
+    await on`insert into thing values (11)`;
+  });
+  await expect(
+    transact(async ({ sql: on, atLast }) => {
+      atLast`insert into thing values (10)`;
+      await on`insert into thing values (13)`;
+    }),
+  ).rejects.toMatchObject({ code: '23505' });
+  await expect(transact(async ({ atLast }) => atLast`insert into thing values (10)`)).rejects.toThrow();
+  expect(await things()).toEqual([{ id: 1 }, { id: 10 }, { id: 11 }, { id: 12 }]);
+});
