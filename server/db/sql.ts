@@ -54,6 +54,8 @@ export function openPool(
     idleTimeoutMillis: 30_000,
     statement_timeout: 30_000,
     application_name: 'realmkeeper',
+    // statements that are asked for at once share a trip
+    pipeline: true,
   });
   pool.on('error', lost);
   // The pool doesn't listen to a client that it has lent out, and an error that nobody hears ends the process. Whoever
