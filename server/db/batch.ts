@@ -15,5 +15,6 @@ export async function runBatch(client: pg.ClientBase, statements: readonly State
   });
 }
 
-/** pg writes into what it is given, and statements without values are kept. */
-const queryOf = ({ text, name, values }: Statement): pg.QueryConfig => ({ text, name, values: [...values] });
+/** Each time anew, since pg writes into what it is given; without a name it is sent as plain text. */
+const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
+  name === '' ? { text } : { text, name, values: [...values] };

@@ -25,9 +25,11 @@ export interface Outbox {
   log(events: readonly DomainEvent[]): Statement;
 }
 
-const BEGIN = statement`begin`;
-const COMMIT = statement`commit`;
-const ROLLBACK = statement`rollback`;
+// Unnamed: nothing that a pooler did to prepared statements may keep a transaction from beginning.
+const plain = (text: string): Statement => ({ text, name: '', values: [] });
+const BEGIN = plain('begin');
+const COMMIT = plain('commit');
+const ROLLBACK = plain('rollback');
 const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
