@@ -50,7 +50,6 @@ export async function startServer(
       if (!stopping) log.warn({ err }, 'a database connection was lost');
     };
     const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost });
-    // pg reports a lost idle connection here; without a listener it would end the process
     releases.push(() => pool.end());
     const strict = config.NODE_ENV !== 'production';
     const app = await buildApp({

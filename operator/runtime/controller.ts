@@ -85,17 +85,15 @@ export function createController(options: ControllerOptions) {
   async function secretsOf(resource: Resource, refs: ReturnType<Kind<{ realm: string }>['secrets']>) {
     const values = new Map<string, string>();
     const { namespace } = resource.metadata;
-    const wanted = new Map(refs.map((ref) => [ref.name, ref]));
-    for (const name of wanted.keys()) {
+    for (const name of new Set(refs.map((ref) => ref.name))) {
       const secret = await source.secret(namespace, name);
       if (!secret) throw new Waiting('SecretMissing', `waiting for the Secret ${name} in the namespace ${namespace}`);
-      for (const ref of refs.filter((r) => r.name === name)) {
+      for (const ref of refs) {
+        if (ref.name !== name) continue;
         const value = secret.get(ref.key);
-        if (value === undefined || value === '') {
-          throw new Waiting(
-            'SecretMissing',
-            `waiting for the key ${ref.key} in the Secret ${name} (namespace ${namespace})`,
-          );
+        if (!value) {
+          const what = `the key ${ref.key} in the Secret ${name} (namespace ${namespace})`;
+          throw new Waiting('SecretMissing', `waiting for ${what}`);
         }
         values.set(secretName(ref), value);
       }

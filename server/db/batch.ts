@@ -15,6 +15,6 @@ export async function runBatch(client: pg.ClientBase, statements: readonly State
   });
 }
 
-/** Each time anew, since pg writes into what it is given; without a name it is sent as plain text. */
-const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
+/** As pg takes it; each time anew, since pg writes into what it is given. Without a name it is sent as plain text. */
+export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
   name === '' ? { text } : { text, name, values: [...values] };

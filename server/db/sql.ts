@@ -2,7 +2,7 @@
 // It doesn't open transactions (transact.ts), stream in bulk (bulk.ts) or know any table.
 // Design: "db/" in README, dependencies C (a prepared statement is the fastest form of pg).
 import pg from 'pg';
-import { runBatch } from './batch.ts';
+import { queryOf } from './batch.ts';
 import { statement } from './statement.ts';
 
 export { Fragment, fragment } from './statement.ts';
@@ -14,26 +14,12 @@ export type Sql = <Row extends object = Record<string, never>>(
 ) => Promise<Row[]>;
 
 /** `Sql` over a pool (each statement on any connection) or over one client (inside its transaction). */
-export const sqlOver = (on: pg.Pool | pg.PoolClient | pg.Client): Sql =>
-  on instanceof pg.Pool
-    ? async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
-        const client = await on.connect();
-        let failed: Error | undefined;
-        try {
-          const [rows = []] = await runBatch(client, [statement(strings, ...values)]);
-          // The row type is stated where the query stands.
-          return rows as Row[];
-        } catch (error) {
-          failed = error instanceof Error ? error : new Error(String(error));
-          throw error;
-        } finally {
-          client.release(failed);
-        }
-      }
-    : async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
-        const [rows = []] = await runBatch(on, [statement(strings, ...values)]);
-        return rows as Row[];
-      };
+export const sqlOver =
+  (on: pg.Pool | pg.PoolClient | pg.Client): Sql =>
+  async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
+    const { rows } = await on.query<Row>(queryOf(statement(strings, ...values)));
+    return rows;
+  };
 
 const INT8 = 20;
 // Our int8 columns are counts and revisions, far below 2^53; as text they would compare wrongly.
