@@ -63,6 +63,7 @@ export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace
 
 /** The queue's and the cache's key. */
 export const keyOf = (kind: KindName, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
+export const namespaceOfKey = (key: string): string => key.split('/', 2)[1] ?? '';
 export const keyOfResource = (r: Resource): string => keyOf(r.kind, r.metadata.namespace, r.metadata.name);
 
 /** `k8s:<cluster>/<namespace>/<kind>/<name>` (decisions "Custom resources"). */

@@ -6,7 +6,7 @@ import type { Kind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
 import { webhook } from './kinds/webhook.ts';
 import { workloadIdentity } from './kinds/workload-identity.ts';
-import { keyOfResource, nameOf, type Resource } from './resource.ts';
+import { keyOfResource, nameOf, namespaceOfKey, type Resource } from './resource.ts';
 import { createController } from './runtime/controller.ts';
 import { createDetails } from './runtime/details.ts';
 import { createDrift } from './runtime/drift.ts';
@@ -75,6 +75,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const queue = createQueue({
     concurrency,
     timers,
+    lane: namespaceOfKey,
     failed: (key, error) =>
       log({ resource: key, message: `will be tried again: ${error instanceof Error ? error.message : String(error)}` }),
     async run(key) {

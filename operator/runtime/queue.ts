@@ -1,5 +1,6 @@
 // A work queue: one run of a key at a time, a key that is added while it runs runs once more, failures back off.
-// It knows nothing of Kubernetes. Style "Operator" (what client-go's workqueue does).
+// Lanes take turns, so that one with thousands of keys never keeps another waiting for more than a run of each lane.
+// It knows nothing of Kubernetes: what a lane is, the caller says. Style "Operator" (what client-go's workqueue does).
 
 export interface Timers {
   now(): number;
@@ -28,29 +29,32 @@ export interface Queue {
   /** Resolves when nothing runs and nothing waits to run at once. */
   idle(): Promise<void>;
   stop(): Promise<void>;
+  /** Keys that wait to run at once. */
   depth(): number;
+  /** Since when the longest of the present runs has been running; undefined: nothing runs. */
+  runningSince(): number | undefined;
+}
+
+export interface QueueOptions {
+  /** Answers the delay of the next run, `backoff` for ever longer ones, or nothing. */
+  run(key: string): Promise<{ afterMs: number } | 'backoff' | undefined>;
+  /** Hears of an error that `run` threw; the key backs off. */
+  failed(key: string, error: unknown): void;
+  /** Keys of one lane run in the order they came; lanes take turns. */
+  lane?(key: string): string;
+  /** Hears how long a key that was to run at once has waited for its turn. */
+  waited?(ms: number): void;
+  concurrency?: number;
+  timers?: Timers;
 }
 
 const BASE_MS = 500;
 const MAX_MS = 5 * 60_000;
 
-/**
- * @param run answers the delay of the next run, `backoff` for ever longer ones, or nothing
- * @param failed hears of an error that `run` threw; the key backs off
- */
-export function createQueue({
-  run,
-  failed,
-  concurrency = 4,
-  timers = systemTimers,
-}: {
-  run(key: string): Promise<{ afterMs: number } | 'backoff' | undefined>;
-  failed(key: string, error: unknown): void;
-  concurrency?: number;
-  timers?: Timers;
-}): Queue {
-  const ready = new Set<string>();
-  const running = new Set<string>();
+export function createQueue(options: QueueOptions): Queue {
+  const { run, failed, lane = () => '', waited, concurrency = 4, timers = systemTimers } = options;
+  const ready = createLanes(lane);
+  const running = new Map<string, number>();
   const again = new Set<string>();
   const later = new Map<string, { at: number; cancel(): void }>();
   const failures = new Map<string, number>();
@@ -62,7 +66,7 @@ export function createQueue({
     later.get(key)?.cancel();
     later.delete(key);
     if (running.has(key)) again.add(key);
-    else ready.add(key);
+    else ready.add(key, timers.now());
     pump();
   }
 
@@ -100,19 +104,21 @@ export function createQueue({
       backOff(key);
     } finally {
       running.delete(key);
-      if (again.delete(key) && !stopped) ready.add(key);
+      if (again.delete(key) && !stopped) ready.add(key, timers.now());
       pump();
     }
   }
 
   function pump(): void {
-    for (const key of ready) {
-      if (running.size >= concurrency) break;
-      ready.delete(key);
-      running.add(key);
-      void execute(key);
+    while (running.size < concurrency) {
+      const next = ready.take();
+      if (!next) break;
+      const now = timers.now();
+      running.set(next.key, now);
+      waited?.(now - next.since);
+      void execute(next.key);
     }
-    if (running.size === 0 && ready.size === 0) {
+    if (running.size === 0 && ready.size() === 0) {
       for (const waiter of waiters) waiter();
       waiters = [];
     }
@@ -126,7 +132,7 @@ export function createQueue({
 
   const idle = () =>
     new Promise<void>((resolve) => {
-      if (running.size === 0 && ready.size === 0) resolve();
+      if (running.size === 0 && ready.size() === 0) resolve();
       else waiters.push(resolve);
     });
 
@@ -135,7 +141,9 @@ export function createQueue({
     addAfter,
     hurry,
     idle,
-    depth: () => ready.size,
+    depth: ready.size,
+    // runs are noted in the order they begin
+    runningSince: () => running.values().next().value,
     async stop() {
       stopped = true;
       for (const { cancel } of later.values()) cancel();
@@ -143,6 +151,39 @@ export function createQueue({
       ready.clear();
       again.clear();
       await idle();
+    },
+  };
+}
+
+/** Keys that wait, by lane; the lane at the front gives one key and goes to the back. */
+function createLanes(laneOf: (key: string) => string) {
+  const lanes = new Map<string, Map<string, number>>();
+  let size = 0;
+  return {
+    size: () => size,
+    has: (key: string) => lanes.get(laneOf(key))?.has(key) ?? false,
+    add(key: string, now: number): void {
+      const name = laneOf(key);
+      const keys = lanes.get(name) ?? new Map<string, number>();
+      if (keys.has(key)) return;
+      lanes.set(name, keys.set(key, now));
+      size += 1;
+    },
+    take(): { key: string; since: number } | undefined {
+      for (const [name, keys] of lanes) {
+        for (const [key, since] of keys) {
+          keys.delete(key);
+          size -= 1;
+          lanes.delete(name);
+          if (keys.size > 0) lanes.set(name, keys);
+          return { key, since };
+        }
+      }
+      return undefined;
+    },
+    clear(): void {
+      lanes.clear();
+      size = 0;
     },
   };
 }

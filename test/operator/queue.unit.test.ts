@@ -1,4 +1,6 @@
-// The work queue under a clock of the test's own: one run of a key at a time, back-off with jitter, a graceful stop.
+// The work queue under a clock of the test's own: one run of a key at a time, lanes in turn, back-off with jitter, a
+// graceful stop.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createQueue, type Timers } from '../../operator/runtime/queue.ts';
 
@@ -37,14 +39,17 @@ function fakeTimers(random = () => 0) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Runs end when the test says so. */
-function harness(concurrency = 4, random?: () => number) {
+function harness(concurrency = 4, random?: () => number, lane?: (key: string) => string) {
   const clock = fakeTimers(random);
   const runs: string[] = [];
   const errors: unknown[] = [];
   const open = new Map<string, (result: { afterMs: number } | 'backoff' | Error | undefined) => void>();
+  const waits: number[] = [];
   const queue = createQueue({
     concurrency,
     timers: clock.timers,
+    ...(lane && { lane }),
+    waited: (ms) => void waits.push(ms),
     failed: (_, error) => void errors.push(error),
     run(key) {
       runs.push(key);
@@ -59,7 +64,7 @@ function harness(concurrency = 4, random?: () => number) {
     finish?.(result);
     await settle();
   };
-  return { ...clock, queue, runs, errors, open, end };
+  return { ...clock, queue, runs, errors, open, waits, end };
 }
 
 test('a key that is added many times before it runs runs once', () => {
@@ -222,4 +227,73 @@ test('stopping ends what runs, starts nothing more and leaves no timer', async (
   await pass(600_000);
   expect(runs).toEqual(['a']);
   expect(waiting()).toEqual([]);
+});
+
+const laneOf = (key: string) => key.split('/')[0] ?? '';
+
+test('a lane with one key waits for no more than a turn of a lane with five thousand', async () => {
+  const { queue, runs, end } = harness(1, undefined, laneOf);
+  for (let i = 0; i < 5_000; i += 1) queue.add(`big/${i}`);
+  queue.add('small/0');
+  await end('big/0');
+  await end('big/1');
+  expect(runs).toEqual(['big/0', 'big/1', 'small/0']);
+  expect(queue.depth()).toBe(4_998);
+});
+
+test('lanes take turns, and keys of a lane run in the order they came', async () => {
+  const { queue, runs, end } = harness(1, undefined, laneOf);
+  for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'b/2', 'a/2']) queue.add(key);
+  for (let i = 0; i < runs.length; i += 1) await end(runs[i] ?? '');
+  expect(runs).toEqual(['a/1', 'a/2', 'b/1', 'c/1', 'a/3', 'b/2']);
+});
+
+test('it says how long a key waited for its turn, and since when the oldest run has been running', async () => {
+  const { queue, waits, end, pass } = harness(1);
+  expect(queue.runningSince()).toBeUndefined();
+  queue.add('a');
+  await pass(100);
+  queue.add('b');
+  await pass(50);
+  // added again: it has been waiting since the first time
+  queue.add('b');
+  await pass(50);
+  expect(queue.runningSince()).toBe(0);
+  await end('a');
+  expect(queue.runningSince()).toBe(200);
+  expect(waits).toEqual([0, 100]);
+});
+
+test('whatever is added and however runs end: no key twice at a time, nobody starved, nothing forgotten', async () => {
+  const step = fc.oneof(
+    fc.record({ add: fc.constantFrom('a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1') }),
+    fc.record({ end: fc.nat(), how: fc.constantFrom('fine', 'backoff', 'error') }),
+    fc.record({ pass: fc.integer({ min: 0, max: 2_000 }) }),
+    fc.constant({ hurry: true }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 3 }), async (steps, concurrency) => {
+      const { queue, runs, open, end, pass } = harness(concurrency, () => 0.5, laneOf);
+      // when a key was last asked for, counted in runs; a run that begins later has seen what the asking was about
+      const asked = new Map<string, number>();
+      for (const one of steps) {
+        if ('add' in one) {
+          asked.set(one.add, runs.length);
+          queue.add(one.add);
+        } else if ('pass' in one) await pass(one.pass);
+        else if ('hurry' in one) queue.hurry();
+        else if (open.size > 0) {
+          const key = [...open.keys()][one.end % open.size] ?? '';
+          await end(key, one.how === 'fine' ? undefined : one.how === 'backoff' ? 'backoff' : new Error('no luck'));
+        }
+        expect(open.size).toBeLessThanOrEqual(concurrency);
+        expect(open.size === concurrency || queue.depth() === 0).toBe(true);
+      }
+      while (open.size > 0) await end([...open.keys()][0] ?? '');
+      await queue.idle();
+      for (const [key, before] of asked) expect(runs.slice(before)).toContain(key);
+      await queue.stop();
+    }),
+    { numRuns: 200 },
+  );
 });
