@@ -15,6 +15,12 @@ export interface OperatorConfig {
   concurrency: number;
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
+  /** undefined: this process acts alone, or another makes sure that only one acts. */
+  leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
+  /** Empty: all namespaces. */
+  watchNamespaces: readonly string[];
+  /** Metrics and probes; undefined: nobody is answered. */
+  listen: { host: string; port: number } | undefined;
 }
 
 /** Every fault in environment and arguments, a line each. */
@@ -34,19 +40,37 @@ Options
   --concurrency N          resources worked on at once (default 4)
   --undeclared-realms      let Flow, Webhook and WorkloadIdentity attach to realms that no Realm resource declares
   --realm-namespaces SEL   count Realm resources only in namespaces with these labels, e.g. team=identity,env!=dev
+  --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
+                           Needs --cluster-name, and cannot go by labels of namespaces
+  --leader-elect, --no-leader-elect
+                           act only while holding a Lease in the operator's own namespace, so that others can stand by
+                           (default: yes on a cluster; a folder has no Lease)
+  --lease-name NAME        the Lease (default realmkeeper-operator)
+  --lease-duration SECONDS after so long without a sign of the leader another takes over (default 15, from 3); the
+                           leader itself stops after two thirds of it
+  --listen HOST:PORT       answer /healthz, /readyz and /metrics there (default: nowhere)
   --help                   this text
 
 Environment
   SVC_SERVER_URL              where the server is, e.g. https://id.example.com (required)
   SVC_OPERATOR_CLIENT_SECRET  secret of the client "operator" of master, or
   SVC_OPERATOR_TOKEN_FILE     a projected ServiceAccount token, traded by workload identity
+  SVC_OPERATOR_LISTEN         as --listen
   KUBECONFIG                  the cluster; in a pod: its ServiceAccount
 
 Examples
   SVC_SERVER_URL=http://localhost:8080 SVC_OPERATOR_CLIENT_SECRET=… npm run operator
   npm run operator -- --manifests ./realms --cluster-name laptop
   npm run operator -- --realm-namespaces team=identity --concurrency 8
+  npm run operator -- --watch-namespace shop --namespace shop --cluster-name prod
 `;
+
+const Listen = z.string().transform((text, context) => {
+  const [, v6, host = v6, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  context.addIssue({ code: 'custom', message: 'must be HOST:PORT, e.g. 0.0.0.0:9090 or [::]:9090' });
+  return z.NEVER;
+});
 
 const Environment = z.object({
   SVC_SERVER_URL: z
@@ -54,6 +78,7 @@ const Environment = z.object({
     .transform((s) => s.replace(/\/+$/, '')),
   SVC_OPERATOR_CLIENT_SECRET: z.string().optional(),
   SVC_OPERATOR_TOKEN_FILE: z.string().optional(),
+  SVC_OPERATOR_LISTEN: Listen.optional(),
   KUBECONFIG: z.string().optional(),
   POD_NAMESPACE: z.string().optional(),
 });
@@ -69,6 +94,22 @@ const Arguments = z.object({
   concurrency: z.coerce.number().int().min(1).max(64).default(4),
   'undeclared-realms': z.boolean().default(false),
   'realm-namespaces': z.string().optional(),
+  'leader-elect': z.boolean().optional(),
+  'lease-name': z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'must be a name as Kubernetes has them: a-z, digits, - and .')
+    .default('realmkeeper-operator'),
+  'lease-duration': z.coerce
+    .number()
+    .int('must be whole seconds')
+    .min(3, 'must be 3 seconds or more')
+    .max(3600, 'must be an hour or less')
+    .default(15),
+  'watch-namespace': z
+    .array(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must name a namespace'))
+    .default([])
+    .transform((names) => [...new Set(names)]),
+  listen: Listen.optional(),
 });
 
 /** @throws BadConfiguration, HelpWanted */
@@ -88,6 +129,7 @@ export function parseOperatorConfig(
     faults.push(`set ${signIns === 0 ? 'one' : 'only one'} of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE`);
   }
   const selector = args.success ? selectorOf(args.data['realm-namespaces'], faults) : undefined;
+  if (args.success) faults.push(...contradictions(args.data));
   if (faults.length > 0 || !environment.success || !args.success) {
     throw new BadConfiguration(
       `${faults.length === 1 ? 'There is a fault' : `There are ${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}\nSee --help.`,
@@ -108,15 +150,43 @@ export function parseOperatorConfig(
     concurrency: args.data.concurrency,
     undeclaredRealms: args.data['undeclared-realms'],
     realmNamespaces: selector,
+    leaderElection:
+      (args.data['leader-elect'] ?? args.data.manifests === undefined)
+        ? { leaseName: args.data['lease-name'], leaseSeconds: args.data['lease-duration'] }
+        : undefined,
+    watchNamespaces: args.data['watch-namespace'],
+    listen: args.data.listen ?? environment.data.SVC_OPERATOR_LISTEN,
   };
 }
 
-function argumentsOf(argv: readonly string[], faults: string[]): Record<string, string | boolean | undefined> {
+/** Options that each are well but can't work together. */
+function contradictions(args: z.output<typeof Arguments>): string[] {
+  const faults: string[] = [];
+  if (args.manifests !== undefined) {
+    if (args['leader-elect']) faults.push('--leader-elect: a folder (--manifests) has no Lease to hold');
+    if (args['watch-namespace'].length > 0)
+      faults.push('--watch-namespace: is about a cluster, and --manifests names a folder');
+  }
+  if (args['watch-namespace'].length > 0) {
+    if (args['cluster-name'] === undefined) {
+      const why = 'the uid of the namespace kube-system, which is the name otherwise, is outside of that namespace';
+      faults.push(`--watch-namespace: needs --cluster-name too (${why})`);
+    }
+    if (args['realm-namespaces'] !== undefined)
+      faults.push('--realm-namespaces: goes by labels of namespaces, which --watch-namespace does not let it read');
+  }
+  return faults;
+}
+
+type Given = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+function argumentsOf(argv: readonly string[], faults: string[]): Given {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   try {
     const { values } = parseArgs({
       args: [...argv],
+      allowNegative: true,
       options: {
         manifests: text,
         'cluster-name': text,
@@ -124,6 +194,11 @@ function argumentsOf(argv: readonly string[], faults: string[]): Record<string, 
         concurrency: text,
         'undeclared-realms': flag,
         'realm-namespaces': text,
+        'leader-elect': flag,
+        'lease-name': text,
+        'lease-duration': text,
+        'watch-namespace': { type: 'string', multiple: true },
+        listen: text,
         help: flag,
       },
     });
