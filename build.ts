@@ -3,6 +3,7 @@
 //
 //   dist/server.js, operator.js, migrate.js   run these: each turns the compile cache on and loads its bundle
 //   dist/bundles/                             the bundles, the password thread, the migrations, the API page's files
+//   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
 //   dist/package.json                         what can't be bundled, being native code: install it beside them
 //   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
 import { spawn } from 'node:child_process';
@@ -53,6 +54,8 @@ async function bundle(): Promise<void> {
     entryPoints: Object.fromEntries([...roles, ['password-worker', 'server/crypto/password-worker.ts']]),
     outdir: bundles,
     bundle: true,
+    // what is imported when it is first needed is a file of its own: a start neither reads nor compiles it
+    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -76,6 +79,30 @@ async function bundle(): Promise<void> {
         `await import('./bundles/${role}.js');\n`,
     );
   }
+}
+
+/** Runs on people's own machines: their Node, no other file. */
+async function bundleCli(): Promise<void> {
+  const outfile = path.join(dist, 'realmctl.js');
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['cli/main.ts'],
+    outfile,
+    bundle: true,
+    // what is imported when it is first needed is a file of its own: a start neither reads nor compiles it
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    banner: {
+      js: "import{createRequire as nodeCreateRequire}from'node:module';const require=nodeCreateRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  await chmod(outfile, 0o755);
+  console.log(`${path.relative(root, outfile)}  ${((await stat(outfile)).size / 1024).toFixed(0)} KiB`);
 }
 
 async function besides(): Promise<void> {
@@ -140,8 +167,9 @@ async function warm(): Promise<void> {
 }
 
 await rm(dist, { recursive: true, force: true });
-await bundle();
-await besides();
+if (only === undefined || only === 'realmctl') await bundleCli();
+if (roles.length > 0) await bundle();
+if (roles.length > 0) await besides();
 if (roles.some(([role]) => role === 'server'))
   await warm().catch((error: Error) => console.error(`No compile cache was made: ${error.message}`));
 for (const [role] of roles) {

@@ -108,7 +108,8 @@ export function createClient({
 }
 export type Client = ReturnType<typeof createClient>;
 
-async function refusal(response: Response): Promise<ServerProblem> {
+/** What a refused answer throws; for those that fetch by themselves. */
+export async function refusal(response: Response): Promise<ServerProblem> {
   const text = await response.text();
   const retryAfter = Number(response.headers.get('retry-after')) || undefined;
   try {

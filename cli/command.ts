@@ -1,0 +1,54 @@
+// Owns: what every command is given, and the options that several share.
+// Does not own: the commands (commands/<noun>.ts), signing in (connect.ts), printing (output.ts).
+// Implements: decisions "Import, export, plan" as a program, `realmctl`; issue "CLI": exit codes 0, 1, 2, 3.
+import type { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Client } from '../server/contract/client.ts';
+import { RealmName } from '../server/contract/names.ts';
+import { Refused } from './faults.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Io {
+  stdin: Readable;
+  /** What was asked for, and nothing else: it may be piped. */
+  stdout: Writable;
+  /** Progress, questions, warnings, faults. */
+  stderr: Writable;
+  env: Environment;
+  /** Somebody is there to be asked: stdin and stderr are a terminal. */
+  terminal: boolean;
+  /** stdout is a terminal and nobody forbade colour. */
+  colour: boolean;
+}
+
+/** A server that the run is signed in at. */
+export interface Connection {
+  client: Client;
+  /** Its address, without a trailing slash. */
+  server: string;
+  /** For what the typed client can't do: streams, raw bytes. `path` begins with a slash. Refusals are thrown. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface Cli {
+  io: Io;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  /** By `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws where nobody is signed in. */
+  connect(): Promise<Connection>;
+}
+
+/** What each `commands/<noun>.ts` exports: it adds its commands to the program. */
+export type Register = (program: Command, cli: Cli) => void;
+
+/** Adds examples to a command's help: one a line, a comment after ` # `. */
+export function examples(command: Command, ...lines: string[]): Command {
+  return command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
+}
+
+/** For an argument or an option that names a realm. */
+export function realmName(value: string): string {
+  if (!RealmName.safeParse(value).success) throw new Refused(`${value} is not the name of a realm`);
+  return value;
+}

@@ -1,0 +1,69 @@
+// Owns: what went wrong, in the words and with the exit code that a person or a pipeline gets.
+// Does not own: which faults there are at the server (server/contract/problem.ts).
+// Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
+import { CommanderError } from 'commander';
+import { ServerProblem } from '../server/contract/client.ts';
+
+/** Asked for wrongly, or not allowed; `hint` says what to do about it. */
+export class Refused extends Error {
+  readonly hint: string | undefined;
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+/** Nobody answered; trying again may help. */
+export class Unreachable extends Error {}
+/** Ctrl-C. */
+export class Interrupted extends Error {
+  constructor(message = 'interrupted') {
+    super(message);
+  }
+}
+
+/** Ends the run with this code where the answer itself is the fault's measure: `diff` found differences. */
+export class Outcome extends Error {
+  readonly code: 1 | 2 | 3;
+  constructor(code: 1 | 2 | 3) {
+    super(`exit code ${code}`);
+    this.code = code;
+  }
+}
+
+export interface Fault {
+  code: number;
+  /** Empty: everything has been said. */
+  lines: string[];
+}
+
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Outcome) return { code: error.code, lines: [] };
+  // commander has printed its own message, or the help that was asked for
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, lines: [] };
+  if (error instanceof Interrupted) return { code: 130, lines: [error.message] };
+  if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint ? [error.hint] : [])] };
+  if (error instanceof Unreachable) return { code: 3, lines: [error.message] };
+  if (error instanceof ServerProblem) return serverFault(error);
+  return { code: 2, lines: [error instanceof Error ? error.message : String(error)] };
+}
+
+/** Not to be had just now: away, starting, failing, or asked to wait. */
+const away = (status: number) => status === 0 || status === 429 || status >= 500;
+
+function serverFault({ status, message, problem, retryAfterSeconds, cause }: ServerProblem): Fault {
+  const lines = [status === 0 ? `${message}${because(cause)}` : (problem?.title ?? message)];
+  if (problem?.detail && problem.detail !== problem.title) lines.push(problem.detail);
+  for (const { path, message: what } of problem?.errors ?? []) lines.push(`  ${path}: ${what}`);
+  if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
+  return { code: away(status) ? 3 : 2, lines };
+}
+
+/** fetch hides the reason one or two causes down. */
+function because(cause: unknown): string {
+  let inner = cause;
+  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  if (!(inner instanceof Error)) return '';
+  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
+  const words = inner.message || code;
+  return words ? `: ${words}` : '';
+}

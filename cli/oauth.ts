@@ -1,0 +1,134 @@
+// Owns: how the program gets tokens at a server's token endpoint, as a client and for a person.
+// Does not own: where they are kept (contexts.ts); the page in the browser (browser-sign-in.ts).
+// Implements: RFC 6749 4.4 and 6, RFC 8707 (audience {base_url}/admin), RFC 8414.
+import { z } from 'zod';
+import { ServerProblem } from '../server/contract/client.ts';
+import type { Authorize, Fetch } from './connect.ts';
+import { Refused } from './faults.ts';
+
+const TIMEOUT_MS = 15_000;
+/** Renewed this long before the end, so that no request is sent with a token that expires on its way. */
+const EARLY_MS = 30_000;
+
+const Discovered = z.object({
+  issuer: z.string(),
+  authorization_endpoint: z.string(),
+  token_endpoint: z.string(),
+  revocation_endpoint: z.string().optional(),
+});
+export type Discovered = z.infer<typeof Discovered>;
+const Answer = z.object({
+  access_token: z.string(),
+  expires_in: z.number(),
+  refresh_token: z.string().optional(),
+});
+export type Tokens = z.infer<typeof Answer>;
+const OAuthFault = z.object({ error: z.string(), error_description: z.string().optional() });
+
+/** The token endpoint's own refusal (RFC 6749 5.2). */
+export class OAuthRefused extends Refused {
+  readonly error: string;
+  constructor(error: string, description: string | undefined, hint?: string) {
+    super(`the server refused the sign-in: ${error}${description ? ` (${description})` : ''}`, hint);
+    this.error = error;
+  }
+}
+
+export async function discover(server: string, realm: string, fetch: Fetch): Promise<Discovered> {
+  const response = await reach(server, () =>
+    fetch(`${server}/realms/${encodeURIComponent(realm)}/.well-known/openid-configuration`, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }),
+  );
+  if (response.status >= 500) throw new ServerProblem(response.status, `${server} answered ${response.status}`);
+  if (response.status === 404) throw new Refused(`${server} has no realm ${realm}`);
+  const found = Discovered.safeParse(await response.json().catch(() => undefined));
+  if (!response.ok || !found.success) throw new Refused(`${server} is not a Realmkeeper server`);
+  return found.data;
+}
+
+/** The admin API's audience is the server's own base address, which may differ from where it is reached. */
+export const adminResource = ({ issuer }: Pick<Discovered, 'issuer'>): string =>
+  `${issuer.replace(/\/realms\/[^/]+$/, '')}/admin`;
+
+/** @throws OAuthRefused for 400 and 401 */
+export async function requestTokens(
+  server: string,
+  { token_endpoint }: Pick<Discovered, 'token_endpoint'>,
+  body: Record<string, string>,
+  { fetch, headers = {} }: { fetch: Fetch; headers?: Record<string, string> },
+): Promise<Tokens> {
+  const response = await reach(server, () =>
+    fetch(reachable(server, token_endpoint), {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(body),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }),
+  );
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return Answer.parse(answer);
+  const fault = OAuthFault.safeParse(answer);
+  if (response.status < 500 && response.status !== 429 && fault.success)
+    throw new OAuthRefused(fault.data.error, fault.data.error_description);
+  throw new ServerProblem(response.status, `the server answered ${response.status} at its token endpoint`);
+}
+
+/** The endpoint's path at the address that the person gave: a tunnel or a proxy may stand between. */
+export function reachable(server: string, endpoint: string): string {
+  const { pathname } = new URL(endpoint);
+  const at = pathname.indexOf('/realms/');
+  return server + (at < 0 ? pathname : pathname.slice(at));
+}
+
+async function reach(server: string, send: () => Promise<Response>): Promise<Response> {
+  try {
+    return await send();
+  } catch (cause) {
+    throw new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
+  }
+}
+
+/** RFC 6749 2.3.1: both halves are form-encoded first. */
+export function basic(clientId: string, secret: string): string {
+  const encoded = [clientId, secret].map((half) => new URLSearchParams({ v: half }).toString().slice(2)).join(':');
+  return `Basic ${Buffer.from(encoded).toString('base64')}`;
+}
+
+/** A token for each run, kept in memory alone; concurrent callers share one. */
+export function clientCredentials({
+  server,
+  realm,
+  clientId,
+  secret,
+  fetch,
+}: {
+  server: string;
+  realm: string;
+  clientId: string;
+  secret: string;
+  fetch: Fetch;
+}): Authorize {
+  let current: { header: string; until: number } | undefined;
+  let pending: Promise<string> | undefined;
+  async function signIn(): Promise<string> {
+    const discovered = await discover(server, realm, fetch);
+    const tokens = await requestTokens(
+      server,
+      discovered,
+      { grant_type: 'client_credentials', resource: adminResource(discovered) },
+      { fetch, headers: { authorization: basic(clientId, secret) } },
+    );
+    const life = tokens.expires_in * 1000;
+    current = { header: `Bearer ${tokens.access_token}`, until: Date.now() + life - Math.min(EARLY_MS, life / 2) };
+    return current.header;
+  }
+  return async ({ renew }) => {
+    if (!renew && current && current.until > Date.now()) return current.header;
+    pending ??= signIn().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+}

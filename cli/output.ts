@@ -1,0 +1,74 @@
+// Owns: how answers look: table, json, yaml, name (`-o`); colour; what of a server's text may reach a terminal.
+// Does not own: what a plan looks like in words (plan.ts).
+// Implements: issue "CLI": coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
+import { styleText } from 'node:util';
+import { type Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import type { Io } from './command.ts';
+
+export const formats = ['table', 'json', 'yaml', 'name'] as const;
+export type Format = (typeof formats)[number];
+
+export interface Table {
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+}
+
+/** One answer in every form; only the one that is asked for is made. */
+export interface View {
+  value: unknown;
+  table: () => Table | string;
+  /** One name a line: for `xargs` and loops. */
+  names?: () => string[];
+}
+
+/** Adds `-o, --output`; `name` only where the view has names. */
+export function addOutput(command: Command, { names = false }: { names?: boolean } = {}): Command {
+  const option = new Option('-o, --output <format>', 'how the answer is written');
+  return command.addOption(option.choices(formats.filter((one) => one !== 'name' || names)).default('table'));
+}
+
+export function print(io: Io, format: Format, view: View): void {
+  const text = written(io, format, view);
+  if (text !== '') io.stdout.write(`${text}\n`);
+}
+
+function written(io: Io, format: Format, { value, table, names }: View): string {
+  if (format === 'json') return JSON.stringify(value, null, 2);
+  if (format === 'yaml') return stringify(value).trimEnd();
+  if (format === 'name') return (names?.() ?? []).map(plain).join('\n');
+  const shown = table();
+  return typeof shown === 'string' ? shown : columns(io, shown);
+}
+
+/** Says something beside the answer: progress, a warning, what was done. */
+export const say = (io: Io, line: string): void => {
+  io.stderr.write(`${line}\n`);
+};
+
+function columns(io: Io, { head, rows }: Table): string {
+  const cells = [head, ...rows].map((row) => row.map(plain));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells
+    .map((row, index) => {
+      const line = row.map((cell, column) => (column === head.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
+      const text = line.join('   ').trimEnd();
+      return index === 0 ? paint(io, 'bold', text) : text;
+    })
+    .join('\n');
+}
+
+/**
+ * A server's words, or a file's, must not steer the terminal: control characters and those that reorder text are shown
+ * by number.
+ */
+export const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => {
+    const code = char.charCodeAt(0).toString(16).padStart(4, '0');
+    return char === '\t' ? ' ' : `\\u${code}`;
+  });
+
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'magenta' | 'cyan';
+export const paint = (io: Pick<Io, 'colour'>, style: Style, text: string): string =>
+  io.colour ? styleText(style, text, { validateStream: false }) : text;
