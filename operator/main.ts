@@ -2,6 +2,7 @@
 // It reads the environment and the arguments, and nothing else does. Decisions "Where it listens, what it reads".
 import { createClient } from '../server/contract/client.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
+import type { Monitoring } from './monitoring.ts';
 import { selects } from './runtime/selector.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
@@ -16,11 +17,15 @@ interface Place {
   clusterName: string;
 }
 
-async function placeOf(config: OperatorConfig, client: ReturnType<typeof createClient>): Promise<Place> {
+async function placeOf(
+  config: OperatorConfig,
+  client: ReturnType<typeof createClient>,
+  watchFailed?: (kind: string) => void,
+): Promise<Place> {
   if (config.manifests === undefined) {
     // Half a second and 90 MiB to load, so only where a cluster is asked for.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
-    const options = { kubeconfig: config.kubeconfig, log: say };
+    const options = { kubeconfig: config.kubeconfig, log: say, watchFailed };
     return { source: await clusterSource(options), clusterName: config.clusterName ?? (await clusterUid(options)) };
   }
   const clusterName = config.clusterName ?? 'folder';
@@ -28,14 +33,14 @@ async function placeOf(config: OperatorConfig, client: ReturnType<typeof createC
   return { source: folderSource({ dir: config.manifests, orphans, log: say }), clusterName };
 }
 
-async function start(config: OperatorConfig): Promise<Operator> {
+async function start(config: OperatorConfig, monitoring: Monitoring | undefined): Promise<Operator> {
   const { serverUrl, credential, realmNamespaces } = config;
   const client = createClient({
     baseUrl: serverUrl,
     fetch,
     authorize: serverSession({ serverUrl, credential, fetch }),
   });
-  const { source, clusterName } = await placeOf(config, client);
+  const { source, clusterName } = await placeOf(config, client, monitoring?.metrics.watchFailed);
   const operator = await startOperator({
     source,
     client,
@@ -44,15 +49,20 @@ async function start(config: OperatorConfig): Promise<Operator> {
     undeclaredRealms: config.undeclaredRealms,
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
     concurrency: config.concurrency,
+    metrics: monitoring?.metrics,
     log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
   });
+  monitoring?.follow(operator);
   say(`Watching ${config.manifests ?? 'the cluster'} as ${clusterName}; server ${serverUrl}`);
   return operator;
 }
 
 async function main(): Promise<void> {
+  let monitoring: Monitoring | undefined;
   try {
-    const operator = await start(parseOperatorConfig(process.env, process.argv.slice(2)));
+    const config = parseOperatorConfig(process.env, process.argv.slice(2));
+    monitoring = config.listen && (await (await import('./monitoring.ts')).startMonitoring(config.listen));
+    const operator = await start(config, monitoring);
     let stopping = false;
     const stop = async () => {
       if (stopping) return;
@@ -68,6 +78,7 @@ async function main(): Promise<void> {
         ? error.message
         : `Cannot start: ${error instanceof Error ? error.message : String(error)}`,
     );
+    await monitoring?.stop();
     process.exitCode = 1;
   }
 }

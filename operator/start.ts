@@ -6,11 +6,12 @@ import type { Kind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
 import { webhook } from './kinds/webhook.ts';
 import { workloadIdentity } from './kinds/workload-identity.ts';
+import type { OperatorMetrics } from './metrics.ts';
 import { keyOfResource, nameOf, namespaceOfKey, type Resource } from './resource.ts';
 import { createController } from './runtime/controller.ts';
 import { createDetails } from './runtime/details.ts';
 import { createDrift } from './runtime/drift.ts';
-import { nextOf } from './runtime/outcome.ts';
+import { nextOf, type Outcome } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import { createRealms } from './runtime/realms.ts';
 import type { Source, SourceListener } from './source/source.ts';
@@ -25,6 +26,7 @@ export interface OperatorOptions {
   realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   concurrency?: number;
   timers?: Timers;
+  metrics?: OperatorMetrics | undefined;
   log(line: { resource?: string; message: string }): void;
 }
 
@@ -32,6 +34,8 @@ export interface Operator {
   /** Resolves when nothing is being worked on: every known resource has had its pass. */
   idle(): Promise<void>;
   resources(): { name: string; ready: boolean; message: string }[];
+  /** Since when the longest of the present passes has been running. */
+  runningSince(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -42,7 +46,7 @@ const kinds = new Map<string, Kind<{ realm: string }>>();
 for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as Kind<{ realm: string }>);
 
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { source, client, clusterName, timers = systemTimers, log, concurrency = 4 } = options;
+  const { source, client, clusterName, timers = systemTimers, log, concurrency = 4, metrics } = options;
   const realms = createRealms({
     source,
     client,
@@ -59,6 +63,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       enqueueUnready();
       queue.hurry();
     },
+    answered: metrics?.serverUp,
     log: (message) => log({ message }),
   });
   const controller = createController({
@@ -69,6 +74,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realms,
     details: createDetails({ client }),
     applied: drift.applied,
+    metrics,
     log,
     now: () => new Date(timers.now()),
   });
@@ -76,15 +82,30 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     concurrency,
     timers,
     lane: namespaceOfKey,
+    waited: (ms) => metrics?.waited(ms / 1000),
     failed: (key, error) =>
       log({ resource: key, message: `will be tried again: ${error instanceof Error ? error.message : String(error)}` }),
     async run(key) {
-      const outcome = await controller.reconcile(key);
+      const outcome = await counted(key, () => controller.reconcile(key));
       if (!outcome) return undefined;
       // jittered, so that a thousand resources don't come back at once
       return nextOf(outcome) === 'backoff' ? 'backoff' : { afterMs: RESYNC_MS * (0.9 + 0.2 * timers.random()) };
     },
   });
+
+  async function counted(key: string, pass: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> {
+    const began = timers.now();
+    let how = 'Error';
+    try {
+      const outcome = await pass();
+      how = outcome?.is ?? 'Gone';
+      return outcome;
+    } finally {
+      const kind = key.slice(0, key.indexOf('/'));
+      metrics?.reconciled({ kind, outcome: how, seconds: (timers.now() - began) / 1000 });
+    }
+  }
+  metrics?.observe({ depth: () => queue.depth(), resources: () => source.list() });
 
   function enqueueRealm(name: string): void {
     for (const resource of source.list()) if (realmOf(resource) === name) queue.add(keyOfResource(resource));
@@ -129,6 +150,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
   return {
     idle: queue.idle,
+    runningSince: queue.runningSince,
     resources: () =>
       source.list().map((resource) => ({
         name: nameOf(resource),

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { type Kind, secretName } from '../kinds/kind.ts';
+import type { OperatorMetrics } from '../metrics.ts';
 import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
@@ -25,6 +26,7 @@ export interface ControllerOptions {
   details: Details;
   /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
   applied(realm: string, revision: number): void;
+  metrics?: Pick<OperatorMetrics, 'applied' | 'driftFound'> | undefined;
   log(line: { resource: string; message: string }): void;
   now(): Date;
 }
@@ -43,7 +45,7 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, details, applied, log, now } = options;
+  const { source, client, kinds, clusterName, realms, details, applied, metrics, log, now } = options;
   const remove = createDeletion({ client, clusterName });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
@@ -112,6 +114,9 @@ export function createController(options: ControllerOptions) {
     const wanted = { realm, manager: managerOf(clusterName, resource), document };
     const planned = await dryRun(client, { ...wanted, mustExist });
     if (planned.inSync) return ready(resource, planned, { ...own, ...(await details(resource.kind, realm, own)) });
+    // reported drift was counted when it was found
+    const reported = resource.status.conditions?.some((c) => c.type === 'Drifted');
+    if (settledBefore(resource) && !reported) metrics?.driftFound(resource.kind);
     if (driftPolicy === 'Report' && settledBefore(resource)) {
       const changes = changeLines(planned);
       const message = planWords(planned);
@@ -120,6 +125,7 @@ export function createController(options: ControllerOptions) {
     }
     const plan = await applyPlan(client, { ...wanted, revision: planned.revision });
     applied(realm, plan.revision);
+    metrics?.applied(plan.changes.length);
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: summary });
     await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });

@@ -20,6 +20,7 @@ export function createDrift({
   timers,
   changed,
   reached,
+  answered,
   log,
 }: {
   client: Client;
@@ -28,6 +29,8 @@ export function createDrift({
   changed(realm: string): void;
   /** The server answers again after it did not. */
   reached(): void;
+  /** Whether it answered, each time it was asked. */
+  answered?: ((answered: boolean) => void) | undefined;
   log(message: string): void;
 }): Drift {
   let known: Map<string, number> | undefined;
@@ -55,6 +58,7 @@ export function createDrift({
   async function poll(): Promise<void> {
     try {
       const found = await read();
+      answered?.(true);
       if (away) {
         away = false;
         log('the server answers again');
@@ -68,6 +72,7 @@ export function createDrift({
         if (before.get(realm) !== found.get(realm)) changed(realm);
       }
     } catch (error) {
+      answered?.(false);
       if (!away) log(`cannot ask the server for changes: ${error instanceof Error ? error.message : String(error)}`);
       away = true;
     }

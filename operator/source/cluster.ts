@@ -34,6 +34,7 @@ const Versioned = z.object({
 export interface ClusterOptions {
   kubeconfig: string | undefined;
   log(message: string): void;
+  watchFailed?: ((kind: string) => void) | undefined;
 }
 
 /** Names the cluster where nobody gave it a name. */
@@ -46,7 +47,7 @@ export async function clusterUid({ kubeconfig }: ClusterOptions): Promise<string
   }
 }
 
-export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promise<Source> {
+export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOptions): Promise<Source> {
   const api = connect(kubeconfig);
   const resources = new Map<string, Resource>();
   // until everything is known, a Flow would look as if its Realm weren't there
@@ -67,7 +68,7 @@ export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promis
   }
   const secretTouched = ({ metadata }: Followed) => listener?.secretChanged(metadata.namespace, metadata.name);
 
-  type Hears = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted'>;
+  type Hears = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted' | 'failed'>;
   const follow = (collection: string, accept: (path: string) => string, hears: Hears) =>
     createListWatch({
       path: collection,
@@ -81,9 +82,14 @@ export async function clusterSource({ kubeconfig, log }: ClusterOptions): Promis
       follow(`/apis/${API_VERSION}/${plurals[kind]}`, () => JSON_TYPE, {
         upserted: (object) => upserted(kind, object),
         deleted: (object) => deleted(kind, object),
+        failed: () => watchFailed?.(kind),
       }),
     ),
-    follow('/api/v1/secrets', metadataOnly, { upserted: secretTouched, deleted: secretTouched }),
+    follow('/api/v1/secrets', metadataOnly, {
+      upserted: secretTouched,
+      deleted: secretTouched,
+      failed: () => watchFailed?.('Secret'),
+    }),
   ];
 
   return {

@@ -30,6 +30,8 @@ export interface ListWatchOptions {
   log(message: string): void;
   /** It goes on after it was in trouble. */
   recovered?(): void;
+  /** A list or a watch failed. */
+  failed?(): void;
   /** Nothing heard for so long, bookmarks included: the connection is taken for dead. */
   silenceMs?: number;
   wait?(ms: number, signal: AbortSignal): Promise<unknown>;
@@ -182,6 +184,7 @@ export function createListWatch(options: ListWatchOptions) {
   async function backOff(error: unknown): Promise<void> {
     failures += 1;
     troubled = true;
+    options.failed?.();
     // said once for each spell of trouble, with the fault that began it
     if (failures === 1) log(`${path}: ${words(error)}; trying again`);
     const full = Math.min(MAX_BACKOFF_MS, 250 * 2 ** Math.min(failures, 10));

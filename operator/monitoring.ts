@@ -1,0 +1,126 @@
+// Owns: the operator's own small HTTP server: GET /healthz, /readyz and /metrics, for the kubelet and for Prometheus.
+// Does not own: what is measured (metrics.ts). Off unless `--listen` says where; it answers nothing about any realm.
+// Implements: probes. /readyz: everything that exists has been listed; a standby is ready too, so that rollouts go on.
+// /healthz: 503 says "restart me", so it speaks of nothing that a restart doesn't mend (a server that is away, say):
+// the event loop was held for longer than a lease lives, or a pass has been running for longer than any pass can.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
+import { systemTimers, type Timers } from './runtime/queue.ts';
+
+/** Each request of a pass ends after 30 seconds at the latest, and a pass has a dozen: this one hangs for ever. */
+const LONGEST_PASS_MS = 10 * 60_000;
+const BEAT_MS = 1_000;
+/** So long, and a Lease that this operator holds may have ended meanwhile. */
+const LONGEST_HOLD_MS = 10_000;
+/** A hold is remembered until some probes have seen it. */
+const REMEMBERED_MS = 60_000;
+
+/** What is looked at, once everything is listed. */
+interface Watched {
+  runningSince(): number | undefined;
+}
+
+export interface Monitoring {
+  metrics: OperatorMetrics;
+  port: number;
+  /** Everything is listed: from now on the operator is ready. */
+  follow(operator: Watched): void;
+  stop(): Promise<void>;
+}
+
+export interface MonitoringOptions {
+  host: string;
+  port: number;
+  timers?: Timers;
+  /** false in tests. */
+  processMetrics?: boolean;
+}
+
+/** @throws where the address can't be listened on */
+export async function startMonitoring(options: MonitoringOptions): Promise<Monitoring> {
+  const { host, port, timers = systemTimers, processMetrics = true } = options;
+  const metrics = createOperatorMetrics({ processMetrics });
+  const heart = createHeart(timers);
+  let operator: Watched | undefined;
+
+  function faults(): string[] {
+    const since = operator?.runningSince();
+    const running = since === undefined ? 0 : timers.now() - since;
+    const found =
+      running > LONGEST_PASS_MS ? [`a pass has been running for ${Math.round(running / 1000)} seconds`] : [];
+    const held = heart.held();
+    if (held !== undefined) found.push(`the event loop was held for ${Math.round(held / 1000)} seconds`);
+    return found;
+  }
+
+  async function answer(path: string): Promise<{ status: number; body: string; type?: string }> {
+    switch (path) {
+      case '/healthz': {
+        const found = faults();
+        return found.length === 0 ? { status: 200, body: 'ok\n' } : { status: 503, body: `${found.join('\n')}\n` };
+      }
+      case '/readyz':
+        return operator ? { status: 200, body: 'ok\n' } : { status: 503, body: 'resources are still being listed\n' };
+      case '/metrics':
+        return { status: 200, body: await metrics.text(), type: metrics.contentType };
+      default:
+        return { status: 404, body: 'not found\n' };
+    }
+  }
+
+  async function respond({ method, url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reads = method === 'GET' || method === 'HEAD';
+    const {
+      status,
+      body,
+      type = 'text/plain; charset=utf-8',
+    } = reads ? await answer(url.split('?', 1)[0] ?? '') : { status: 405, body: 'only GET\n' };
+    response.writeHead(status, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...(status === 405 && { allow: 'GET, HEAD' }),
+    });
+    response.end(method === 'HEAD' ? undefined : body);
+  }
+
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    respond(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address();
+  return {
+    metrics,
+    port: bound !== null && typeof bound === 'object' ? bound.port : port,
+    follow(what) {
+      operator = what;
+    },
+    async stop() {
+      heart.stop();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Beats every second; a beat that comes late tells for how long nothing else could run either. */
+function createHeart(timers: Timers) {
+  let held: { ms: number; at: number } | undefined;
+  let due = timers.now() + BEAT_MS;
+  function beat(): void {
+    const now = timers.now();
+    if (now - due > LONGEST_HOLD_MS) held = { ms: now - due, at: now };
+    due = now + BEAT_MS;
+    cancel = timers.after(BEAT_MS, beat);
+  }
+  let cancel = timers.after(BEAT_MS, beat);
+  return {
+    held: () => (held && timers.now() - held.at < REMEMBERED_MS ? held.ms : undefined),
+    stop: () => cancel(),
+  };
+}
