@@ -86,7 +86,6 @@ export function renderCrds(): Map<string, string> {
 
 function crdOf({ kind, shortNames, description, spec, status, columns }: Definition): Schema {
   const plural = plurals[kind];
-  const ready = (field: string) => `.status.conditions[?(@.type=="Ready")].${field}`;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -112,9 +111,10 @@ function crdOf({ kind, shortNames, description, spec, status, columns }: Definit
           additionalPrinterColumns: [
             { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
             ...columns,
-            { name: 'Ready', type: 'string', jsonPath: ready('status') },
-            { name: 'Reason', type: 'string', jsonPath: ready('reason') },
-            { name: 'Status', type: 'string', jsonPath: ready('message') },
+            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+            // the first condition sums up: Ready, or Suspended where nothing is looked at
+            { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
+            { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
             { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
           ],
           schema: {

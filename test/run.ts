@@ -17,6 +17,7 @@ const say = (message: string) => console.log(message);
 const preparations: Record<Need, () => Promise<unknown>> = {
   chromium: () => chromiumPath(say),
   helm: () => prepareKubernetes('--helm'),
+  kstatus: () => prepareKubernetes('--kstatus'),
   kubernetes: () => prepareKubernetes(),
 };
 

@@ -1,6 +1,7 @@
 // Owns: which programs the Kubernetes tests need, in which version, and where they are found without any work.
 // Does not own: getting them where they are missing (obtain.ts).
 // The versions stand in modules/*/go.mod alone, so what is downloaded and what is built can't differ.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import os from 'node:os';
@@ -88,6 +89,22 @@ export const helm: Bundle = {
   ],
 };
 
+const kstatusModule = path.join(import.meta.dirname, 'modules', 'kstatus');
+// Its source is ours, so the cache must tell one state of it from another.
+const kstatusSource = ['go.mod', 'go.sum', 'main.go']
+  .reduce((hash, file) => hash.update(readFileSync(path.join(kstatusModule, file))), createHash('sha256'))
+  .digest('hex');
+const kstatusVersion = `${versionOf('kstatus')}-${kstatusSource.slice(0, 12)}`;
+
+/** What Flux, Helm and Argo CD make of a resource's conditions, by their own libraries. */
+export const kstatus: Bundle = {
+  name: 'kstatus',
+  version: kstatusVersion,
+  programs: [
+    { name: 'kstatus', module: 'kstatus', package: '.', version: kstatusVersion, stamp: '', takes: 'half a minute' },
+  ],
+};
+
 /** Where a bundle's programs are, and in a few words where they came from; or why they are nowhere. */
 export type Assets = { found: true; dir: string; source: string } | { found: false; reason: string };
 
@@ -118,7 +135,7 @@ export async function findAssets(bundle: Bundle = kubernetes, env: NodeJS.Proces
     return { found: true, dir, source: 'KUBEBUILDER_ASSETS' };
   }
   const dir = cacheFolder(bundle, env);
-  const command = bundle === helm ? 'npm run kubernetes -- --helm' : 'npm run kubernetes';
+  const command = bundle === kubernetes ? 'npm run kubernetes' : `npm run kubernetes -- --${bundle.name}`;
   if ((await missingIn(dir, bundle)).length > 0) {
     return { found: false, reason: `${dir} has no ${bundle.name} ${bundle.version}: run "${command}"` };
   }

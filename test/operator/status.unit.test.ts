@@ -21,7 +21,7 @@ test.each<[Outcome, string[], 'backoff' | 'resync']>([
     ['Ready=True Reported', 'Drifted=True DriftFound'],
     'resync',
   ],
-  [{ is: 'Suspended' }, ['Ready=Unknown Suspended'], 'resync'],
+  [{ is: 'Suspended' }, ['Suspended=True Suspended'], 'resync'],
   [
     { is: 'Stalled', reason: 'Conflict', message: 'taken' },
     ['Ready=False Conflict', 'Stalled=True Conflict'],

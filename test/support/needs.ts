@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'helm' | 'kubernetes';
+export type Need = 'chromium' | 'helm' | 'kstatus' | 'kubernetes';
 
 const tests = path.resolve(import.meta.dirname, '..');
 
@@ -29,6 +29,7 @@ function visit(file: string, seen: Set<string>, needs: Set<Need>): void {
   for (const [, names = '', target = ''] of readFileSync(file, 'utf8').matchAll(relativeImport)) {
     if (/^\s*type\b/.test(names)) continue;
     if (target.endsWith('kubernetes/assets.ts') && /\bhelm\b/.test(names)) needs.add('helm');
+    if (target.endsWith('/assets.ts') && /\bkstatus\b/.test(names)) needs.add('kstatus');
     visit(path.resolve(path.dirname(file), target), seen, needs);
   }
 }

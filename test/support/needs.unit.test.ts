@@ -19,6 +19,7 @@ test.each([
   ['a browser, loaded late', "const { open } = await import('./page.ts');", ['chromium']],
   ['only a type', "import type { Cluster } from '../../kubernetes/cluster.ts';", []],
   ['a cluster', "import {\n  type Cluster,\n  startCluster,\n} from '../../kubernetes/cluster.ts';", ['kubernetes']],
+  ['kstatus', "import { judge } from '../../kubernetes/kstatus.ts';", ['kstatus', 'kubernetes']],
   ['Helm', "import { helm } from '../../kubernetes/assets.ts';", ['helm', 'kubernetes']],
 ])('a file that imports %s needs that', async (_, text, needs) => {
   await fs.writeFile(path.join(folder, 'page.ts'), "export * from '../chromium.ts';\nimport './some.ts';");

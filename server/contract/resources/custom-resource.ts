@@ -7,11 +7,24 @@ import { RealmName } from '../names.ts';
 export const GROUP = 'realmkeeper.dev';
 export const VERSION = 'v1alpha1';
 
+/** As Kubernetes names Secrets: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
+export const SECRET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
 /** A key of a Secret in the resource's own namespace. */
 export const SecretKeyRef = z
   .strictObject({
-    name: z.string().min(1).max(253).describe('Name of the Secret, in the namespace of this resource'),
-    key: z.string().min(1).max(253).describe('Key in the Secret’s data'),
+    name: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(SECRET_NAME, 'must be the name of a Secret')
+      .describe('Name of the Secret, in the namespace of this resource'),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[-._a-zA-Z0-9]+$/, 'must be a key of a Secret: letters, digits and - . _')
+      .describe('Key in the Secret’s data'),
   })
   .describe('Where the secret’s value is; it never stands in the resource itself');
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
@@ -24,6 +37,13 @@ export const commonSpec = {
     .optional()
     .describe('Correct (the default) repairs what differs on the server; Report only says so in the status'),
   suspend: z.boolean().optional().describe('true: the operator leaves this resource alone until it is false again'),
+  force: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: take over what other managers own, once for each change of this spec; what is lost again later is not taken back. ' +
+        'Outside the namespace of the Realm resource only from managers of this resource’s own namespace',
+    ),
 };
 export const deletionPolicy = (byDefault: 'Retain' | 'Delete') =>
   z
@@ -37,9 +57,9 @@ export const deletionPolicy = (byDefault: 'Retain' | 'Delete') =>
 
 export const Condition = z.strictObject({
   type: z
-    .enum(['Ready', 'Reconciling', 'Stalled', 'Drifted'])
+    .enum(['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Suspended'])
     .describe(
-      'Ready sums up; Reconciling: it is being tried; Stalled: a person must act; Drifted: reported, not corrected',
+      'Ready sums up; Reconciling: it is being tried; Stalled: a person must act; Drifted: reported, not corrected; Suspended: left alone, as spec.suspend says',
     ),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds'),
   reason: z.string().max(1024).describe('One word that a program can act on'),
