@@ -1,0 +1,29 @@
+// Names of Kubernetes objects made of names in a realm: valid, the same on every run, never the same for two.
+// A realm's name can't hold a dot, so `<realm>.<rest>` keeps realms of one namespace apart. RFC 1123 subdomains.
+import { createHash } from 'node:crypto';
+
+/** Leaves room for a prefix and the digest: a Kubernetes name holds 253 characters. */
+const LONGEST = 150;
+const PLAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+/** What a made name ends with; a plain one that ends so is treated as any other, or the two could meet. */
+const MADE = /--[0-9a-f]{10}$/;
+
+/**
+ * The name itself where Kubernetes takes it; otherwise what is left of it and a digest. It depends on nothing but the
+ * name, so that a second export doesn't rename what the first one named.
+ */
+export function label(name: string): string {
+  if (PLAIN.test(name) && !MADE.test(name) && name.length <= LONGEST) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 10);
+  const rest = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{Mark}+/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, LONGEST)
+    .replaceAll(/^-+|-+$/g, '');
+  return rest === '' ? `x--${digest}` : `${rest}--${digest}`;
+}
+
+export const objectName = (realm: string, ...names: readonly string[]): string =>
+  [realm, ...names.map(label)].join('.');

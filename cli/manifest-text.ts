@@ -1,0 +1,46 @@
+// Manifests as text for Git: one stream or a file for each object, the same bytes for the same realm; and what is to be
+// done about Secrets, in words and as kubectl's lines. What the objects hold is manifests.ts's.
+import { stringify } from 'yaml';
+import type { Manifest, Manifests, SecretToCreate } from './manifests.ts';
+
+/** Read back by YAML 1.1 too, as kubectl does: `on` and `1:30` are quoted. */
+export const yamlText = (value: unknown): string =>
+  stringify(value, { compat: 'yaml-1.1', lineWidth: 0, aliasDuplicateObjects: false });
+
+export const fileName = ({ kind, metadata }: Manifest): string => `${kind.toLowerCase()}-${metadata.name}.yaml`;
+
+/** All in one, the notes in front as comments. */
+export function yamlStream({ items, secrets, notes }: Manifests, namespace?: string): string {
+  const head = [...notes, ...secretLines(secrets, namespace)].map((line) => `# ${oneLine(line)}`.trimEnd());
+  return `${head.join('\n')}\n${items.map((item) => `---\n${yamlText(item)}`).join('')}`;
+}
+
+export const jsonList = ({ items }: Manifests): string =>
+  `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`;
+
+/** What to create before applying; the values are not among the arguments, where everybody on the machine sees them. */
+export function secretLines(secrets: readonly SecretToCreate[], namespace?: string): string[] {
+  if (secrets.length === 0) return [];
+  const into = namespace === undefined ? '' : ` --namespace ${namespace}`;
+  return [
+    'Secrets to create, each from a file that holds the value and no line break:',
+    ...secrets.map(
+      ({ name, key, of }) => `  kubectl create secret generic ${name}${into} --from-file=${key}=FILE # ${of}`,
+    ),
+  ];
+}
+
+/** Secrets with empty values, to be filled in by hand or by another tool; Git is no place for the filled ones. */
+export function secretTemplates(secrets: readonly SecretToCreate[], namespace?: string): string {
+  const documents = secrets.map(({ name, key, of }) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+    stringData: { [key]: '' },
+    of,
+  }));
+  return documents.map(({ of, ...secret }) => `--- # ${oneLine(of)}\n${yamlText(secret)}`).join('');
+}
+
+/** A name of the realm in a comment must not end it. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n\u0085\u2028\u2029]/g, ' ');

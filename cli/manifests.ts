@@ -1,0 +1,163 @@
+// Owns: a realm document as the four kinds, ready for Git: the inverse of operator/kinds' `document`.
+// Does not own: the text they are written as (manifest-text.ts), their names (manifest-names.ts).
+// Implements: issue "CLI": `export --as manifests`, with secretKeyRefs and a list of Secrets to create.
+import type { z } from 'zod';
+import { flow } from '../operator/kinds/flow.ts';
+import type { Kind } from '../operator/kinds/kind.ts';
+import { realm as realmKind } from '../operator/kinds/realm.ts';
+import { webhook } from '../operator/kinds/webhook.ts';
+import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
+import { API_VERSION, type KindName } from '../operator/resource.ts';
+import { type ExecutionDocument, MAX_FLOW_DEPTH } from '../server/contract/flows.ts';
+import { MASTER } from '../server/contract/realms.ts';
+import type { SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
+import { RealmSpec } from '../server/contract/resources/realm.ts';
+import type { RealmDocument } from '../server/contract/transfer.ts';
+import { parseEventTypes } from '../server/contract/webhooks.ts';
+import { objectName } from './manifest-names.ts';
+
+export interface Manifest {
+  apiVersion: string;
+  kind: KindName;
+  metadata: { name: string; namespace?: string };
+  spec: unknown;
+}
+
+/** A Secret that has to be there; its value is in no export. */
+export interface SecretToCreate extends SecretKeyRef {
+  /** `client billing`. */
+  of: string;
+  /** The environment variable that stands for it in the realm document. */
+  placeholder: string | undefined;
+}
+
+export interface Manifests {
+  items: Manifest[];
+  secrets: SecretToCreate[];
+  /** What whoever applies them should know. */
+  notes: string[];
+}
+
+/** What the document holds can't be said by the custom resources; every fault is named. */
+export class NoManifest extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`the realm does not fit into custom resources: ${faults.join('; ')}`);
+    this.faults = faults;
+  }
+}
+
+const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
+/** Sections that become something else than a field of the Realm resource by the same name. */
+const APART = new Set([
+  'formatVersion',
+  'requiredEnv',
+  'users',
+  'realm',
+  'clients',
+  'flows',
+  'webhooks',
+  'workloadIdentity',
+]);
+
+/** @throws NoManifest */
+export function manifestsOf(
+  realm: string,
+  document: RealmDocument,
+  { namespace }: { namespace?: string } = {},
+): Manifests {
+  const secrets: SecretToCreate[] = [];
+  const faults: string[] = [];
+  const items: Manifest[] = [];
+
+  function add<Spec extends { realm: string }>(kind: Kind<Spec>, name: string, spec: object): void {
+    // Parsing puts the fields in the schema's order, whoever wrote the document.
+    const parsed = kind.spec.safeParse(defined({ realm, ...spec }));
+    faults.push(...(parsed.error?.issues ?? []).map((issue) => fault(kind.name, name, issue)));
+    const metadata = { name, ...(namespace !== undefined && { namespace }) };
+    if (parsed.success) items.push({ apiVersion: API_VERSION, kind: kind.name, metadata, spec: parsed.data });
+  }
+  function refTo(kind: 'client' | 'webhook', key: string, value: string | undefined): SecretKeyRef | undefined {
+    if (value === undefined) return undefined;
+    const ref = { name: objectName(realm, kind, key), key: 'secret' };
+    secrets.push({ ...ref, of: `${kind} ${key}`, placeholder: PLACEHOLDER.exec(value)?.[1] });
+    return ref;
+  }
+
+  const { realm: settings, clients = [], flows = [], webhooks = [], workloadIdentity: identities = [] } = document;
+  const { realmId: _, browserFlow, ...rest } = settings ?? {};
+  // A Flow binds itself: a Realm that names a flow which isn't there yet would be refused.
+  const bound = flows.some(({ alias }) => alias === browserFlow) ? browserFlow : undefined;
+  add(realmKind, realm, {
+    settings: unlessEmpty({ ...rest, ...(bound === undefined && { browserFlow }) }),
+    clients: unlessEmpty(
+      clients.map(({ secret, ...client }) => ({ ...client, secretKeyRef: refTo('client', client.clientId, secret) })),
+    ),
+    ...sectionsOf(document, faults),
+  });
+  for (const { alias, executions = [] } of flows)
+    add(flow, objectName(realm, alias), {
+      alias,
+      executions: withContainers(executions, 1),
+      bind: alias === bound ? true : undefined,
+    });
+  for (const { name, url, eventTypes, enabled, secret } of webhooks)
+    add(webhook, objectName(realm, name), {
+      name,
+      url,
+      eventTypes: eventTypes === undefined ? undefined : parseEventTypes(eventTypes),
+      enabled,
+      secretKeyRef: refTo('webhook', name, secret),
+    });
+  for (const { scopes, ...identity } of identities)
+    add(workloadIdentity, objectName(realm, identity.name), {
+      ...identity,
+      scopes: scopes?.split(' ').filter((scope) => scope !== ''),
+    });
+  if (faults.length > 0) throw new NoManifest(faults);
+  return { items, secrets, notes: notesOn(realm, document) };
+}
+
+/** Every other section, by the same name; empty ones declare nothing. */
+function sectionsOf(document: RealmDocument, faults: string[]): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(document)) {
+    if (APART.has(key) || unlessEmpty(value) === undefined) continue;
+    if (Object.hasOwn(RealmSpec.shape, key)) out[key] = value;
+    else faults.push(`the section ${key} has no place in a custom resource`);
+  }
+  return out;
+}
+
+/** A container says so, children or not: the Kubernetes API takes no execution that is neither step nor container. */
+function withContainers(executions: readonly ExecutionDocument[], level: number): ExecutionDocument[] {
+  return executions.map(({ executions: children, ...execution }) =>
+    execution.authenticatorId !== undefined || level === MAX_FLOW_DEPTH
+      ? execution
+      : { ...execution, executions: withContainers(children ?? [], level + 1) },
+  );
+}
+
+function notesOn(realm: string, { users, adminRoles = [], serviceAccountRoles = [] }: RealmDocument): string[] {
+  const count = users?.length ?? 0;
+  const gives = adminRoles.length > 0 || serviceAccountRoles.some((account) => (account.adminRoles ?? []).length > 0);
+  return [
+    `Users are run-time data, not configuration: ${count > 0 ? `${count} are left out` : 'they are left out'}.`,
+    ...(realm === MASTER
+      ? [`The realm ${MASTER} can be declared only in the operator's own namespace.`]
+      : gives
+        ? ["The Realm gives admin roles, which it can only in the operator's own namespace."]
+        : []),
+  ];
+}
+
+const fault = (kind: KindName, name: string, { path, message }: z.core.$ZodIssue): string =>
+  `${kind} ${name}, spec.${path.map(String).join('.')}: ${message}`;
+
+const defined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function unlessEmpty<T>(value: T): T | undefined {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.values(value).some((one) => one !== undefined) ? value : undefined;
+}
