@@ -63,6 +63,7 @@ export async function startTestServer({
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });
+  await app.work();
   const { baseUrl } = config;
   const signIn = (credentials: object) => signedIn(baseUrl, credentials);
   return {
@@ -112,7 +113,7 @@ async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
   });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
