@@ -66,6 +66,8 @@ export const keyOf = (kind: KindName, namespace: string, name: string): string =
 export const namespaceOfKey = (key: string): string => key.split('/', 2)[1] ?? '';
 export const keyOfResource = (r: Resource): string => keyOf(r.kind, r.metadata.namespace, r.metadata.name);
 
+/** How the names of all managers of a namespace begin; neither part can hold a slash. */
+export const managersIn = (cluster: string, namespace: string): string => `k8s:${cluster}/${namespace}/`;
 /** `k8s:<cluster>/<namespace>/<kind>/<name>` (decisions "Custom resources"). */
 export const managerOf = (cluster: string, r: Resource): string =>
-  `k8s:${cluster}/${r.metadata.namespace}/${r.kind}/${r.metadata.name}`;
+  `${managersIn(cluster, r.metadata.namespace)}${r.kind}/${r.metadata.name}`;

@@ -15,6 +15,8 @@ export interface Context {
   secrets: Secrets;
   /** The issuer of this cluster's ServiceAccount tokens, where it is known. */
   clusterIssuer: string | undefined;
+  /** In another namespace than its Realm: what comes from there never acts as an administrator. */
+  guest?: boolean;
 }
 
 export interface Kind<Spec extends { realm: string }> {

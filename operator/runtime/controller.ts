@@ -8,6 +8,7 @@ import { type Kind, secretName } from '../kinds/kind.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
+import { appliedBefore, mayTakeOver, refuseAdoption, type Standing, takenIn } from './claims.ts';
 import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
 import type { Details } from './details.ts';
@@ -42,6 +43,7 @@ interface Common {
   realm: string;
   driftPolicy?: 'Correct' | 'Report' | undefined;
   suspend?: boolean | undefined;
+  force?: boolean | undefined;
 }
 
 export function createController(options: ControllerOptions) {
@@ -70,15 +72,19 @@ export function createController(options: ControllerOptions) {
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
       if (!resource.metadata.finalizers.includes(FINALIZER)) await source.addFinalizer(resource);
-      await realms.admit(resource, kind, parsed.data);
-      const context = {
-        metadata: resource.metadata,
-        secrets: await secretsOf(resource, kind.secrets(parsed.data)),
-        clusterIssuer: source.clusterIssuer,
-      };
-      const document = kind.document(parsed.data, context);
-      const own = kind.status(parsed.data, context);
-      return await unhurried(() => converge(resource, spec, document, own, kind.attached));
+      // again from the right to it: what somebody else wrote meanwhile may be whose realm it is
+      return await unhurried(async () => {
+        const standing = await realms.admit(resource, kind, parsed.data);
+        const context = {
+          metadata: resource.metadata,
+          secrets: await secretsOf(resource, kind.secrets(parsed.data)),
+          clusterIssuer: source.clusterIssuer,
+          guest: !standing.atHome,
+        };
+        const document = kind.document(parsed.data, context);
+        const own = kind.status(parsed.data, context);
+        return converge(resource, spec, { document, own, standing, mustExist: kind.attached });
+      });
     } catch (error) {
       return { outcome: outcomeOf(error), found: {} };
     }
@@ -105,19 +111,31 @@ export function createController(options: ControllerOptions) {
 
   async function converge(
     resource: Resource,
-    spec: Common,
-    document: RealmDocument,
-    own: Record<string, unknown>,
-    mustExist: boolean,
+    { realm, driftPolicy = 'Correct', force = false }: Common,
+    {
+      document,
+      own,
+      standing,
+      mustExist,
+    }: { document: RealmDocument; own: Record<string, unknown>; standing: Standing; mustExist: boolean },
   ): Promise<Result> {
-    const { realm, driftPolicy = 'Correct' } = spec;
-    const wanted = { realm, manager: managerOf(clusterName, resource), document };
-    const planned = await dryRun(client, { ...wanted, mustExist });
+    const wanted = { realm, manager: managerOf(clusterName, resource), document, force: false };
+    let planned = await dryRun(client, { ...wanted, mustExist });
+    if (standing.isNew && planned.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
+    if (planned.conflicts.length > 0) {
+      const taking = { resource, clusterName, trusted: standing.trusted, force };
+      mayTakeOver(planned.conflicts, taking);
+      wanted.force = true;
+      planned = await dryRun(client, { ...wanted, mustExist });
+      mayTakeOver(takenIn(planned), taking);
+    }
+    refuseAdoption(planned, standing);
     if (planned.inSync) return ready(resource, planned, { ...own, ...(await details(resource.kind, realm, own)) });
     // reported drift was counted when it was found
     const reported = resource.status.conditions?.some((c) => c.type === 'Drifted');
-    if (settledBefore(resource) && !reported) metrics?.driftFound(resource.kind);
-    if (driftPolicy === 'Report' && settledBefore(resource)) {
+    if (appliedBefore(resource) && !reported) metrics?.driftFound(resource.kind);
+    // under Report a changed spec is still applied: what is reported is what others changed since
+    if (driftPolicy === 'Report' && appliedBefore(resource)) {
       const changes = changeLines(planned);
       const message = planWords(planned);
       const lastPlan = { summary: message, changes };
@@ -133,10 +151,6 @@ export function createController(options: ControllerOptions) {
     const found = { ...own, ...(await details(resource.kind, realm, own)), ...last, lastPlan: { summary } };
     return { outcome: { is: 'Ready', message: 'Applied' }, found };
   }
-
-  /** Under Report a changed spec is still applied: what is reported is what others changed since. */
-  const settledBefore = ({ status, metadata }: Resource): boolean =>
-    status.lastAppliedGeneration === metadata.generation;
 
   function ready(resource: Resource, plan: Plan, own: object): Result {
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;

@@ -7,10 +7,12 @@ const WIDE = 200;
 
 const NAMED = 5;
 
-/** `1 created, 1 updated: create client web; update settings displayName` and how many more. */
-export function planWords({ changes, summary }: Plan): string {
-  const named = changes.slice(0, NAMED).map(({ action, kind, key }) => `${action} ${kind} ${key}`);
-  const more = changes.length - named.length;
+/** `take over webhook audit from cli:ana, create client web, update settings acme` and how many more. */
+export function planWords({ changes, ownership, summary }: Plan): string {
+  const taken = ownership.flatMap(({ kind, key, from }) => (from ? [`take over ${kind} ${key} from ${from}`] : []));
+  const words = [...taken, ...changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)];
+  const named = words.slice(0, NAMED);
+  const more = words.length - named.length;
   if (named.length === 0) return summary.text;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -8,12 +8,13 @@ import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { managerOf, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
+import type { Standing } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { selects } from './selector.ts';
 
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
-  admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<void>;
+  admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<Standing>;
 }
 
 export interface RealmsOptions {
@@ -48,8 +49,11 @@ export function createRealms(options: RealmsOptions): Realms {
     );
   }
 
-  /** Whether a Realm resource may declare its realm at all; a realm that isn't its own counts only where that is allowed. */
-  async function admitRealm(resource: Resource, realm: string): Promise<void> {
+  /**
+   * Whether a Realm resource may declare its realm at all; a realm that isn't its own counts only where that is allowed.
+   * Answers whether the realm is there.
+   */
+  async function admitRealm(resource: Resource, realm: string): Promise<boolean> {
     const { namespace } = resource.metadata;
     if (!(await counts(namespace))) {
       throw new Stalled(
@@ -57,28 +61,32 @@ export function createRealms(options: RealmsOptions): Realms {
         `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`,
       );
     }
-    if (namespace === operatorNamespace) return;
+    const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
+    if (namespace === operatorNamespace) return adoption !== undefined;
     if (realm === MASTER)
       throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
     const manager = managerOf(clusterName, resource);
-    const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
-    if (!adoption?.body || adoption.body.createdBy === manager) return;
-    if (adoption.body.managers.some((pattern) => matches(pattern, manager))) return;
+    if (!adoption?.body) return false;
+    if (adoption.body.createdBy === manager) return true;
+    if (adoption.body.managers.some((pattern) => matches(pattern, manager))) return true;
     throw new Stalled(
       'RealmExists',
       `the realm ${realm} exists and was not made by this resource; an administrator can allow it: PUT /admin/realms/${realm}/adoption {"managers": ["${manager}"]}`,
     );
   }
 
-  /** A Realm resource that is itself refused opens the realm to nobody. */
+  /**
+   * A Realm resource that is itself refused opens the realm to nobody.
+   * @throws Waiting where the realm isn't there: whose it is when it comes, nobody can know
+   */
   async function entitled(declaring: Resource, realm: string): Promise<boolean> {
     try {
-      await admitRealm(declaring, realm);
-      return true;
+      if (await admitRealm(declaring, realm)) return true;
     } catch (error) {
       if (error instanceof Stalled) return false;
       throw error;
     }
+    throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
   }
 
   /** Namespaces of the Realm resources that let this namespace attach. */
@@ -97,7 +105,11 @@ export function createRealms(options: RealmsOptions): Realms {
     return homes;
   }
 
-  async function admitAttached({ metadata: { namespace } }: Resource, realm: string, actsAs: string | undefined) {
+  async function admitAttached(
+    { metadata: { namespace } }: Resource,
+    realm: string,
+    actsAs: string | undefined,
+  ): Promise<Standing> {
     const homes = await homesFor(namespace, realm);
     const undeclared = undeclaredRealms && (realm !== MASTER || namespace === operatorNamespace);
     if (homes.length === 0 && !undeclared) {
@@ -107,7 +119,9 @@ export function createRealms(options: RealmsOptions): Realms {
         `waiting for a Realm resource that declares ${realm} and allows the namespace ${namespace}`,
       );
     }
-    if (actsAs === undefined || homes.includes(namespace) || !(await holdsAdminRoles(realm, actsAs))) return;
+    const atHome = homes.includes(namespace);
+    const standing = { atHome, trusted: atHome || namespace === operatorNamespace, isNew: false };
+    if (actsAs === undefined || atHome || !(await holdsAdminRoles(realm, actsAs))) return standing;
     throw new Stalled(
       'AdminClient',
       `the client ${actsAs} holds admin roles: only a resource in the namespace of its Realm can act for it`,
@@ -134,8 +148,8 @@ export function createRealms(options: RealmsOptions): Realms {
       if (kind.givesAdminRoles?.(spec) && resource.metadata.namespace !== operatorNamespace) {
         throw new Stalled('AdminRoles', "admin roles can be given only from the operator's own namespace");
       }
-      if (kind.attached) await admitAttached(resource, spec.realm, kind.actsAs?.(spec));
-      else await admitRealm(resource, spec.realm);
+      if (kind.attached) return admitAttached(resource, spec.realm, kind.actsAs?.(spec));
+      return { atHome: true, trusted: true, isNew: !(await admitRealm(resource, spec.realm)) };
     },
   };
 }

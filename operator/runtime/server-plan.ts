@@ -2,18 +2,25 @@
 // Decisions "Import, export, plan": dry run, then the same document with the plan's revision in If-Match.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { importRealm, type Plan, type RealmDocument } from '../../server/contract/transfer.ts';
-import { conflictText, Stalled, Waiting } from './outcome.ts';
+import { Waiting } from './outcome.ts';
 
 export interface Ask {
   realm: string;
   manager: string;
   document: RealmDocument;
+  /** Take over what other managers own. */
+  force: boolean;
 }
 
-async function ask(client: Client, { realm, manager, document }: Ask, dry: boolean, headers: Record<string, string>) {
+async function ask(
+  client: Client,
+  { realm, manager, document, force }: Ask,
+  dry: boolean,
+  headers: Record<string, string>,
+) {
   const { body } = await client.call(importRealm, {
     params: { realm },
-    query: { manager, dryRun: dry ? 'true' : 'false', prune: 'true' },
+    query: { manager, dryRun: dry ? 'true' : 'false', prune: 'true', force: force ? 'true' : 'false' },
     body: document,
     headers,
   });
@@ -23,15 +30,13 @@ async function ask(client: Client, { realm, manager, document }: Ask, dry: boole
 
 /**
  * @param mustExist the realm isn't ours to make
- * @throws Waiting where it doesn't exist, Stalled `Conflict` where another manager owns what the document declares
+ * @throws Waiting where it doesn't exist
  */
 export async function dryRun(client: Client, { mustExist, ...wanted }: Ask & { mustExist: boolean }): Promise<Plan> {
-  const plan = await ask(client, wanted, true, mustExist ? { 'if-match': '*' } : {}).catch((error) => {
+  return ask(client, wanted, true, mustExist ? { 'if-match': '*' } : {}).catch((error) => {
     if (!(mustExist && error instanceof ServerProblem && error.status === 412)) throw error;
     throw new Waiting('RealmMissing', `waiting for the realm ${wanted.realm} on the server`);
   });
-  if (plan.conflicts.length > 0) throw new Stalled('Conflict', plan.conflicts.map(conflictText).join('; '));
-  return plan;
 }
 
 /** @throws ServerProblem 412 where the realm changed since the plan */

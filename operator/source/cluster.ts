@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { SECRET_NAME } from '../../server/contract/resources/custom-resource.ts';
 import {
   API_VERSION,
   FINALIZER,
@@ -107,6 +108,8 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
     get: (key) => resources.get(key),
     list: () => [...resources.values()],
     async secret(namespace, name) {
+      // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
+      if (!SECRET_NAME.test(name)) return undefined;
       const object = await found(api.call('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
       if (object === undefined) return undefined;
       const values = Object.entries(SecretObject.parse(object).data);

@@ -10,6 +10,9 @@ export const VERSION = 'v1alpha1';
 /** As Kubernetes names Secrets: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
 export const SECRET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** How Kubernetes names things. */
+export const DNS_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
 /** A key of a Secret in the resource's own namespace. */
 export const SecretKeyRef = z
   .strictObject({

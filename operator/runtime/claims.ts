@@ -1,0 +1,67 @@
+// What a plan would take, from another manager or from nobody, and whether this resource may: conflicts, spec.force,
+// adoption. Pure; ownership itself is the server's. Decisions "Ownership", "Tenancy".
+import type { Conflict, Plan } from '../../server/contract/transfer.ts';
+import { managersIn, type Resource } from '../resource.ts';
+import { conflictText, Stalled } from './outcome.ts';
+
+/** Where a resource stands to its realm. */
+export interface Standing {
+  /** In the namespace of its Realm resource. */
+  atHome: boolean;
+  /** At home, or in the operator's own namespace: it may adopt what exists, and by force take from anybody. */
+  trusted: boolean;
+  /** The realm wasn't there when this was asked: who may make it may not take one that came in between. */
+  isNew: boolean;
+}
+
+/** Under Report, and for spec.force: the spec as it is now has been applied before. */
+export const appliedBefore = ({ status, metadata }: Resource): boolean =>
+  status.lastAppliedGeneration === metadata.generation;
+
+/**
+ * Whether the conflicts are to be taken over. Once for each generation: two that both force would else never rest.
+ * @throws Stalled `Conflict`, `ForceNotAllowed` naming every owner
+ */
+export function mayTakeOver(
+  conflicts: readonly Conflict[],
+  {
+    resource,
+    clusterName,
+    trusted,
+    force,
+  }: { resource: Resource; clusterName: string; trusted: boolean; force: boolean },
+): void {
+  if (conflicts.length === 0) return;
+  const owners = conflicts.map(conflictText).join('; ');
+  if (!force) throw new Stalled('Conflict', owners);
+  if (appliedBefore(resource)) {
+    throw new Stalled('Conflict', `${owners}; spec.force took over once for this spec and does not take back`);
+  }
+  const { namespace } = resource.metadata;
+  const ours = managersIn(clusterName, namespace);
+  if (trusted || conflicts.every(({ manager }) => manager.startsWith(ours))) return;
+  throw new Stalled(
+    'ForceNotAllowed',
+    `${owners}; the namespace ${namespace} is not that of the Realm resource, so spec.force takes only from its own resources`,
+  );
+}
+
+/** What a plan by force takes, as the conflicts that it would be without. */
+export const takenIn = ({ ownership }: Plan): Conflict[] =>
+  ownership.flatMap(({ kind, key, from }) => (from === undefined ? [] : [{ kind, key, manager: from }]));
+
+/**
+ * Who isn't trusted owns what it makes and nothing else: what exists unowned may be a person's, and stays theirs.
+ * @throws Stalled `AdoptionNotAllowed`
+ */
+export function refuseAdoption({ changes, ownership }: Plan, { trusted }: { trusted: boolean }): void {
+  if (trusted) return;
+  const made = new Set(changes.filter((c) => c.action === 'create').map(({ kind, key }) => `${kind} ${key}`));
+  const taken = ownership.filter((m) => m.action === 'take' && m.from === undefined && !made.has(`${m.kind} ${m.key}`));
+  if (taken.length === 0) return;
+  const what = taken.map(({ kind, key }) => `${kind} ${key}`).join(', ');
+  throw new Stalled(
+    'AdoptionNotAllowed',
+    `${what}: was there before, and only a resource in the namespace of the Realm resource can adopt it`,
+  );
+}
