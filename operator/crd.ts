@@ -216,11 +216,36 @@ function members(properties: unknown, additional: unknown, place: string): Schem
   return { additionalProperties: node(additional, `${place}.*`) };
 }
 
+/**
+ * Lists whose items have a name: it can stand there once, and with server-side apply each field manager keeps items of its
+ * own (a platform team its clients, an application team another). All other lists are one value.
+ */
+const listKeys: Record<string, string> = {
+  'status.conditions': 'type',
+  'spec.clientScopes': 'name',
+  'spec.clientScopes[].claims': 'name',
+  'spec.roles': 'name',
+  'spec.clients': 'clientId',
+  'spec.clientRoles.*': 'name',
+  'spec.adminRoles': 'name',
+  'spec.serviceAccountRoles': 'clientId',
+  'spec.groups': 'path',
+};
+
 /** What a schema can't say. Every string and list in a rule is bounded, or the API server refuses its cost. */
 function rules({ properties, required }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
-  if (place === 'status.conditions') return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] };
+  const key = listKeys[place];
+  if (key !== undefined) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] };
+  if (place === 'spec.allowedNamespaces') {
+    const rule = "(self.from == 'Selector') == has(self.selector)";
+    return {
+      'x-kubernetes-validations': [
+        { rule, message: 'selector goes with from: Selector, and with no other', fieldPath: '.selector' },
+      ],
+    };
+  }
   if (place === 'spec' && isSchema(properties) && 'serviceAccountRef' in properties) {
     const rule = 'has(self.serviceAccountRef) ? !has(self.subject) : has(self.issuer) && has(self.subject)';
     const message = 'needs issuer and subject, or in place of the subject a serviceAccountRef';

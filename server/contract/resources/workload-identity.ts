@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { name } from '../names.ts';
 import { WorkloadIdentityDocument } from '../workload-identity.ts';
-import { commonSpec, commonStatus, deletionPolicy } from './custom-resource.ts';
+import { commonSpec, commonStatus, DNS_NAME, deletionPolicy } from './custom-resource.ts';
 
 const { issuer, jwksUri, subject, audience, clientId } = WorkloadIdentityDocument.shape;
 
@@ -19,8 +19,13 @@ export const WorkloadIdentitySpec = z.strictObject({
   enabled: z.boolean().optional().describe('false: nothing is traded'),
   serviceAccountRef: z
     .strictObject({
-      namespace: z.string().min(1).max(63).optional().describe('Its namespace; this resource’s where it is left out'),
-      name: z.string().min(1).max(253).describe('Its name'),
+      namespace: z
+        .string()
+        .max(63)
+        .regex(DNS_NAME)
+        .optional()
+        .describe('Its namespace; this resource’s where it is left out'),
+      name: z.string().max(253).regex(DNS_NAME).describe('Its name'),
     })
     .optional()
     .describe('A ServiceAccount of this cluster, in place of issuer and subject'),
