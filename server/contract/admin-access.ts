@@ -6,6 +6,9 @@ import { route } from './route.ts';
 
 const tag = 'admin-access';
 
+/** The public client that a person's `realmctl` signs in as: the only one that may act at the admin API for a person. */
+export const ADMIN_CLI = 'realmctl';
+
 export const AdminLogin = z.strictObject({
   username: text(255).min(1),
   password: text(512).min(1),

@@ -2,6 +2,9 @@
 import type { By } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
 
+/** How long a person's admin rights last after their sign-in, by cookie or by token. */
+export const ADMIN_MAX_MS = 10 * 3_600_000;
+
 export interface Principal {
   type: 'user' | 'client';
   id: string;

@@ -1,9 +1,24 @@
 // RFC 8707: which resources a token may be for. Specification 7: not on the realm's list → invalid_target.
+import { ADMIN_CLI } from '../contract/admin-access.ts';
+import type { TokenEndpointAuthMethod } from '../contract/clients.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /**
+ * Whether a client may act at the admin API for a person. That its own list names the admin API isn't enough: whoever may
+ * edit clients could then lend themselves an administrator's rights. What else protects it is authorize/checks.ts's.
+ */
+export const actsForAdministrators = (client: Named, adminAudience: string): boolean =>
+  client.clientId === ADMIN_CLI && client.authMethod === 'none' && client.allowedResources.has(adminAudience);
+
+interface Named {
+  clientId: string;
+  authMethod: TokenEndpointAuthMethod;
+  allowedResources: ReadonlySet<string>;
+}
+
+/**
  * Refuses what isn't on the realm's list or, where the client has a list, not on the client's. The admin API is implied
- * for a service account that holds admin roles (`ownBehalf`), and for nothing that acts for a person.
+ * for a service account that holds admin roles (`ownBehalf`); for a person there is one client.
  * @throws OAuthError `invalid_target`
  */
 export function allowedResources(
@@ -15,14 +30,16 @@ export function allowedResources(
     ownBehalf,
   }: {
     realmList: readonly string[];
-    client: { allowedResources: ReadonlySet<string>; administers: boolean };
+    client: Named & { administers: boolean };
     adminAudience: string;
     ownBehalf: boolean;
   },
 ): string[] {
   const allowed = (resource: string) =>
     resource === adminAudience
-      ? ownBehalf && client.administers
+      ? ownBehalf
+        ? client.administers
+        : actsForAdministrators(client, adminAudience)
       : realmList.includes(resource) && (client.allowedResources.size === 0 || client.allowedResources.has(resource));
   if (!requested.every(allowed)) throw new OAuthError('invalid_target', 'A requested resource is not allowed');
   return [...new Set(requested)];

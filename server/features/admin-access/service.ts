@@ -1,17 +1,20 @@
 // Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
 // Does not own: the check of a route's permission (http/admin.ts), passwords (credentials), tokens' signatures (tokens).
 // Implements: specification 5; decisions "Admin authentication", "Rights".
+import { z } from 'zod';
+import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import type { By } from '../../contract/events.ts';
 import { permissions as known, type Permission } from '../../contract/permissions.ts';
 import { MASTER } from '../../contract/realms.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
+import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { type Principal, permissionsIn } from '../../http/principal.ts';
+import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../http/principal.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;
-export const ADMIN_MAX_MS = 10 * 3_600_000;
 /** How stale `last_seen_at` may get, so that not every request writes. */
 const TOUCH_MS = 60_000;
 
@@ -33,6 +36,17 @@ export interface Target {
   /** Names of admin roles of the realm, to be given over that realm. */
   adminRoles?: readonly string[];
 }
+
+/** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
+const PersonsToken = z.object({
+  client_id: z.literal(ADMIN_CLI),
+  sub: z.uuid(),
+  sid: z.uuid(),
+  gid: z.uuid(),
+  auth_time: z.number(),
+  amr: z.array(z.string()),
+  exp: z.number(),
+});
 
 const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
 
@@ -61,11 +75,13 @@ export function createAccess({
   sql,
   baseUrl,
   tokens,
+  settings,
   now,
 }: {
   sql: Sql;
   baseUrl: string;
   tokens: TokenVerifier;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   now: () => Date;
 }) {
   const audience = adminAudience(baseUrl);
@@ -92,12 +108,37 @@ export function createAccess({
     };
   }
 
+  /**
+   * A token that a person got through `realmctl`: their own rights, as they are now, while the session that it came from
+   * lives, and only after a sign-in that would have got them an admin session too.
+   */
+  async function byPersonsToken(realm: string, token: z.infer<typeof PersonsToken>): Promise<Principal | undefined> {
+    const at = now();
+    const rules = await settings.of(realm);
+    if (!rules || at.getTime() - token.auth_time * 1000 >= ADMIN_MAX_MS) return undefined;
+    const person = await store.findPerson(sql, realm, {
+      userId: token.sub,
+      sessionId: token.sid,
+      clientId: ADMIN_CLI,
+      audience,
+      cutoffs: cutoffsOf(rules, at),
+    });
+    if (!person || !token.amr.includes('pwd')) return undefined;
+    if ((person.has_otp || rules.requireMfa) && !token.amr.includes('otp')) return undefined;
+    const permissions = permissionsOf(realm, person.grants);
+    if (permissions.size === 0) return undefined;
+    const { user_id: id, username: name } = person;
+    return { type: 'user', id, name, realm, permissions, expiresAt: token.exp * 1000 };
+  }
+
   async function byBearer(jwt: string): Promise<Principal | undefined> {
     for (const realm of await realmsOf(jwt)) {
       const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
       if (!claims) continue;
       const { client_id: clientId, sub, sid, exp } = claims;
-      // Only a service account's own token: a person's token must not carry the client's grants.
+      const person = PersonsToken.safeParse(claims);
+      if (person.success) return byPersonsToken(realm, person.data);
+      // Else a service account's own token: a person's token must not carry the client's grants.
       if (typeof clientId !== 'string' || sub !== clientId || sid !== undefined) return undefined;
       const client = await store.findClient(sql, realm, clientId);
       if (!client) return undefined;

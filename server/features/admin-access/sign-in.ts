@@ -9,7 +9,8 @@ import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../http/attempts.ts';
-import { ADMIN_IDLE_MS, ADMIN_MAX_MS, parseCookie, permissionsOf } from './service.ts';
+import { ADMIN_MAX_MS } from '../../http/principal.ts';
+import { ADMIN_IDLE_MS, parseCookie, permissionsOf } from './service.ts';
 import * as store from './store.ts';
 
 /** What the credentials feature gives to this sign-in. */

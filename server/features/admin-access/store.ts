@@ -1,4 +1,5 @@
 // SQL of admin sessions, admin roles and the grants of them.
+import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
 export interface GrantRow {
@@ -34,6 +35,35 @@ export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): P
     ), '[]') as grants
     from admin_session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
     where s.realm_id = ${realm} and s.token_hash = ${tokenHash}`;
+  return row;
+}
+
+export interface PersonRow {
+  user_id: string;
+  username: string;
+  has_otp: boolean;
+  grants: { target: string; permissions: string[] }[];
+}
+
+/** Whom a token of `clientId` is about: nobody unless person, session and client all still are what they were. */
+export async function findPerson(
+  sql: Sql,
+  realm: string,
+  token: { userId: string; sessionId: string; clientId: string; audience: string; cutoffs: Cutoffs },
+): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow>`
+    select u.id as user_id, u.username,
+      exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'otp') as has_otp,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
+        from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+        where g.realm_id = u.realm_id and g.user_id = u.id
+      ), '[]') as grants
+    from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
+      join client c on c.realm_id = s.realm_id and c.client_id = ${token.clientId} and c.enabled
+        and c.token_endpoint_auth_method = 'none' and c.allowed_resources @> array[${token.audience}]
+    where s.realm_id = ${realm} and s.id = ${token.sessionId} and s.user_id = ${token.userId}
+      and ${sessionLives(token.cutoffs)}`;
   return row;
 }
 

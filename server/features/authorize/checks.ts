@@ -4,6 +4,7 @@ import { isChallenge } from '../../crypto/pkce.ts';
 import type { ScopeView } from '../../http/claims.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError, type OAuthErrorCode } from '../../http/oauth-error.ts';
+import { ADMIN_MAX_MS } from '../../http/principal.ts';
 import { isRedirectOf } from '../../http/redirect-uri.ts';
 import { allowedResources } from '../../http/resources.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../http/scopes.ts';
@@ -33,6 +34,8 @@ export interface AuthorizationRequest extends Target {
   prompt: ReadonlySet<Prompt>;
   maxAgeSeconds: number | undefined;
   requiredLevel: number;
+  /** The token will carry the person's own admin rights. */
+  administers: boolean;
   loginHint: string | undefined;
   idTokenHint: string | undefined;
 }
@@ -130,6 +133,19 @@ const resource: Check = (request, { form, client, realmList, adminAudience }) =>
   request.resources = allowedResources(form.all('resource'), { realmList, client, adminAudience, ownBehalf: false });
 };
 
+/**
+ * A person's admin rights go to a program on their own machine alone, whatever the client has registered, and no sign-in
+ * lends them that is older than an admin session may be. RFC 8252 §7.3, §8.6.
+ */
+const administers: Check = (request, { adminAudience }) => {
+  if (!request.resources.includes(adminAudience)) return;
+  if (!LOOPBACK_ADDRESS.test(request.redirectUri))
+    throw bad('The admin API is for a redirect_uri with a loopback IP address', 'invalid_target');
+  request.administers = true;
+  request.maxAgeSeconds = Math.min(request.maxAgeSeconds ?? Infinity, ADMIN_MAX_MS / 1000);
+};
+const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?::\d{1,5})?\//;
+
 const checks: readonly Check[] = [
   responseMode,
   noRequestObject,
@@ -141,6 +157,7 @@ const checks: readonly Check[] = [
   maxAge,
   acrValues,
   resource,
+  administers,
 ];
 
 /** @throws OAuthError that goes back to the application */
@@ -157,6 +174,7 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
     prompt: new Set(),
     maxAgeSeconds: undefined,
     requiredLevel: 0,
+    administers: false,
     loginHint: form.get('login_hint'),
     idTokenHint: form.get('id_token_hint'),
   };

@@ -21,7 +21,7 @@ export type Step =
   | { do: 'code' }
   | { do: 'refuse'; error: OAuthError };
 
-type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'scopes'> & {
+type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'scopes' | 'administers'> & {
   client: { consentRequired: boolean };
 };
 
@@ -55,7 +55,8 @@ export function decide(request: Request, known: Known): Step {
   }
   if (known.agreed) return { do: 'code' };
   const agreed = request.scopes.every((s) => known.consented.includes(s.name));
-  if (request.prompt.has('consent') || (request.client.consentRequired && !agreed)) {
+  // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
+  if (request.administers || request.prompt.has('consent') || (request.client.consentRequired && !agreed)) {
     return silent ? refuse('consent_required', 'The person has to agree') : { do: 'consent' };
   }
   return { do: 'code' };

@@ -1,7 +1,8 @@
-// Owns: what a server makes of itself at start: the realm master, its first administrator, the operator's client.
+// Owns: what a server makes of itself at start: the realm master, its first administrator, the clients of realmctl and operator.
 // Does not own: realms, roles or credentials themselves; it calls their features. Running it again changes nothing.
 // Implements: decisions "Realms", "Admin authentication" (first start, the operator's first sign-in).
 import { randomBytes } from 'node:crypto';
+import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { type By, bySystem } from '../../contract/events.ts';
 import { MASTER } from '../../contract/realms.ts';
 import { hashClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
@@ -37,6 +38,7 @@ export function createBootstrap({
   access,
   passwords,
   setPassword,
+  adminAudience,
   now,
   newId,
 }: {
@@ -48,6 +50,7 @@ export function createBootstrap({
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
+  adminAudience: string;
   now: () => Date;
   newId: () => string;
 }) {
@@ -60,6 +63,16 @@ export function createBootstrap({
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: { type: 'user', id, name: username } });
     await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });
     return true;
+  }
+
+  /** An administrator may change or disable it; what they did to it stays. */
+  async function makeCliClient({ sql: on, record }: Tx): Promise<void> {
+    const id = newId();
+    const made = await store.putCliClient(on, MASTER, { id, clientId: ADMIN_CLI, adminAudience, at: now() });
+    if (made === undefined) return;
+    const subject = { type: 'client', id: made.id, name: ADMIN_CLI } as const;
+    const type = made.id === id ? 'CLIENT_CREATED' : 'CLIENT_UPDATED';
+    record({ type, realm: MASTER, by, subject, clientId: ADMIN_CLI });
   }
 
   async function makeOperator(tx: Tx, { secret, identity }: BootstrapOptions['operator']): Promise<void> {
@@ -109,6 +122,7 @@ export function createBootstrap({
         warnings.length = 0;
         await store.takeTurn(tx.sql);
         if (!(await store.realmExists(tx.sql, MASTER))) await seedInto(tx, by, MASTER, 'Master');
+        await makeCliClient(tx);
         if (operator.secret !== undefined || operator.identity) await makeOperator(tx, operator);
         if (phc === undefined || (await store.hasAdministrator(tx.sql, MASTER))) return false;
         if (await makeAdministrator(tx, username, phc)) return true;

@@ -74,6 +74,30 @@ export async function putOperator(
       secret_hash = excluded.secret_hash, secret_slow = excluded.secret_slow`;
 }
 
+/**
+ * Makes realmctl's client where there is none; where the server's address has changed since, the admin API's new name
+ * takes the place of the old one. Undefined: nothing to do.
+ */
+export async function putCliClient(
+  sql: Sql,
+  realm: string,
+  client: { id: string; clientId: string; adminAudience: string; at: Date },
+): Promise<{ id: string } | undefined> {
+  const { id, clientId, adminAudience, at } = client;
+  const [row] = await sql<{ id: string }>`
+    insert into client (realm_id, id, client_id, name, description, token_endpoint_auth_method, redirect_uris,
+      grant_types, consent_required, require_pkce, allowed_resources, created_at)
+    values (${realm}, ${id}, ${clientId}, 'realmctl, the command line',
+      'Lets administrators sign in from a terminal; disable it to forbid that', 'none',
+      '{http://127.0.0.1/callback,"http://[::1]/callback"}', '{authorization_code,refresh_token}', true, true,
+      array[${adminAudience}], ${at})
+    on conflict (realm_id, client_id) do update set allowed_resources = excluded.allowed_resources
+    where client.allowed_resources <> excluded.allowed_resources and cardinality(client.allowed_resources) = 1
+      and client.allowed_resources[1] like '%/admin'
+    returning id`;
+  return row;
+}
+
 /** A client that becomes the operator's must not be reachable by what somebody trusted before. */
 export async function deleteIdentitiesOf(sql: Sql, realm: string, clientId: string): Promise<void> {
   await sql`delete from workload_identity where realm_id = ${realm} and client_id = ${clientId}`;

@@ -32,13 +32,14 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
       request: FastifyRequest,
       { realm, brand, session, asked }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest },
     ): FastifyReply {
-      const { client, scopes, openid, text, redirectUri } = asked;
+      const { client, scopes, openid, administers, text, redirectUri } = asked;
       const body = consentPage({
         realm,
         application: client.name ?? client.clientId,
         username: session.username,
         scopes,
         openid,
+        administers,
         request: text,
         proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text), now()),
       });

@@ -19,14 +19,23 @@ interface Case {
   maxAgeSeconds?: number;
   requiredLevel?: number;
   consentRequired?: boolean;
+  administers?: boolean;
   known?: Partial<Known>;
 }
-const outcome = ({ prompt = [], maxAgeSeconds, requiredLevel = 0, consentRequired = false, known = {} }: Case) => {
+const outcome = ({
+  prompt = [],
+  maxAgeSeconds,
+  requiredLevel = 0,
+  consentRequired = false,
+  administers = false,
+  known = {},
+}: Case) => {
   const step = decide(
     {
       prompt: new Set(prompt),
       maxAgeSeconds,
       requiredLevel,
+      administers,
       scopes: [scope('email')],
       client: { consentRequired },
     },
@@ -60,6 +69,8 @@ const table: [string, Case, string][] = [
   ['scope by scope', { consentRequired: true, known: { consented: ['phone'] } }, 'consent'],
   ['prompt consent asks anew', { prompt: ['consent'], known: { consented: ['email'] } }, 'consent'],
   ['but once only', { prompt: ['consent'], known: { agreed: true, fresh: true } }, 'code'],
+  ['admin rights are agreed to anew each time', { administers: true, known: { consented: ['email'] } }, 'consent'],
+  ['and then lent', { administers: true, known: { agreed: true } }, 'code'],
   ['never silently', { prompt: ['none'], consentRequired: true }, 'consent_required'],
 ];
 test.each(table)('%s', (_, input, expected) => {
