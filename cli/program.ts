@@ -3,10 +3,14 @@
 // Implements: issue "CLI".
 import { Command } from 'commander';
 import type { Cli, Io, Register } from './command.ts';
+import { registerExport } from './commands/export.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { connector, type Fetch } from './connect.ts';
 
-const groups: [string, Register[]][] = [['Signing in:', [registerWhoami]]];
+const groups: [string, Register[]][] = [
+  ['Signing in:', [registerWhoami]],
+  ['Realms:', [registerExport]],
+];
 
 export function createProgram({
   io,

@@ -1,0 +1,162 @@
+// `realmctl export`: a realm's document as the server writes it, or the four kinds for Git.
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { Option } from 'commander';
+import { address } from '../../server/contract/client.ts';
+import { exportRealm, RealmDocument } from '../../server/contract/transfer.ts';
+import { type Cli, examples, type Io, type Register, realmName } from '../command.ts';
+import { documentYaml } from '../document-yaml.ts';
+import { Refused } from '../faults.ts';
+import { fileName, jsonList, secretLines, secretTemplates, yamlStream, yamlText } from '../manifest-text.ts';
+import { type Manifests, manifestsOf, NoManifest } from '../manifests.ts';
+import { formats, say } from '../output.ts';
+import { type Chunks, writeWhole } from '../whole-file.ts';
+
+interface Options {
+  as: 'document' | 'manifests';
+  output?: string;
+  outputDir?: string;
+  format?: 'json' | 'yaml';
+  users: boolean;
+  namespace?: string;
+  secretTemplates?: string;
+}
+
+export const registerExport: Register = (program, cli) => {
+  const command = program
+    .command('export')
+    .argument('<realm>', 'the realm', realmName)
+    .description('write a realm as a document, or as manifests for Git')
+    .addOption(
+      new Option('--as <form>', 'a realm document, or the four kinds of custom resources')
+        .choices(['document', 'manifests'])
+        .default('document'),
+    )
+    .option('-o, --output <file>', 'write to this file (default: standard output)')
+    .option('--output-dir <dir>', 'write into this folder: one file, or with --as manifests one for each object')
+    .addOption(new Option('--format <format>', 'json or yaml (default: by the file’s name)').choices(['json', 'yaml']))
+    .option('--users', 'with users (the default of a document)', true)
+    .option('--no-users', 'without users')
+    .option('-n, --namespace <namespace>', 'with --as manifests: the namespace of the objects')
+    .option('--secret-templates <file>', 'with --as manifests: also write Secrets with empty values, to be filled in');
+  examples(
+    command,
+    'realmctl export acme > acme.json',
+    'realmctl export acme --no-users -o acme.yaml',
+    'realmctl export acme --as manifests -n identity --output-dir git/identity',
+    'realmctl export acme --as manifests | kubectl apply --dry-run=server -f -',
+  ).action(async (realm: string, options: Options) => {
+    checkOptions(options);
+    if (options.as === 'manifests') await exportManifests(cli, realm, options);
+    else await exportDocument(cli, realm, options);
+  });
+};
+
+function checkOptions({ as, output, outputDir, namespace, secretTemplates: templates }: Options): void {
+  if (output !== undefined && outputDir !== undefined) throw new Refused('give --output or --output-dir, not both');
+  if (output !== undefined && formats.some((format) => format === output))
+    throw new Refused(`--output names a file; it is ${output}`, `For the format: --format ${output}`);
+  if (as === 'document' && (namespace !== undefined || templates !== undefined))
+    throw new Refused('--namespace and --secret-templates go with --as manifests');
+}
+
+const formatOf = ({ format, output = '' }: Options, otherwise: 'json' | 'yaml'): 'json' | 'yaml' =>
+  format ?? (/\.ya?ml$/.test(output) ? 'yaml' : output.endsWith('.json') ? 'json' : otherwise);
+
+async function download(cli: Cli, realm: string, users: boolean): Promise<AsyncIterable<Uint8Array>> {
+  const { fetch } = await cli.connect();
+  const { body } = await fetch(address(exportRealm.path, { realm }, { users }), { signal: cli.signal });
+  if (!body) throw new Refused('the server answered nothing');
+  return body;
+}
+
+async function exportDocument(cli: Cli, realm: string, options: Options): Promise<void> {
+  const format = formatOf(options, 'json');
+  const counted = progress(cli.io, realm, await download(cli, realm, options.users));
+  const text = format === 'yaml' ? documentYaml(counted) : counted;
+  const { output, outputDir } = options;
+  if (output === undefined && outputDir === undefined) return toStdout(cli.io, text);
+  if (outputDir !== undefined) await mkdir(outputDir, { recursive: true });
+  const file = output ?? path.join(outputDir ?? '.', `${realm}.${format}`);
+  // People's data are in it.
+  await writeWhole(file, text, { secret: options.users });
+  say(cli.io, `Wrote ${file}.`);
+}
+
+async function exportManifests(cli: Cli, realm: string, options: Options): Promise<void> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of await download(cli, realm, false)) pieces.push(piece);
+  const parsed = RealmDocument.safeParse(JSON.parse(Buffer.concat(pieces).toString()));
+  if (!parsed.success)
+    throw new Refused(
+      `this realmctl does not know all that the realm holds: ${parsed.error.issues.map((i) => i.path.join('.')).join(', ')}`,
+      'Use the realmctl of the server’s version.',
+    );
+  const { namespace, output, outputDir, secretTemplates: templates } = options;
+  const manifests = fitting(() => manifestsOf(realm, parsed.data, namespace === undefined ? {} : { namespace }));
+  if (outputDir !== undefined) await writeFolder(cli.io, outputDir, realm, manifests, namespace);
+  else {
+    const text = formatOf(options, 'yaml') === 'json' ? jsonList(manifests) : yamlStream(manifests, namespace);
+    if (output === undefined) await toStdout(cli.io, [text]);
+    else {
+      await writeWhole(output, [text]);
+      say(cli.io, `Wrote ${output}.`);
+    }
+  }
+  if (templates !== undefined) {
+    await writeWhole(templates, [secretTemplates(manifests.secrets, namespace)], { secret: true });
+    say(cli.io, `Wrote ${templates}: fill in the values, and keep it out of Git.`);
+  }
+  for (const line of [...manifests.notes, ...secretLines(manifests.secrets, namespace)]) say(cli.io, line);
+}
+
+function fitting(make: () => Manifests): Manifests {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof NoManifest)) throw error;
+    throw new Refused(error.message, 'Keep it as a realm document: realmctl export, realmctl import.');
+  }
+}
+
+async function writeFolder(
+  io: Io,
+  dir: string,
+  realm: string,
+  { items, secrets }: Manifests,
+  namespace: string | undefined,
+): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const names = items.map(fileName);
+  for (const [i, item] of items.entries()) await writeWhole(path.join(dir, names[i] ?? ''), [yamlText(item)]);
+  const lines = secretLines(secrets, namespace);
+  // No YAML, so that nothing that applies the folder takes it for a manifest.
+  if (lines.length > 0) await writeWhole(path.join(dir, `secrets-${realm}.txt`), [`${lines.join('\n')}\n`]);
+  say(io, `Wrote ${items.length} ${items.length === 1 ? 'file' : 'files'} to ${dir}.`);
+  const ofRealm = new RegExp(`^(?:flow|webhook|workloadidentity)-${realm}\\..*\\.yaml$`);
+  const stale = (await readdir(dir)).filter((name) => ofRealm.test(name) && !names.includes(name));
+  if (stale.length > 0) say(io, `No longer in the realm, remove them yourself: ${stale.join(', ')}`);
+}
+
+async function toStdout({ stdout }: Io, chunks: Chunks): Promise<void> {
+  for await (const chunk of chunks)
+    if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once('drain', () => resolve()));
+}
+
+const MIB = 1024 * 1024;
+
+/** How much has come, once a second, where somebody watches. */
+async function* progress(io: Io, realm: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let told = performance.now();
+  let shown = false;
+  for await (const chunk of chunks) {
+    yield chunk;
+    bytes += chunk.length;
+    if (!io.terminal || performance.now() - told < 1000) continue;
+    told = performance.now();
+    shown = true;
+    io.stderr.write(`\r${realm}: ${(bytes / MIB).toFixed(0)} MiB`);
+  }
+  if (shown) io.stderr.write(`\r${realm}: ${(bytes / MIB).toFixed(0)} MiB\n`);
+}

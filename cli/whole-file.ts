@@ -1,0 +1,27 @@
+// Files that are there whole or not at all: written beside their place, then moved into it.
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Refused } from './faults.ts';
+
+export type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+/** @param secret nobody but the owner may read it */
+export async function writeWhole(file: string, chunks: Chunks, { secret = false } = {}): Promise<void> {
+  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.part`);
+  const handle = await open(draft, 'wx', secret ? 0o600 : 0o666).catch((error: Error) => {
+    throw new Refused(`cannot write ${file}: ${error.message}`);
+  });
+  try {
+    try {
+      for await (const chunk of chunks) await handle.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+// Owns: running realmctl as people do: a process of its own, its output, its exit code.
+// Does not own: the server (server.ts); what a command does (cli/).
+// Implements: tests of the CLI at the level of use.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { OPERATOR_SECRET } from './operator.ts';
+
+const program = path.resolve(import.meta.dirname, '../../cli/main.ts');
+
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** How a pipeline signs in: the operator's client, given to the server by `SVC_OPERATOR_CLIENT_SECRET`. */
+export const asOperator = (server: { baseUrl: string }): Record<string, string> => ({
+  REALMCTL_SERVER: server.baseUrl,
+  REALMCTL_CLIENT_ID: 'operator',
+  REALMCTL_CLIENT_SECRET: OPERATOR_SECRET,
+});
+
+/** The environment of a server whose operator may sign in. */
+export const withOperator = { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
+
+export function realmctl(
+  env: Record<string, string>,
+  args: readonly string[],
+  { stdin = '', cwd, file = program }: { stdin?: string; cwd?: string; file?: string } = {},
+): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [file, ...args], {
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+      cwd,
+      stdio: 'pipe',
+    });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    // a command that reads nothing may be gone before its input is
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin);
+  });
+}
