@@ -1,0 +1,42 @@
+{{/* What values ask of each other; a single value is the schema's matter. Every fault is told at once. */}}
+{{- define "realmkeeper.checks" -}}
+{{- $v := .Values -}}
+{{- $faults := list -}}
+{{- $external := ne $v.database.existingSecret "" -}}
+{{- if and $v.postgresql.enabled $external -}}
+{{- $faults = append $faults "database.existingSecret names a database of yours: set postgresql.enabled=false" -}}
+{{- end -}}
+{{- if and (not $v.postgresql.enabled) (not $external) -}}
+{{- $faults = append $faults "postgresql.enabled is false: name your database's Secret in database.existingSecret" -}}
+{{- end -}}
+{{- if and $external (not $v.database.urlKey) (not $v.database.host) -}}
+{{- $faults = append $faults "database.host is needed, unless database.urlKey names the key of a whole URL" -}}
+{{- end -}}
+{{- range $name, $ca := dict "database.ca" $v.database.ca "server.outboundCa" $v.server.outboundCa -}}
+{{- if and $ca.secret $ca.configMap -}}
+{{- $faults = append $faults (printf "%s: give a Secret or a ConfigMap, not both" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $url := urlParse $v.server.baseUrl -}}
+{{- if and (eq $url.scheme "http") (not (has $url.hostname (list "localhost" "127.0.0.1" "[::1]"))) -}}
+{{- $faults = append $faults "server.baseUrl must be https, except on loopback" -}}
+{{- end -}}
+{{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (eq $url.hostname "localhost") -}}
+{{- $faults = append $faults "server.baseUrl must be the public address where ingress or httpRoute is enabled" -}}
+{{- end -}}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
+{{- $faults = append $faults "httpRoute.parentRefs must name a Gateway" -}}
+{{- end -}}
+{{- if and $v.operator.enabled $v.operator.watchNamespaces (not $v.operator.clusterName) -}}
+{{- $faults = append $faults "operator.clusterName is needed with operator.watchNamespaces: no right to read kube-system's uid is asked for" -}}
+{{- end -}}
+{{- if and $v.operator.enabled $v.operator.watchNamespaces $v.operator.realmNamespaces -}}
+{{- $faults = append $faults "operator.realmNamespaces chooses among all namespaces: with operator.watchNamespaces name just those" -}}
+{{- end -}}
+{{- if and $v.operator.serverUrl (not $v.operator.signIn.clientSecret.existingSecret) (hasPrefix "http:" $v.operator.serverUrl) (not (hasSuffix ".svc" (urlParse $v.operator.serverUrl).hostname)) -}}
+{{- $faults = append $faults "operator.serverUrl must be https, except for a Service of this cluster" -}}
+{{- end -}}
+{{- if $faults -}}
+{{- fail (printf "\n\nThe values have faults:\n  %s\n" (join "\n  " $faults)) -}}
+{{- end -}}
+{{- end }}

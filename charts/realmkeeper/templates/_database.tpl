@@ -1,0 +1,51 @@
+{{/* Where the database is, and how its secrets get into a container without ever standing in a manifest. */}}
+
+{{- define "realmkeeper.database.ca" -}}
+{{- if or .Values.database.ca.secret .Values.database.ca.configMap }}true{{ end }}
+{{- end }}
+
+{{/* User and password come by PGUSER and PGPASSWORD, so that a password may hold any character. */}}
+{{- define "realmkeeper.database.env" -}}
+{{- $database := .Values.database -}}
+{{- if .Values.postgresql.enabled -}}
+- name: DATABASE_URL
+  value: postgres://{{ include "realmkeeper.fullname" . }}-postgresql:5432/realmkeeper
+- name: PGUSER
+  value: realmkeeper
+- name: PGPASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ include "realmkeeper.fullname" . }}-postgresql, key: password }
+{{- else if $database.urlKey -}}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.urlKey }} }
+{{- else -}}
+- name: DATABASE_URL
+  value: postgres://{{ $database.host }}:{{ $database.port }}/{{ $database.name }}?sslmode={{ $database.sslMode }}{{ if include "realmkeeper.database.ca" . }}&sslrootcert=/etc/realmkeeper/database/ca.crt{{ end }}
+- name: PGUSER
+  valueFrom:
+    secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.usernameKey }} }
+- name: PGPASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.passwordKey }} }
+{{- end }}
+{{- end }}
+
+{{- define "realmkeeper.database.mount" -}}
+{{- if include "realmkeeper.database.ca" . }}
+- { name: database-ca, mountPath: /etc/realmkeeper/database, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{/* (dict "name" … "from" .Values.x.ca): one certificate authority as ca.crt. */}}
+{{- define "realmkeeper.caVolume" -}}
+- name: {{ .name }}
+  {{- if .from.secret }}
+  secret:
+    secretName: {{ .from.secret }}
+  {{- else }}
+  configMap:
+    name: {{ .from.configMap }}
+  {{- end }}
+    items: [{ key: {{ .from.key }}, path: ca.crt }]
+{{- end }}

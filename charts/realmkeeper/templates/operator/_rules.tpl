@@ -1,0 +1,16 @@
+{{- define "realmkeeper.operator.rules" -}}
+- apiGroups: [realmkeeper.dev]
+  resources: [realms, flows, webhooks, workloadidentities]
+  # patch: the finalizer, nothing else
+  verbs: [get, list, watch, patch]
+- apiGroups: [realmkeeper.dev]
+  resources: [realms/status, flows/status, webhooks/status, workloadidentities/status]
+  verbs: [patch]
+# The values of those that resources name; of the others it follows the metadata alone.
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [get, list, watch]
+- apiGroups: ['']
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
