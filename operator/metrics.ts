@@ -140,11 +140,11 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
 /** What a status says, in a word; a status of an earlier spec says nothing of this one. */
 export function stateOf({ status, metadata }: Resource): State {
   const holds = (type: string) => status.conditions?.find((c) => c.type === type && c.status === 'True');
-  const ready = status.conditions?.find((c) => c.type === 'Ready');
+  const ready = status.conditions?.find((c) => c.type === 'Ready' || c.type === 'Suspended');
   if (!ready || ready.observedGeneration !== metadata.generation) return 'Unknown';
+  if (ready.type === 'Suspended') return 'Suspended';
   if (holds('Drifted')) return 'Drifted';
   if (holds('Stalled')) return 'Stalled';
   if (holds('Reconciling')) return 'Waiting';
-  if (ready.reason === 'Suspended') return 'Suspended';
   return ready.status === 'True' ? 'Ready' : 'Unknown';
 }

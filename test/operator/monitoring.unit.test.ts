@@ -102,7 +102,7 @@ const cases: [State, object[]][] = [
   ['Drifted', [condition('Ready', 'True', 'Reported'), condition('Drifted', 'True', 'DriftFound')]],
   ['Stalled', [condition('Ready', 'False', 'Conflict'), condition('Stalled', 'True', 'Conflict')]],
   ['Waiting', [condition('Ready', 'False', 'Waiting'), condition('Reconciling', 'True', 'SecretMissing')]],
-  ['Suspended', [condition('Ready', 'Unknown', 'Suspended')]],
+  ['Suspended', [condition('Suspended', 'True', 'Suspended')]],
 ];
 test.each(cases)('%s is what a status says', (state, conditions) => {
   expect(stateOf(withConditions(...conditions))).toBe(state);

@@ -1,0 +1,150 @@
+// Owns: what the bench measures on: a real API server, PostgreSQL that syncs its writes, the built server and operator,
+// each a process of its own; and how each is asked what it has done.
+// Does not own: what is declared (fleet.ts), what is measured (cases.ts).
+// Implements: the operator's benchmark; everything runs as users run it.
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { serverSession } from '../../../operator/session.ts';
+import { type Api, connect } from '../../../operator/source/api.ts';
+import { type Client, createClient } from '../../../server/contract/client.ts';
+import { startPostgres } from '../../../server/db/embedded.ts';
+import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
+import { type Program, startProgram } from '../processes.ts';
+import { freePort } from '../target.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const built = path.join(root, 'node_modules/.cache/realmkeeper-bench');
+/** A folder for each, so that the other benchmark's build is left alone. */
+const folderOf = { server: built, operator: `${built}-operator` };
+type Role = keyof typeof folderOf;
+
+export interface Site {
+  cluster: Cluster;
+  api: Api;
+  client: Client;
+  serverPid: number;
+  postgresPid: number;
+  /** @returns its process id */
+  startOperator(): Promise<number>;
+  /** The operator's own metrics by series. */
+  operatorMetrics(): Promise<Map<string, number>>;
+  /** Requests that the server has answered so far. */
+  serverRequests(): Promise<number>;
+  /** Requests that the API server has answered so far, of the kinds that the operator makes. */
+  kubernetesRequests(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function build(): Promise<void> {
+  for (const [role, folder] of Object.entries(folderOf)) {
+    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts'), folder, '--role', role], { cwd: root });
+  }
+}
+
+export interface SiteOptions {
+  say(line: string): void;
+  concurrency: number;
+  /** A folder for processor profiles of server and operator. */
+  profile: string | undefined;
+}
+
+export async function startSite({ say, concurrency, profile }: SiteOptions): Promise<Site> {
+  const ends: (() => Promise<void>)[] = [];
+  // the operator first, the database last
+  const stop = async () => {
+    for (const end of ends.toReversed()) await end().catch((error) => say(String(error)));
+    ends.length = 0;
+  };
+  try {
+    const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-bench-'));
+    ends.push(() => rm(dir, { recursive: true, force: true }));
+    // PostgreSQL's user has to get through it when root starts it
+    await chmod(dir, 0o755);
+    const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), log: say });
+    ends.push(() => postgres.stop());
+    const cluster = await startCluster({ crds: [path.join(root, 'crds')] });
+    ends.push(() => cluster.stop());
+    const start = async (role: Role, args: string[], env: Record<string, string>, ready: string): Promise<Program> => {
+      const node = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.join(profile, role)}`];
+      const file = path.join(folderOf[role], `${role}.js`);
+      const production = { NODE_ENV: 'production', HOME: dir };
+      const program = await startProgram([...node, file, ...args], { env: { ...production, ...env }, ready });
+      ends.push(() => program.stop());
+      return program;
+    };
+    const [serverPort, operatorPort] = [await freePort(), await freePort()];
+    const serverUrl = `http://127.0.0.1:${serverPort}`;
+    const secret = `svc_cs_${randomBytes(32).toString('base64url')}`;
+    const server = await start(
+      'server',
+      [],
+      {
+        DATABASE_URL: postgres.url,
+        SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
+        SVC_PORT: String(serverPort),
+        SVC_LOG_LEVEL: 'warn',
+        SVC_OPERATOR_CLIENT_SECRET: secret,
+      },
+      'listens on',
+    );
+    const api = connect(cluster.kubeconfig);
+    ends.push(() => api.close());
+    const operatorUrl = `127.0.0.1:${operatorPort}`;
+    return {
+      cluster,
+      api,
+      client: createClient({
+        baseUrl: serverUrl,
+        fetch,
+        authorize: serverSession({ serverUrl, credential: { secret }, fetch }),
+      }),
+      serverPid: server.pid,
+      postgresPid: postgres.pid,
+      async startOperator() {
+        const args = ['--listen', operatorUrl, '--concurrency', String(concurrency), '--namespace', 'default'];
+        const env = { SVC_SERVER_URL: serverUrl, SVC_OPERATOR_CLIENT_SECRET: secret, KUBECONFIG: cluster.kubeconfig };
+        return (await start('operator', args, env, 'Watching')).pid;
+      },
+      operatorMetrics: () => seriesAt(`http://${operatorUrl}/metrics`),
+      serverRequests: async () => sum(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_REQUESTS),
+      async kubernetesRequests() {
+        const { stdout } = await cluster.kubectl(['get', '--raw', '/metrics']);
+        return sum(seriesOf(stdout), KUBERNETES_REQUESTS);
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+// The bench's own look at the metrics is not what is measured.
+const SERVER_REQUESTS = /^http_server_requests_seconds_count\{(?!.*metrics-text)/;
+/** The API server's own controllers ask for other things, or far less often than a minute tells. */
+const KUBERNETES_REQUESTS =
+  /^apiserver_request_total\{.*(group="realmkeeper\.dev"|resource="(secrets|events|namespaces|leases)")/;
+
+export function sum(series: ReadonlyMap<string, number>, pattern: RegExp): number {
+  let total = 0;
+  for (const [name, value] of series) if (pattern.test(name)) total += value;
+  return total;
+}
+
+async function seriesAt(url: string): Promise<Map<string, number>> {
+  return seriesOf(await (await fetch(url)).text());
+}
+
+function seriesOf(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end + 1))];
+    }),
+  );
+}
