@@ -2,9 +2,10 @@
 // It decides nothing about a resource. Of Secrets it follows the metadata alone and reads values when they are needed.
 // Decisions "Custom resources"; the port is source.ts.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { SECRET_NAME } from '../../server/contract/resources/custom-resource.ts';
+import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import {
   API_VERSION,
   FINALIZER,
@@ -15,6 +16,7 @@ import {
   type Resource,
   resourceOf,
 } from '../resource.ts';
+import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
 import { ApiFailure, createListWatch, type Followed, type ListWatch } from './list-watch.ts';
 import type { ResourceEvent, Source, SourceListener } from './source.ts';
@@ -36,38 +38,69 @@ export interface ClusterOptions {
   kubeconfig: string | undefined;
   log(message: string): void;
   watchFailed?: ((kind: string) => void) | undefined;
+  /** Only there is anything looked at; empty: everywhere. */
+  namespaces?: readonly string[];
+  /** Of ServiceAccount tokens, where it is known already. */
+  issuer?: string | undefined;
+  permit?: Permit;
 }
 
 /** Names the cluster where nobody gave it a name. */
-export async function clusterUid({ kubeconfig }: ClusterOptions): Promise<string> {
+export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kubeconfig' | 'log'>): Promise<string> {
   const api = connect(kubeconfig);
   try {
-    return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
+      } catch (error) {
+        // A cluster that is away comes back; one that refuses needs somebody to act.
+        if (error instanceof ApiFailure && error.status < 500 && error.status !== 429) throw error;
+        if (tries === 1) log(`cannot reach the Kubernetes API: ${words(error)}; trying again`);
+        await sleep(Math.min(10_000, 250 * 2 ** tries));
+      }
+    }
   } finally {
     await api.close();
   }
 }
 
-export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOptions): Promise<Source> {
+export async function clusterSource(options: ClusterOptions): Promise<Source> {
+  const { kubeconfig, log, watchFailed, namespaces = [], permit = always } = options;
   const api = connect(kubeconfig);
+  const act: Api['call'] = async (method, path, ask) => {
+    demand(permit);
+    return api.call(method, path, { ...ask, signal: permit.signal });
+  };
+  let clusterIssuer = options.issuer ?? (await issuerOf(api));
   const resources = new Map<string, Resource>();
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
 
   function upserted(kind: Resource['kind'], object: Followed): void {
-    const resource = resourceOf(kind, object);
+    // Who wrote which field is half of an object's size, and of no use here.
+    const { managedFields: _, ...metadata } = object.metadata;
+    const resource = resourceOf(kind, { ...object, metadata });
     const key = keyOfResource(resource);
     const before = resources.get(key);
     if (before && isOlder(resource, before)) return;
     resources.set(key, resource);
     if (!before || !isDeepStrictEqual(ofPeople(before), ofPeople(resource))) listener?.changed(key);
   }
-  function deleted(kind: Resource['kind'], { metadata }: Followed): void {
-    const key = keyOf(kind, metadata.namespace, metadata.name);
+  function deleted(kind: Resource['kind'], namespace: string, name: string): void {
+    const key = keyOf(kind, namespace, name);
     resources.delete(key);
     listener?.changed(key);
   }
-  const secretTouched = ({ metadata }: Followed) => listener?.secretChanged(metadata.namespace, metadata.name);
+  const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
+  async function recovered(): Promise<void> {
+    listener?.reached?.();
+    clusterIssuer ??= await issuerOf(api);
+  }
+
+  const labelsUnreadable =
+    namespaces.length === 0
+      ? undefined
+      : 'this operator looks at single namespaces (--watch-namespace) and cannot read the labels of namespaces';
 
   type Hears = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted' | 'failed'>;
   const follow = (collection: string, accept: (path: string) => string, hears: Hears) =>
@@ -75,26 +108,34 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
       path: collection,
       open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
       log,
-      recovered: () => listener?.reached?.(),
+      recovered: () => void recovered(),
       ...hears,
     });
+  /** One for the whole cluster, or one for each namespace: who has rights in one alone may not ask for more. */
+  const everywhere = (group: string, plural: string, accept: (path: string) => string, hears: Hears): ListWatch[] =>
+    namespaces.length === 0
+      ? [follow(`${group}/${plural}`, accept, hears)]
+      : namespaces.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, hears));
   const watches: ListWatch[] = [
-    ...kindNames.map((kind) =>
-      follow(`/apis/${API_VERSION}/${plurals[kind]}`, () => JSON_TYPE, {
+    ...kindNames.flatMap((kind) =>
+      everywhere(`/apis/${API_VERSION}`, plurals[kind], () => JSON_TYPE, {
         upserted: (object) => upserted(kind, object),
-        deleted: (object) => deleted(kind, object),
+        deleted: (namespace, name) => deleted(kind, namespace, name),
         failed: () => watchFailed?.(kind),
       }),
     ),
-    follow('/api/v1/secrets', metadataOnly, {
-      upserted: secretTouched,
+    ...everywhere('/api/v1', 'secrets', metadataOnly, {
+      upserted: ({ metadata }) => secretTouched(metadata.namespace, metadata.name),
       deleted: secretTouched,
       failed: () => watchFailed?.('Secret'),
     }),
   ];
 
   return {
-    clusterIssuer: await issuerOf(api),
+    get clusterIssuer() {
+      return clusterIssuer;
+    },
+    labelsUnreadable,
     async start(hears) {
       await Promise.all(watches.map((watch) => watch.start()));
       listener = hears;
@@ -105,24 +146,28 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
       await Promise.all(watches.map((watch) => watch.stop()));
       await api.close();
     },
+    async refresh() {
+      await Promise.all(watches.map((watch) => watch.refresh()));
+    },
     get: (key) => resources.get(key),
     list: () => [...resources.values()],
     async secret(namespace, name) {
       // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
-      if (!SECRET_NAME.test(name)) return undefined;
-      const object = await found(api.call('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
+      if (!DNS_NAME.test(name)) return undefined;
+      const object = await found(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
       if (object === undefined) return undefined;
       const values = Object.entries(SecretObject.parse(object).data);
       return new Map(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
     },
     async namespaceLabels(namespace) {
-      const object = await found(api.call('GET', `/api/v1/namespaces/${namespace}`));
+      if (labelsUnreadable !== undefined) throw new Error(labelsUnreadable);
+      const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
     async writeStatus(resource, status) {
       // A resource of the same name that came in the meantime is another one, and gets none of this.
       const ours = { op: 'test', path: '/metadata/uid', value: resource.metadata.uid };
-      const written = await patched(api, resource, [ours, { op: 'add', path: '/status', value: status }], '/status');
+      const written = await patched(act, resource, [ours, { op: 'add', path: '/status', value: status }], '/status');
       if (written) keep(written, resource);
     },
     addFinalizer: (resource) => finalizers(resource, (all) => (all.includes(FINALIZER) ? all : [...all, FINALIZER])),
@@ -131,7 +176,7 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
       const { namespace } = resource.metadata;
       const ask = { body: eventOf(resource, event) };
       // Not worth a failed pass: a namespace that is going away takes no events.
-      await api.call('POST', `/api/v1/namespaces/${namespace}/events`, ask).catch(() => undefined);
+      await act('POST', `/api/v1/namespaces/${namespace}/events`, ask).catch(() => undefined);
     },
   };
 
@@ -146,7 +191,7 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
 
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
     for (let tries = 1; ; tries += 1) {
-      const object = await found(api.call('GET', pathOf(resource)));
+      const object = await found(act('GET', pathOf(resource)));
       if (object === undefined) return;
       const { uid, resourceVersion, finalizers: all } = Versioned.parse(object).metadata;
       const wanted = change(all);
@@ -154,7 +199,7 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
       try {
         const body = { metadata: { resourceVersion, finalizers: wanted } };
         const ask = { body, contentType: 'application/merge-patch+json' };
-        const written = await found(api.call('PATCH', `${pathOf(resource)}?fieldManager=${COMPONENT}`, ask));
+        const written = await found(act('PATCH', `${pathOf(resource)}?fieldManager=${COMPONENT}`, ask));
         if (written !== undefined) keep(written, resource);
         return;
       } catch (error) {
@@ -168,9 +213,9 @@ export async function clusterSource({ kubeconfig, log, watchFailed }: ClusterOpt
 const pathOf = ({ kind, metadata }: Resource): string =>
   `/apis/${API_VERSION}/namespaces/${metadata.namespace}/${plurals[kind]}/${metadata.name}`;
 
-async function patched(api: Api, resource: Resource, body: object[], subresource: string): Promise<unknown> {
+async function patched(act: Api['call'], resource: Resource, body: object[], subresource: string): Promise<unknown> {
   const path = `${pathOf(resource)}${subresource}?fieldManager=${COMPONENT}`;
-  return found(api.call('PATCH', path, { body, contentType: 'application/json-patch+json' }));
+  return found(act('PATCH', path, { body, contentType: 'application/json-patch+json' }));
 }
 
 /** What people (and other programs) say, apart from our own status. */
@@ -204,6 +249,8 @@ function eventOf({ kind, metadata }: Resource, { type, reason, message }: Resour
     count: 1,
   };
 }
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
 async function issuerOf(api: Api): Promise<string | undefined> {

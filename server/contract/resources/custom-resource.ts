@@ -7,11 +7,8 @@ import { RealmName } from '../names.ts';
 export const GROUP = 'realmkeeper.dev';
 export const VERSION = 'v1alpha1';
 
-/** As Kubernetes names Secrets: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
-export const SECRET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-/** How Kubernetes names things. */
-export const DNS_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+/** As Kubernetes names Secrets and ServiceAccounts: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
+export const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** A key of a Secret in the resource's own namespace. */
 export const SecretKeyRef = z
@@ -20,7 +17,7 @@ export const SecretKeyRef = z
       .string()
       .min(1)
       .max(253)
-      .regex(SECRET_NAME, 'must be the name of a Secret')
+      .regex(DNS_NAME, 'must be the name of a Secret')
       .describe('Name of the Secret, in the namespace of this resource'),
     key: z
       .string()
