@@ -35,7 +35,10 @@ export async function walk(
 ): Promise<URL> {
   let page = await person.open(path);
   if (page.heading === 'Sign in') page = await person.fill(page, { username, password });
-  if (page.heading === CONSENT) page = await person.fill(page, { decision });
+  if (page.heading === CONSENT) {
+    const { pathname } = new URL(page.url);
+    page = await person.post(pathname.replace(/authorize.*/, 'consent'), { ...page.fields, decision });
+  }
   return new URL(page.url);
 }
 

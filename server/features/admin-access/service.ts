@@ -40,9 +40,9 @@ export interface Target {
 /** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
 const PersonsToken = z.object({
   client_id: z.literal(ADMIN_CLI),
-  sub: z.uuid(),
-  sid: z.uuid(),
-  gid: z.uuid(),
+  sub: z.guid(),
+  sid: z.guid(),
+  gid: z.guid(),
   auth_time: z.number(),
   amr: z.array(z.string()),
   exp: z.number(),
