@@ -50,7 +50,7 @@ import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
-import { describeRoutes } from './http/openapi.ts';
+import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
@@ -77,8 +77,11 @@ export interface AppOptions {
 
 export interface App {
   http: FastifyInstance;
-  /** Seeds what is missing (master, its administrator) and starts what runs beside requests: queue, listener. */
+  api: ApiDocumentation;
+  /** Seeds what is missing (master, its administrator) and hears of changes from now on: then it can listen. */
   start(): Promise<{ administrator: { username: string; password: string | undefined } }>;
+  /** Starts what nobody who asks waits for: the job queue. */
+  work(): Promise<void>;
   /** Readiness off, requests finished, jobs handed back, connections closed. */
   stop(): Promise<void>;
 }
@@ -158,7 +161,7 @@ export async function buildApp({
     denied,
   });
   const tokens = createTokens({ keys, settings, sql, now });
-  const access = createAccess({ sql, baseUrl, tokens, now });
+  const access = createAccess({ sql, baseUrl, tokens, settings, now });
   caches.push(settings, keys, realms, people);
   const signIn = createAdminSignIn({
     sql,
@@ -179,6 +182,7 @@ export async function buildApp({
     access,
     passwords,
     setPassword: credentials.setPassword,
+    adminAudience: access.audience,
     now,
     newId,
   });
@@ -232,7 +236,7 @@ export async function buildApp({
     now,
     newId,
   });
-  const jobs = [
+  queue.takes([
     deliveryJob({
       sql,
       seal,
@@ -242,11 +246,11 @@ export async function buildApp({
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
     janitor({ sql, now }),
-  ];
+  ]);
 
   const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false });
   countRequests(http, metrics.request);
-  await describeRoutes(http, { baseUrl, version: VERSION });
+  const api = describeRoutes(http, { baseUrl, version: VERSION });
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
@@ -276,22 +280,23 @@ export async function buildApp({
 
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   const connections = trackConnections(http.server);
-  let changes: Changes | undefined;
+  let changes: Promise<Changes> | undefined;
   return {
     http,
+    api,
     async start() {
-      await http.ready();
-      await queue.start(jobs);
-      changes = await listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
+      changes = listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
       // A wrong master key is told now, in one sentence, before anything is written under it.
-      await keys.published(MASTER).catch((cause: Error) => {
+      const readable = keys.published(MASTER).catch((cause: Error) => {
         throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
       });
+      await Promise.all([changes, readable, http.ready()]);
       keys.drop(MASTER);
       const { administrator, warnings } = await bootstrap.run(bootstrapOptions(config));
       for (const warning of warnings) log.warn(warning);
       return { administrator };
     },
+    work: queue.start,
     async stop() {
       monitoring.drain();
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
@@ -300,7 +305,7 @@ export async function buildApp({
       await protocol.stop();
       await queue.stop();
       await outbound.close();
-      await changes?.stop();
+      await (await changes?.catch(() => undefined))?.stop();
       await passwords.stop();
     },
   };

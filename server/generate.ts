@@ -35,7 +35,7 @@ async function builtApp() {
 export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
   const files = new Map<string, string>();
-  files.set('server/openapi.json', `${JSON.stringify(app.http.swagger(), null, 2)}\n`);
+  files.set('server/openapi.json', `${JSON.stringify(await app.api.document(), null, 2)}\n`);
   for (const [file, content] of renderCrds()) files.set(file, content);
   await app.stop();
   return files;

@@ -44,8 +44,9 @@ export async function startServer(
 
   try {
     const { url, masterKey } = await database(config, say, releases, fail);
-    const { applied } = await migrate(url, { log: say });
-    if (applied.length > 0) log.info({ applied }, 'migrated');
+    // beside building the app, which asks nothing of the database
+    const migrating = migrate(url, { log: say });
+    migrating.catch(() => {});
     const lost = (err: Error) => {
       if (!stopping) log.warn({ err }, 'a database connection was lost');
     };
@@ -63,12 +64,17 @@ export async function startServer(
       newId,
     });
     releases.push(app.stop);
+    const { applied } = await migrating;
+    if (applied.length > 0) log.info({ applied }, 'migrated');
     const { administrator } = await app.start();
     const { username, password } = administrator;
     // at once: it can't be told again, and the rest may yet fail
     if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
     const address = await listen(app.http, config);
     log.info({ address }, 'listening');
+    app.work().catch((cause: Error) => {
+      if (!stopping) fail(new Error(`The job queue could not be started: ${cause.message}`, { cause }));
+    });
     return { config, address, administrator, failed, stop };
   } catch (error) {
     await stop();

@@ -15,6 +15,12 @@ const REQUEST_MS = 600_000;
 /** Names in paths are percent-encoded, so longer than what they stand for. */
 const PARAM_LENGTH = 2048;
 
+/** All schemas are zod's: without this, Fastify loads its compilers of JSON Schema, only to have them replaced. */
+const none = (): never => {
+  throw new Error('there is no compiler of JSON Schema');
+};
+export const zodAlone = { compilersFactory: { buildValidator: none, buildSerializer: none } };
+
 export async function openHttp({
   log,
   trustProxy,
@@ -34,6 +40,7 @@ export async function openHttp({
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
     requestTimeout: REQUEST_MS,
+    schemaController: zodAlone,
   });
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);

@@ -61,6 +61,6 @@ export const janitor = ({ sql, now }: { sql: Sql; now(): Date }): Job =>
     maxAttempts: 1,
     expireSeconds: 600,
     concurrency: 1,
-    cron: '*/10 * * * *',
+    everySeconds: 600,
     run: async () => void (await sweep(sql, now())),
   });

@@ -14,8 +14,8 @@ export interface Job {
   concurrency: number;
   /** Which of them share a fate (one receiver), and how many of those run at the same time in this process. */
   group?: { of(payload: unknown): string; concurrency: number };
-  /** Runs by the clock (UTC), once in the whole installation, besides what is enqueued. */
-  cron?: string;
+  /** Runs once in each such interval in the whole installation, besides what is enqueued. */
+  everySeconds?: number;
 }
 
 export interface JobContext {
@@ -37,7 +37,7 @@ export function job<Payload>({
   expireSeconds: number;
   concurrency: number;
   group?: { of(payload: Payload): string; concurrency: number };
-  cron?: string;
+  everySeconds?: number;
 }): Job {
   return {
     ...rest,

@@ -10,8 +10,10 @@ export interface EnqueueOptions {
   startAfterSeconds?: number;
 }
 export interface Queue {
-  /** Installs the schema, registers the jobs and starts to work. Who enqueues before it is done waits for it. */
-  start(jobs: readonly Job[]): Promise<void>;
+  /** Which jobs there are; said once, before anything else. */
+  takes(jobs: readonly Job[]): void;
+  /** Installs the schema and starts to work. Who enqueues earlier starts it, and waits until it is done. */
+  start(): Promise<void>;
   /** Takes no more work, waits a little for what runs, hands back the rest. */
   stop(): Promise<void>;
   /** Stores jobs on `sql`, so in its transaction: they exist when it commits, and never when it does not. */
@@ -36,11 +38,12 @@ const QUIET_MS = 30_000;
 
 export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }: QueueOptions): Queue {
   const known = new Map<string, Job>();
+  const timers: NodeJS.Timeout[] = [];
   let opened: Promise<PgBoss> | undefined;
   let running: PgBoss | undefined;
-  let looking: NodeJS.Timeout | undefined;
 
-  async function open(jobs: readonly Job[]): Promise<PgBoss> {
+  async function open(): Promise<PgBoss> {
+    const jobs = [...known.values()];
     // Loaded here, so that what doesn't work on jobs doesn't load it.
     const { PgBoss } = await import('pg-boss');
     const boss = new PgBoss({
@@ -52,6 +55,8 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       superviseIntervalSeconds: superviseSeconds,
       monitorIntervalSeconds: superviseSeconds,
       persistWarnings: false,
+      // its clock reads cron lines; ours are plain intervals
+      schedule: false,
     });
     boss.on('error', quietly(log));
     boss.on('warning', ({ message }) => log(message, undefined));
@@ -60,36 +65,43 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
     for (const job of jobs) {
       await boss.createQueue(job.name, queueOptions(job));
       await boss.updateQueue(job.name, queueOptions(job));
-      if (job.cron) await boss.schedule(job.name, job.cron, {});
-      known.set(job.name, job);
     }
     const wakes: (() => void)[] = [];
-    for (const job of jobs) wakes.push(await work(boss, job, log));
-    looking = setInterval(() => {
+    for (const job of jobs) {
+      wakes.push(await work(boss, job, log));
+      if (job.everySeconds !== undefined) timers.push(repeat(boss, job.name, job.everySeconds, log));
+    }
+    const look = () => {
       for (const wake of wakes) wake();
-    }, LOOK_SECONDS * 1000).unref();
+    };
+    timers.push(setInterval(look, LOOK_SECONDS * 1000).unref());
     return boss;
   }
 
+  const queue = (): Promise<PgBoss> => (opened ??= open());
+
   return {
-    async start(jobs) {
-      opened = open(jobs);
-      await opened;
+    takes(jobs) {
+      for (const job of jobs) known.set(job.name, job);
+    },
+    async start() {
+      await queue();
     },
     async stop() {
+      // one that is still starting can't be stopped half-way
+      await opened?.catch(() => {});
       const boss = running;
       if (!boss) return;
-      clearInterval(looking);
+      for (const timer of timers) clearInterval(timer);
       const idle = Promise.all([...known.keys()].map((name) => boss.offWork(name)));
       await Promise.race([idle, sleep(graceMs, undefined, { ref: false })]);
       // What still runs is failed here, which makes it due again at once, in another process or after the restart.
       await boss.stop({ graceful: false, close: true });
     },
     async enqueue(sql, name, payloads, { startAfterSeconds } = {}) {
-      if (!opened) throw new Error('the job queue has not been started');
-      const boss = await opened;
       const job = known.get(name);
       if (!job) throw new Error(`there is no job ${name}`);
+      const boss = await queue();
       await boss.insert(
         name,
         payloads.map((data) => ({
@@ -149,6 +161,17 @@ async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<(
     );
   }
   return wake;
+}
+
+/** Asks for a job now and then: every process does, and of one interval's requests PostgreSQL keeps the first. */
+function repeat(boss: PgBoss, name: string, seconds: number, log: QueueOptions['log']): NodeJS.Timeout {
+  const ask = () => {
+    boss
+      .send(name, {}, { singletonSeconds: seconds })
+      .catch((error: unknown) => log(`the job ${name} could not be asked for`, error));
+  };
+  ask();
+  return setInterval(ask, seconds * 1000).unref();
 }
 
 /** pg-boss's statement (`$1`, `$2`, …) on the caller's transaction. */

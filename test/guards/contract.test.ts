@@ -38,7 +38,7 @@ test('every route of the contract is mounted', async () => {
 
 test('every admin route that is mounted stands in the contract', async () => {
   const known = new Set((await contractRoutes()).map(nameOf));
-  const { paths = {} } = server.app.http.swagger();
+  const { paths = {} } = await server.app.api.document();
   const mounted = Object.entries(paths).flatMap(([at, item]) =>
     Object.keys(item ?? {})
       .filter((key) => ['get', 'post', 'put', 'patch', 'delete'].includes(key))

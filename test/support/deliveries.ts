@@ -43,7 +43,8 @@ export async function startDeliveries({
   });
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds });
-  await queue.start([{ ...job, expireSeconds }]);
+  queue.takes([{ ...job, expireSeconds }]);
+  await queue.start();
   return {
     sql,
     webhooks,

@@ -25,7 +25,8 @@ afterEach(async () => {
 async function started(...jobs: Job[]): Promise<Queue> {
   const queue = createQueue({ url: database.url, log: (m) => logged.push(m), graceMs: 200, superviseSeconds: 1 });
   queues.push(queue);
-  await queue.start(jobs);
+  queue.takes(jobs);
+  await queue.start();
   return queue;
 }
 const until = async (holds: () => boolean, ms = 25_000) => {
@@ -152,13 +153,23 @@ describe('a queue that stops', () => {
 
 test('replicas that start at the same moment on an empty database all work, and each job runs once', async () => {
   const replicas = Array.from({ length: 3 }, () => counting());
-  const all = await Promise.all(replicas.map(({ record }) => started({ ...record, cron: '0 0 1 1 *' })));
+  const all = await Promise.all(replicas.map(({ record }) => started(record)));
   const payloads = Array.from({ length: 60 }, (_, n) => ({ n }));
   await all[0]?.enqueue(sqlOver(pool), 'count', payloads);
   const seen = () => replicas.flatMap((replica) => replica.seen);
   await until(() => seen().length >= 60);
   await sleep(300);
   expect(seen().toSorted((a, b) => a - b)).toEqual(payloads.map(({ n }) => n));
+});
+
+test('a job that repeats runs once in its interval, however many replicas there are', async () => {
+  const schema = z.object({ n: z.int().default(0) });
+  const replicas = Array.from({ length: 3 }, () => counting({ schema, everySeconds: 86_400 }));
+  for (const { record } of replicas) await started(record);
+  const seen = () => replicas.flatMap((replica) => replica.seen);
+  await until(() => seen().length > 0);
+  await sleep(1_500);
+  expect(seen()).toEqual([0]);
 });
 
 test('jobs whose process died are found and done by another', async () => {
