@@ -1,8 +1,11 @@
 // `npm run operator`: the operator alone, on a cluster or on a folder. Stops gracefully on SIGTERM and SIGINT.
 // It reads the environment and the arguments, and nothing else does. Decisions "Where it listens, what it reads".
-import { createClient } from '../server/contract/client.ts';
+import { hostname } from 'node:os';
+import { type Client, createClient } from '../server/contract/client.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
+import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
+import { always, type Permit, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
@@ -12,6 +15,9 @@ import { type Operator, startOperator } from './start.ts';
 
 const say = (line: string) => console.error(line);
 
+/** How long passes may take to end before they are cut off; a kubelet kills after 30 seconds. */
+const GRACE_MS = 10_000;
+
 interface Place {
   source: Source;
   clusterName: string;
@@ -19,28 +25,32 @@ interface Place {
 
 async function placeOf(
   config: OperatorConfig,
-  client: ReturnType<typeof createClient>,
+  client: Client,
+  permit: Permit,
   watchFailed?: (kind: string) => void,
 ): Promise<Place> {
   if (config.manifests === undefined) {
     // Half a second and 90 MiB to load, so only where a cluster is asked for.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
-    const options = { kubeconfig: config.kubeconfig, log: say, watchFailed };
-    return { source: await clusterSource(options), clusterName: config.clusterName ?? (await clusterUid(options)) };
+    const options = { kubeconfig: config.kubeconfig, log: say };
+    const clusterName = config.clusterName ?? (await clusterUid(options));
+    const namespaces = config.watchNamespaces;
+    return { source: await clusterSource({ ...options, watchFailed, permit, namespaces }), clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
   const orphans = () => orphansOf(client, clusterName);
   return { source: folderSource({ dir: config.manifests, orphans, log: say }), clusterName };
 }
 
-async function start(config: OperatorConfig, monitoring: Monitoring | undefined): Promise<Operator> {
+async function start(config: OperatorConfig, permit: Permit, monitoring: Monitoring | undefined): Promise<Operator> {
   const { serverUrl, credential, realmNamespaces } = config;
+  const fetch = permittedFetch(permit, globalThis.fetch);
   const client = createClient({
     baseUrl: serverUrl,
     fetch,
     authorize: serverSession({ serverUrl, credential, fetch }),
   });
-  const { source, clusterName } = await placeOf(config, client, monitoring?.metrics.watchFailed);
+  const { source, clusterName } = await placeOf(config, client, permit, monitoring?.metrics.watchFailed);
   const operator = await startOperator({
     source,
     client,
@@ -50,37 +60,66 @@ async function start(config: OperatorConfig, monitoring: Monitoring | undefined)
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
     concurrency: config.concurrency,
     metrics: monitoring?.metrics,
+    standby: config.leaderElection !== undefined,
     log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
   });
   monitoring?.follow(operator);
-  say(`Watching ${config.manifests ?? 'the cluster'} as ${clusterName}; server ${serverUrl}`);
+  const what = config.manifests ?? (config.watchNamespaces.join(', ') || 'the cluster');
+  say(`Watching ${what} as ${clusterName}; server ${serverUrl}`);
   return operator;
 }
 
+async function leadershipOf(config: OperatorConfig): Promise<Leadership | undefined> {
+  if (!config.leaderElection) return undefined;
+  const { createLeadership } = await import('./leadership.ts');
+  return createLeadership({
+    kubeconfig: config.kubeconfig,
+    namespace: config.operatorNamespace,
+    name: config.leaderElection.leaseName,
+    leaseSeconds: config.leaderElection.leaseSeconds,
+    hostname: hostname(),
+    log: say,
+  });
+}
+
+async function run(config: OperatorConfig): Promise<void> {
+  let operator: Operator | undefined;
+  let leadership: Leadership | undefined;
+  let stopping = false;
+  async function stop(): Promise<void> {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => leadership?.abort('it took too long to stop'), GRACE_MS).unref();
+    await operator?.stop();
+    await leadership?.stop();
+    process.exit(0);
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+
+  const monitoring = config.listen && (await (await import('./monitoring.ts')).startMonitoring(config.listen));
+  leadership = await leadershipOf(config);
+  operator = await start(config, leadership?.permit ?? always, monitoring);
+  monitoring?.metrics.leading(leadership === undefined);
+  if (stopping) return;
+  leadership?.start({
+    acquired() {
+      monitoring?.metrics.leading(true);
+      void operator?.act();
+    },
+    lost: () => process.exit(1),
+  });
+}
+
 async function main(): Promise<void> {
-  let monitoring: Monitoring | undefined;
   try {
-    const config = parseOperatorConfig(process.env, process.argv.slice(2));
-    monitoring = config.listen && (await (await import('./monitoring.ts')).startMonitoring(config.listen));
-    const operator = await start(config, monitoring);
-    let stopping = false;
-    const stop = async () => {
-      if (stopping) return;
-      stopping = true;
-      await operator.stop();
-      process.exit(0);
-    };
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+    await run(parseOperatorConfig(process.env, process.argv.slice(2)));
   } catch (error) {
     if (error instanceof HelpWanted) return console.log(help);
-    say(
-      error instanceof BadConfiguration
-        ? error.message
-        : `Cannot start: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    await monitoring?.stop();
-    process.exitCode = 1;
+    say(error instanceof BadConfiguration ? error.message : `Cannot start: ${words(error)}`);
+    process.exit(1);
   }
 }
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 await main();

@@ -27,6 +27,8 @@ export interface OperatorOptions {
   concurrency?: number;
   timers?: Timers;
   metrics?: OperatorMetrics | undefined;
+  /** Follows everything and does nothing until `act` is called. */
+  standby?: boolean;
   log(line: { resource?: string; message: string }): void;
 }
 
@@ -36,6 +38,9 @@ export interface Operator {
   resources(): { name: string; ready: boolean; message: string }[];
   /** Since when the longest of the present passes has been running. */
   runningSince(): number | undefined;
+  /** Ends the standby. */
+  act(): Promise<void>;
+  /** Ends when the passes that run have ended. */
   stop(): Promise<void>;
 }
 
@@ -114,14 +119,28 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     for (const resource of source.list()) if (!isReady(resource)) queue.add(keyOfResource(resource));
   }
 
+  let phase: 'standby' | 'acting' | 'stopped' = options.standby ? 'standby' : 'acting';
+  async function act(): Promise<void> {
+    if (phase !== 'standby') return;
+    // What another did until now may not have been heard of: a resource that it has let go must not be applied again.
+    await source.refresh();
+    if (phase !== 'standby') return;
+    phase = 'acting';
+    drift.start();
+    for (const resource of source.list()) queue.add(keyOfResource(resource));
+  }
+
   async function stop(): Promise<void> {
+    phase = 'stopped';
     drift.stop();
-    await source.stop();
+    // Passes that run write what they found before the source goes.
     await queue.stop();
+    await source.stop();
   }
 
   const listener: SourceListener = {
     changed(key) {
+      if (phase !== 'acting') return;
       queue.add(key);
       const resource = source.get(key);
       // who attaches waits for the Realm that lets it in
@@ -133,6 +152,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       }
     },
     secretChanged(namespace, name) {
+      if (phase !== 'acting') return;
       for (const resource of source.list()) {
         if (resource.metadata.namespace === namespace && namesSecret(resource, name))
           queue.add(keyOfResource(resource));
@@ -140,7 +160,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     },
     reached: () => queue.hurry(),
   };
-  drift.start();
+  if (phase === 'acting') drift.start();
   try {
     await source.start(listener);
   } catch (error) {
@@ -157,6 +177,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
         ready: isReady(resource),
         message: resource.status.conditions?.find((c) => c.type === 'Ready')?.message ?? 'not looked at yet',
       })),
+    act,
     stop,
   };
 }

@@ -3,7 +3,10 @@
 // Loading this costs half a second and 90 MiB, so only the operator on a cluster does. Style "Operator".
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { StringDecoder } from 'node:string_decoder';
+import { createGunzip } from 'node:zlib';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { z } from 'zod';
@@ -12,9 +15,9 @@ import { ApiFailure } from './list-watch.ts';
 type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
 const Status = z.object({ message: z.string() });
 const TIMEOUT_MS = 30_000;
-const LONGEST_ANSWER = 64 * 1024;
+const LONGEST_REFUSAL = 64 * 1024;
 
-export type Method = 'GET' | 'POST' | 'PATCH';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 export interface Ask {
   accept?: string;
   contentType?: string;
@@ -47,7 +50,7 @@ export function connect(kubeconfig: string | undefined) {
     return current.dispatcher;
   }
 
-  async function send(method: Method, path: string, { accept, contentType, body, signal }: Ask) {
+  async function send(method: Method, path: string, { accept, contentType, body }: Ask, signal: AbortSignal) {
     const options: RequestOptions = {};
     await config.applyToHTTPSOptions(options);
     const headers: Record<string, string> = { accept: accept ?? 'application/json' };
@@ -61,22 +64,33 @@ export function connect(kubeconfig: string | undefined) {
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher: dispatcherFor({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }),
-      signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
+      signal,
       // a watch is quiet for as long as nothing happens; who follows it knows how long is too long
       bodyTimeout: 0,
     });
-    if (answer.statusCode < 300) return answer.body;
-    const text = (await answer.body.text()).slice(0, LONGEST_ANSWER);
-    throw new ApiFailure(answer.statusCode, messageOf(text) ?? `the Kubernetes API answered ${answer.statusCode}`);
+    const content = decoded(answer.body, answer.headers['content-encoding']);
+    if (answer.statusCode < 300) return content;
+    const refusal = await beginningOf(content);
+    throw new ApiFailure(answer.statusCode, messageOf(refusal) ?? `the Kubernetes API answered ${answer.statusCode}`);
   }
 
   return {
+    /** Of the pod, or as the kubeconfig says. */
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     /** @throws ApiFailure with the API server's words */
-    async call(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
-      return (await send(method, path, ask)).json();
+    async call(method: Method, path: string, { signal, ...ask }: Ask = {}): Promise<unknown> {
+      const timeout = AbortSignal.timeout(TIMEOUT_MS);
+      const content = await send(method, path, ask, signal ? AbortSignal.any([signal, timeout]) : timeout);
+      const whole = await text(content);
+      try {
+        return JSON.parse(whole);
+      } catch {
+        throw new Error(`${method} ${path}: the Kubernetes API answered with something that is no JSON`);
+      }
     },
-    async lines(path: string, ask: Ask): Promise<AsyncIterable<string>> {
-      return linesOf(await send('GET', path, ask));
+    /** Without a time limit: who follows knows how long is too long. */
+    async lines(path: string, { signal, ...ask }: Ask & { signal: AbortSignal }): Promise<AsyncIterable<string>> {
+      return linesOf(await send('GET', path, ask, signal));
     },
     async close(): Promise<void> {
       await current?.dispatcher.destroy();
@@ -106,14 +120,41 @@ export async function found<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** A proxy on the way may compress what nobody asked it to. */
+function decoded(body: Readable, encoding: string | string[] | undefined): Readable {
+  if (encoding === undefined || encoding === 'identity') return body;
+  if (encoding !== 'gzip') throw new Error(`the Kubernetes API answered in an unknown encoding: ${encoding}`);
+  const unzipped = createGunzip();
+  body.on('error', (error) => unzipped.destroy(error));
+  unzipped.on('close', () => body.destroy());
+  return body.pipe(unzipped);
+}
+
+/** Of a refusal: a proxy's page may be long. */
+async function beginningOf(content: Readable): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of content) {
+    parts.push(part);
+    length += part.length;
+    if (length > LONGEST_REFUSAL) break;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
 async function* linesOf(body: AsyncIterable<Buffer>): AsyncIterable<string> {
   const decoder = new StringDecoder('utf8');
-  let rest = '';
+  // A list is one line of many parts: they are joined once, when its end is there.
+  let parts: string[] = [];
   for await (const chunk of body) {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...more] = decoder.write(chunk).split('\n');
+    parts.push(first);
+    for (const next of more) {
+      yield parts.join('');
+      parts = [next];
+    }
   }
+  const rest = parts.join('') + decoder.end();
   if (rest !== '') yield rest;
 }
 

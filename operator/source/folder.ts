@@ -184,6 +184,7 @@ export function folderSource({
       listener = undefined;
       clearTimeout(timer);
     },
+    refresh,
     get: (key) => contents.resources.get(key),
     list: () => [...contents.resources.values()],
     secret: async (namespace, name) => contents.secrets.get(`${namespace}/${name}`),

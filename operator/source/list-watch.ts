@@ -1,6 +1,7 @@
 // Follows one kind of object: list in pages, then watch from there with bookmarks; lists again after 410, and watches again
 // after silence or any other fault. It never throws and never stops by itself. What client-go's reflector does.
-// It owns no connection: `open` does, so that tests need none.
+// It owns no connection: `open` does, so that tests need none. Of each object it keeps the version, nothing more.
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
@@ -26,7 +27,7 @@ export interface ListWatchOptions {
   /** A GET; the answer's text arrives in lines. @throws ApiFailure where the answer isn't 200 */
   open(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>;
   upserted(object: Followed): void;
-  deleted(object: Followed): void;
+  deleted(namespace: string, name: string): void;
   log(message: string): void;
   /** It goes on after it was in trouble. */
   recovered?(): void;
@@ -51,31 +52,41 @@ const PAGE = 500;
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
 const SILENCE_MS = 150_000;
+/** Until an answer begins, and between the parts of a list; the API server itself gives up a request after 60 s. */
+const ANSWER_MS = 60_000;
 const MAX_BACKOFF_MS = 10_000;
+/** A watch that lived so long was no failure, even if nothing happened in its time. */
+const LASTING_MS = 10_000;
+/** So many watches in a row that fail, and it is the version that they begin at that may be at fault. */
+const RELIST_AFTER = 3;
+/** A kind that isn't there is believed when it was said so often: an API server that starts knows few kinds. */
+const GONE_AFTER = 3;
 
 export function createListWatch(options: ListWatchOptions) {
   const { path, open, upserted, deleted, log, silenceMs = SILENCE_MS, random = Math.random } = options;
   const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined) } =
     options;
+  const answerMs = Math.min(ANSWER_MS, silenceMs);
   const stopping = new AbortController();
-  const known = new Map<string, Followed>();
-  let listed: () => void = () => {};
-  const synced = new Promise<void>((resolve) => {
-    listed = resolve;
-  });
+  /** Version by key. */
+  const known = new Map<string, string>();
   let failures = 0;
+  let missing = 0;
   let troubled = false;
+  /** Told when a list is complete that began after they came. */
+  let waiting: (() => void)[] = [];
+  /** Ends what runs, so that a list begins. */
+  let turn = new AbortController();
+
   function recover(): void {
     if (!troubled) return;
     troubled = false;
-    options.recovered?.();
+    guarded(() => options.recovered?.());
   }
-
-  const keyOf = ({ metadata }: Followed) => `${metadata.namespace}/${metadata.name}`;
   /** A listener's mistake is its own: it must not end the following. */
-  function tell(listener: (object: Followed) => void, object: Followed): void {
+  function guarded(listener: () => void): void {
     try {
-      listener(object);
+      listener();
     } catch (error) {
       log(`${path}: ${words(error)}`);
     }
@@ -84,18 +95,39 @@ export function createListWatch(options: ListWatchOptions) {
   /** @returns the version to watch from */
   async function list(): Promise<string> {
     const found = new Map<string, Followed>();
+    let version: string;
+    try {
+      version = await pages(found, PAGE);
+    } catch (error) {
+      // The history went while pages were read: all in one go, then, which needs none.
+      if (!(error instanceof ApiFailure && error.status === 410)) throw error;
+      found.clear();
+      version = await pages(found, undefined);
+    }
+    missing = 0;
+    for (const key of [...known.keys()]) if (!found.has(key)) forget(key);
+    for (const [key, object] of found) take(key, object);
+    return version;
+  }
+
+  async function pages(found: Map<string, Followed>, limit: number | undefined): Promise<string> {
     let more: string | undefined;
     let version = '';
     do {
-      const query = new URLSearchParams({ limit: String(PAGE), ...(more ? { continue: more } : {}) });
+      const query = new URLSearchParams();
+      if (limit !== undefined) query.set('limit', String(limit));
+      if (more !== undefined) query.set('continue', more);
       const text: string[] = [];
-      const { signal, done } = withSilence();
+      const { signal, heard, done } = withSilence(answerMs);
       try {
-        for await (const line of await open(`${path}?${query}`, signal)) text.push(line);
+        for await (const line of await open(`${path}?${query}`, signal)) {
+          heard(answerMs);
+          text.push(line);
+        }
       } finally {
         done();
       }
-      const page = List.parse(JSON.parse(text.join('\n')));
+      const page = List.parse(parsed(text.join('\n')));
       for (const item of page.items ?? []) {
         const object = Followed.safeParse(item);
         if (object.success) found.set(keyOf(object.data), object.data);
@@ -103,32 +135,60 @@ export function createListWatch(options: ListWatchOptions) {
       version = page.metadata.resourceVersion;
       more = page.metadata.continue || undefined;
     } while (more !== undefined);
-    for (const [key, object] of known) {
-      if (found.has(key)) continue;
-      known.delete(key);
-      tell(deleted, object);
-    }
-    for (const object of found.values()) take(object);
     return version;
   }
 
-  function take(object: Followed): void {
-    const key = keyOf(object);
-    const before = known.get(key);
-    known.set(key, object);
-    if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) tell(upserted, object);
+  function take(key: string, object: Followed): void {
+    const { resourceVersion } = object.metadata;
+    if (known.get(key) === resourceVersion) return;
+    known.set(key, resourceVersion);
+    guarded(() => upserted(object));
+  }
+  function forget(key: string): void {
+    if (!known.delete(key)) return;
+    const slash = key.indexOf('/');
+    guarded(() => deleted(key.slice(0, slash), key.slice(slash + 1)));
   }
 
-  function withSilence() {
-    const silence = new AbortController();
+  /** A signal that ends what runs when it is stopped, or when a list is wanted now, and when `end` says so. */
+  function interruptible() {
+    const ended = new AbortController();
+    const sources = [stopping.signal, turn.signal];
+    const end = () => ended.abort(new Error('nothing was heard'));
+    for (const source of sources) {
+      if (source.aborted) end();
+      source.addEventListener('abort', end);
+    }
+    const done = () => {
+      for (const source of sources) source.removeEventListener('abort', end);
+    };
+    return { signal: ended.signal, end, done };
+  }
+  function withSilence(firstMs: number) {
+    const { signal, end, done } = interruptible();
     let timer: NodeJS.Timeout | undefined;
-    const heard = () => {
+    const heard = (ms: number) => {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(new Error('nothing was heard')), silenceMs);
+      timer = setTimeout(end, ms);
       timer.unref();
     };
-    heard();
-    return { signal: AbortSignal.any([stopping.signal, silence.signal]), heard, done: () => clearTimeout(timer) };
+    heard(firstMs);
+    return {
+      signal,
+      heard,
+      done() {
+        clearTimeout(timer);
+        done();
+      },
+    };
+  }
+  async function pause(ms: number): Promise<void> {
+    const { signal, done } = interruptible();
+    try {
+      await wait(ms, signal);
+    } finally {
+      done();
+    }
   }
 
   /** Watches until the connection ends. @returns where to go on; undefined: list again */
@@ -139,25 +199,30 @@ export function createListWatch(options: ListWatchOptions) {
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + random()))),
     });
-    const { signal, heard, done } = withSilence();
+    const { signal, heard, done } = withSilence(answerMs);
     let version = from;
+    const began = performance.now();
     try {
       const lines = await open(`${path}?${query}`, signal);
+      heard(silenceMs);
       recover();
       for await (const line of lines) {
-        heard();
-        failures = 0;
+        heard(silenceMs);
         const next = hear(line);
         if (next === undefined) return undefined;
+        failures = 0;
         version = next ?? version;
       }
       return version;
     } catch (error) {
+      if (stopping.signal.aborted || turn.signal.aborted) return undefined;
       if (error instanceof ApiFailure && error.status === 410) return undefined;
-      if (stopping.signal.aborted) return version;
-      // What was heard before the connection broke is known; going on from there loses nothing.
+      if (performance.now() - began > LASTING_MS) failures = 0;
       await backOff(error);
-      return version;
+      // What was heard before a connection broke is known, and going on from there loses nothing. Not so where the API
+      // server itself refuses: the kind may be gone, or the version be one of before its data was restored.
+      const refused = error instanceof ApiFailure && error.status !== 429 && error.status !== 503;
+      return refused || failures >= RELIST_AFTER ? undefined : version;
     } finally {
       done();
     }
@@ -166,7 +231,7 @@ export function createListWatch(options: ListWatchOptions) {
   /** @returns the version after it; undefined: the history is gone */
   function hear(line: string): string | null | undefined {
     if (line.trim() === '') return null;
-    const event = Event.parse(JSON.parse(line));
+    const event = Event.parse(parsed(line));
     if (event.type === 'ERROR') {
       const { code, message = 'the watch failed' } = Failure.parse(event.object);
       if (code === 410) return undefined;
@@ -174,61 +239,97 @@ export function createListWatch(options: ListWatchOptions) {
     }
     if (event.type === 'BOOKMARK') return Marked.parse(event.object).metadata.resourceVersion;
     const object = Followed.parse(event.object);
-    if (event.type === 'DELETED') {
-      known.delete(keyOf(object));
-      tell(deleted, object);
-    } else take(object);
+    if (event.type === 'DELETED') forget(keyOf(object));
+    else take(keyOf(object), object);
     return object.metadata.resourceVersion;
   }
 
   async function backOff(error: unknown): Promise<void> {
     failures += 1;
     troubled = true;
-    options.failed?.();
+    guarded(() => options.failed?.());
     // said once for each spell of trouble, with the fault that began it
     if (failures === 1) log(`${path}: ${words(error)}; trying again`);
     const full = Math.min(MAX_BACKOFF_MS, 250 * 2 ** Math.min(failures, 10));
-    await wait(full / 2 + (full / 2) * random(), stopping.signal);
+    await pause(full / 2 + (full / 2) * random());
+  }
+
+  /** The kind isn't there (any more), and so nothing of it is. */
+  function noSuchKind(): void {
+    log(`${path}: the cluster does not know this kind (are the CRDs installed?); looking for it now and then`);
+    for (const key of [...known.keys()]) forget(key);
+  }
+
+  async function listAndTell(): Promise<string | undefined> {
+    turn = new AbortController();
+    const told = waiting;
+    waiting = [];
+    try {
+      const version = await list();
+      for (const resolve of told) resolve();
+      return version;
+    } catch (error) {
+      missing = error instanceof ApiFailure && error.status === 404 ? missing + 1 : 0;
+      if (missing === GONE_AFTER) noSuchKind();
+      if (missing >= GONE_AFTER) for (const resolve of told) resolve();
+      else waiting.unshift(...told);
+      if (!stopping.signal.aborted && !turn.signal.aborted) await backOff(error);
+      return undefined;
+    }
   }
 
   async function follow(): Promise<void> {
     let version: string | undefined;
     while (!stopping.signal.aborted) {
-      try {
-        if (version === undefined) {
-          version = await list();
-          listed();
-          continue;
-        }
-        const began = Date.now();
-        version = await watch(version);
-        // a server that ends each watch at once would be asked without a pause
-        if (Date.now() - began < 1_000) await wait(1_000 * random(), stopping.signal);
-      } catch (error) {
-        version = undefined;
-        if (!stopping.signal.aborted) await backOff(error);
+      if (version === undefined) {
+        version = await listAndTell();
+        continue;
       }
+      const began = performance.now();
+      version = await watch(version);
+      // a server that ends each watch at once would be asked without a pause
+      if (performance.now() - began < 1_000) await pause(1_000 * random());
+      if (turn.signal.aborted) version = undefined;
     }
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Lists (again), now. Resolves once everything that exists has been told; that it is stopped ends it too. */
+  function refresh(): Promise<void> {
+    if (stopping.signal.aborted) return Promise.resolve();
+    const listed = new Promise<void>((resolve) => waiting.push(resolve));
+    turn.abort();
+    return listed;
   }
 
   let following: Promise<void> | undefined;
   return {
-    /** Resolves once everything that exists has been told. */
-    async start(): Promise<void> {
+    start(): Promise<void> {
+      const listed = refresh();
       following ??= follow();
-      await Promise.race([synced, following]);
+      return listed;
     },
+    refresh,
     async stop(): Promise<void> {
       stopping.abort();
       await following;
     },
-    get: (namespace: string, name: string) => known.get(`${namespace}/${name}`),
-    list: () => [...known.values()],
   };
 }
 export type ListWatch = ReturnType<typeof createListWatch>;
 
+const keyOf = ({ metadata }: Followed) => `${metadata.namespace}/${metadata.name}`;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`the Kubernetes API answered with something that is no JSON (${text.length} characters)`);
+  }
+}
+
 function words(error: unknown): string {
+  if (error instanceof z.ZodError) return 'the Kubernetes API answered with something unknown';
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

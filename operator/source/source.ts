@@ -21,6 +21,8 @@ export interface Source {
   /** Resolves once everything that exists is known. */
   start(listener: SourceListener): Promise<void>;
   stop(): Promise<void>;
+  /** Resolves once all that had happened before the call is known. */
+  refresh(): Promise<void>;
   /** As last seen; undefined: gone. */
   get(key: string): Resource | undefined;
   list(): readonly Resource[];
@@ -32,6 +34,8 @@ export interface Source {
   addFinalizer(resource: Resource): Promise<void>;
   removeFinalizer(resource: Resource): Promise<void>;
   say(resource: Resource, event: ResourceEvent): Promise<void>;
-  /** The issuer of this cluster's ServiceAccount tokens. */
-  clusterIssuer: string | undefined;
+  /** The issuer of this cluster's ServiceAccount tokens, once it is known. */
+  readonly clusterIssuer: string | undefined;
+  /** Why labels of namespaces can't be gone by, where they can't. */
+  readonly labelsUnreadable?: string | undefined;
 }

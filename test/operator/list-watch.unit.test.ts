@@ -29,11 +29,6 @@ function follow(answers: Answer[], { silenceMs = 60_000 } = {}) {
   const exhausted = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const note =
-    (what: string) =>
-    ({ metadata }: Followed) => {
-      told.push(`${what} ${metadata.name}@${metadata.resourceVersion}`);
-    };
   async function* linesOf(answer: Answer | undefined, signal: AbortSignal): AsyncIterable<string> {
     for (const line of Array.isArray(answer) ? answer : []) {
       if (line instanceof Error) throw line;
@@ -51,8 +46,8 @@ function follow(answers: Answer[], { silenceMs = 60_000 } = {}) {
       if (answer instanceof Error) throw answer;
       return linesOf(answer, signal);
     },
-    upserted: note('has'),
-    deleted: note('lost'),
+    upserted: ({ metadata }: Followed) => void told.push(`has ${metadata.name}@${metadata.resourceVersion}`),
+    deleted: (_, name) => void told.push(`lost ${name}`),
     log: (line) => void lines.push(line),
     silenceMs,
     wait: async (ms) => {
@@ -76,7 +71,7 @@ test('what is there is told, then what comes, changes and goes', async () => {
     list(5, object('a', 3), object('b', 4)),
     [event('ADDED', object('c', 6)), event('MODIFIED', object('a', 7)), event('DELETED', object('b', 8))],
   ]);
-  expect(told).toEqual(['has a@3', 'has b@4', 'has c@6', 'has a@7', 'lost b@8']);
+  expect(told).toEqual(['has a@3', 'has b@4', 'has c@6', 'has a@7', 'lost b']);
 });
 
 test('a long list comes in pages', async () => {
@@ -104,7 +99,7 @@ test('after 410, as an event or as the answer, it lists again and tells what wen
     new ApiFailure(410, 'gone'),
     list(99, object('c', 80)),
   ]);
-  expect(told).toEqual(['has a@3', 'has b@4', 'lost a@3', 'has c@80', 'lost b@4']);
+  expect(told).toEqual(['has a@3', 'has b@4', 'lost a', 'has c@80', 'lost b']);
   expect(lines).toEqual([]);
 });
 
@@ -114,13 +109,71 @@ test('a broken connection backs off ever longer, is told once, and loses nothing
     list(5),
     [event('ADDED', object('a', 6)), broken],
     broken,
-    broken,
     [event('ADDED', object('b', 7))],
   ]);
   expect(told).toEqual(['has a@6', 'has b@7']);
   expect(lines).toEqual(['/things: read ECONNRESET; trying again']);
-  expect(waited.filter((ms) => ms > 0)).toEqual([250, 500, 1000]);
+  expect(waited.filter((ms) => ms > 0)).toEqual([250, 500]);
   expect(asked.at(2)?.get('resourceVersion')).toBe('6');
+});
+
+test('a watch that fails again and again is not begun at its version for ever: it lists', async () => {
+  const broken = new Error('read ECONNRESET');
+  const { told, asked } = await after([list(5, object('a', 3)), broken, broken, broken, list(9, object('b', 8))]);
+  expect(asked.map((query) => query.get('resourceVersion'))).toEqual([null, '5', '5', '5', null, '9']);
+  expect(told).toEqual(['has a@3', 'lost a', 'has b@8']);
+});
+
+test('a version that the server has not reached yet, after a restored backup, is given up at once', async () => {
+  const { asked, told } = await after([
+    list(500, object('a', 3)),
+    new ApiFailure(504, 'Too large resource version: 500, current: 20'),
+    list(20),
+  ]);
+  expect(asked.map((query) => query.get('resourceVersion'))).toEqual([null, '500', null, '20']);
+  expect(told).toEqual(['has a@3', 'lost a']);
+});
+
+test('a history that goes while pages are read begins a list in one go', async () => {
+  const page = JSON.stringify({ metadata: { resourceVersion: '9', continue: 'more' }, items: [object('a', 1)] });
+  const { asked, told, lines } = await after([[page], new ApiFailure(410, 'expired'), list(12, object('b', 11))]);
+  expect(asked.map((query) => query.get('limit'))).toEqual(['500', '500', null, null]);
+  expect(asked[2]?.get('continue')).toBeNull();
+  expect([told, lines]).toEqual([['has b@11'], []]);
+});
+
+test('a kind that is gone is believed the third time, all of it with it, and found when it comes back', async () => {
+  const none = new ApiFailure(404, 'the server could not find the requested resource');
+  const { told, lines } = await after([
+    list(5, object('a', 3)),
+    none,
+    none,
+    list(6, object('a', 3)),
+    none,
+    none,
+    none,
+    none,
+    list(20, object('a', 19)),
+  ]);
+  expect(told).toEqual(['has a@3', 'lost a', 'has a@19']);
+  expect(lines.at(-1)).toContain('are the CRDs installed?');
+});
+
+test('a kind that was never there holds up nothing', async () => {
+  const { watch } = follow([...Array<Answer>(3).fill(new ApiFailure(404, 'no such kind')), 'silence']);
+  await watch.start();
+  await watch.stop();
+});
+
+test('a refresh lists at once, in the middle of a watch or of waiting, and is told when that is complete', async () => {
+  const { watch, told } = follow([list(5), 'silence', list(9, object('b', 8)), 'silence', list(12), 'silence']);
+  await watch.start();
+  await watch.refresh();
+  expect(told).toEqual(['has b@8']);
+  await watch.refresh();
+  expect(told).toEqual(['has b@8', 'lost b']);
+  await watch.stop();
+  await watch.refresh();
 });
 
 test('a watch that goes silent is given up and begun again', async () => {

@@ -1,0 +1,68 @@
+// Puts leader election together for a process: the Lease of the cluster, who this process is, what follows from each turn.
+// The rules are runtime/leader.ts's. Decisions "Custom resources" (operator).
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { createLeader, type Leader } from './runtime/leader.ts';
+import type { Permit } from './runtime/permit.ts';
+import { systemTimers } from './runtime/queue.ts';
+import { clusterLease, type LeaseOptions } from './source/lease.ts';
+
+export interface Leadership {
+  permit: Permit;
+  /** Who leads, as last seen. */
+  holder(): string | undefined;
+  start(turns: Turns): void;
+  /** Ends what still runs: it took too long to end by itself. */
+  abort(reason: string): void;
+  /** Gives the Lease up. */
+  stop(): Promise<void>;
+}
+
+export interface Turns {
+  acquired(): void;
+  /** The process must end: whoever leads next may begin in a third of the Lease's time. */
+  lost(): void;
+}
+
+export function createLeadership({
+  leaseSeconds,
+  hostname,
+  log,
+  ...lease
+}: LeaseOptions & { leaseSeconds: number; hostname: string; log(message: string): void }): Leadership {
+  const port = clusterLease(lease);
+  const acting = new AbortController();
+  const identity = `${hostname}_${randomBytes(8).toString('hex')}`;
+  let turns: Turns | undefined;
+  const leader: Leader = createLeader({
+    lease: port,
+    identity,
+    leaseSeconds,
+    // a clock that nobody sets
+    timers: { ...systemTimers, now: () => performance.now() },
+    wallClock: () => new Date(),
+    acquired() {
+      log(`leading as ${identity} (Lease ${port.described})`);
+      turns?.acquired();
+    },
+    lost(reason) {
+      acting.abort(new Error(`the Lease ${port.described} is lost`));
+      log(`no longer leading: ${reason}; ending, so that nothing of this goes on beside the next leader`);
+      turns?.lost();
+    },
+    log: (message) => log(`Lease ${port.described}: ${message}`),
+  });
+  return {
+    permit: { granted: leader.leading, signal: acting.signal },
+    holder: leader.holder,
+    start(what) {
+      turns = what;
+      leader.start();
+    },
+    abort: (reason) => acting.abort(new Error(reason)),
+    async stop() {
+      await leader.stop();
+      await port.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// Whether this process may act: asked before each request that acts, and told to those in flight when it ends.
+// It elects nobody (leader.ts does) and knows no server. Decisions "Custom resources": two operators never act at once.
+
+export interface Permit {
+  granted(): boolean;
+  /** Aborted once and for all when acting must end. */
+  signal: AbortSignal;
+}
+
+export class NotPermitted extends Error {
+  constructor() {
+    super('this operator does not lead (any more)');
+  }
+}
+
+/** Of an operator that nobody stands by for. */
+export const always: Permit = { granted: () => true, signal: new AbortController().signal };
+
+/** @throws NotPermitted */
+export function demand({ granted, signal }: Permit): void {
+  if (signal.aborted || !granted()) throw new NotPermitted();
+}
+
+/** Requests that end with the permit, and that are not even begun without it. */
+export function permittedFetch(permit: Permit, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    demand(permit);
+    const { signal } = permit;
+    return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
+  };
+}

@@ -1,0 +1,102 @@
+// A Lease (coordination.k8s.io) as leader election reads and writes it, over connections of its own: nothing else that
+// the operator asks of the Kubernetes API can hold up a renewal. It decides nothing; runtime/leader.ts does.
+// Style "Operator": Kubernetes behind a small port.
+import { z } from 'zod';
+import type { LeasePort, LeaseRecord } from '../runtime/leader.ts';
+import { connect, found } from './api.ts';
+import { ApiFailure } from './list-watch.ts';
+
+const EPOCH = '1970-01-01T00:00:00Z';
+const text = (missing: string) =>
+  z
+    .string()
+    .nullish()
+    .transform((value) => value ?? missing);
+const count = z
+  .number()
+  .nullish()
+  .transform((value) => value ?? 0);
+const LeaseObject = z
+  .object({
+    spec: z
+      .object({
+        holderIdentity: text(''),
+        leaseDurationSeconds: count,
+        leaseTransitions: count,
+        acquireTime: text(EPOCH),
+        renewTime: text(EPOCH),
+      })
+      .loose()
+      .default({
+        holderIdentity: '',
+        leaseDurationSeconds: 0,
+        leaseTransitions: 0,
+        acquireTime: EPOCH,
+        renewTime: EPOCH,
+      }),
+  })
+  .loose();
+
+export interface LeaseOptions {
+  kubeconfig: string | undefined;
+  /** Left out: the pod's own, or the one that the kubeconfig names, or `default`. */
+  namespace: string | undefined;
+  name: string;
+}
+
+export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOptions) {
+  const api = connect(kubeconfig);
+  const namespace = given ?? api.namespace;
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  /** As last seen, whole: what others keep in it (labels, fields that we don't know) stays. */
+  let held: z.output<typeof LeaseObject> | undefined;
+
+  /** @returns false where the answer says that somebody else was quicker */
+  async function written(asked: Promise<unknown>, ...quicker: number[]): Promise<boolean> {
+    try {
+      held = LeaseObject.parse(await asked);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiFailure && quicker.includes(error.status)) return false;
+      throw error;
+    }
+  }
+
+  const port: LeasePort = {
+    async read(signal) {
+      const object = await found(api.call('GET', `${collection}/${name}`, { signal }));
+      held = object === undefined ? undefined : LeaseObject.parse(object);
+      return held && recordOf(held.spec);
+    },
+    async create(record, signal) {
+      const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: specOf(record) };
+      // 404 would be a namespace that isn't there, of which a person must hear
+      return written(api.call('POST', collection, { body, signal }), 409);
+    },
+    async update(record, signal) {
+      if (held === undefined) return false;
+      const body = { ...held, spec: { ...held.spec, ...specOf(record) } };
+      return written(api.call('PUT', `${collection}/${name}`, { body, signal }), 409, 404);
+    },
+  };
+  return { ...port, described: `${namespace}/${name}`, close: () => api.close() };
+}
+
+const recordOf = (spec: z.output<typeof LeaseObject>['spec']): LeaseRecord => ({
+  holderIdentity: spec.holderIdentity,
+  leaseDurationSeconds: spec.leaseDurationSeconds,
+  leaseTransitions: spec.leaseTransitions,
+  acquireTime: new Date(spec.acquireTime),
+  renewTime: new Date(spec.renewTime),
+});
+
+const specOf = (record: LeaseRecord) => ({
+  holderIdentity: record.holderIdentity,
+  leaseDurationSeconds: record.leaseDurationSeconds,
+  leaseTransitions: record.leaseTransitions,
+  acquireTime: micro(record.acquireTime),
+  renewTime: micro(record.renewTime),
+});
+
+/** Kubernetes takes six digits there, no fewer. */
+const micro = (at: Date): string => at.toISOString().replace('Z', '000Z');
