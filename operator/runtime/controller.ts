@@ -142,7 +142,8 @@ export function createController(options: ControllerOptions) {
       return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan } };
     }
     const plan = await applyPlan(client, { ...wanted, revision: planned.revision });
-    applied(realm, plan.revision);
+    // whoever lost something by it is to see that the realm has changed
+    if (!wanted.force) applied(realm, plan.revision);
     metrics?.applied(plan.changes.length);
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: summary });

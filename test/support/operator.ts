@@ -5,7 +5,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION, type KindName, keyOf } from '../../operator/resource.ts';
 import type { Selector } from '../../operator/runtime/selector.ts';
@@ -16,6 +16,7 @@ import { orphansOf } from '../../operator/source/orphans.ts';
 import { startOperator } from '../../operator/start.ts';
 import { createClient } from '../../server/contract/client.ts';
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
+import { startTestServer, type TestServer } from './server.ts';
 
 export const OPERATOR_SECRET = 'svc_cs_operator-of-the-tests-0123456789abcdef';
 export const CLUSTER = 'test';
@@ -149,3 +150,68 @@ export async function startTestOperator(options: TestOperatorOptions) {
   };
 }
 export type TestOperator = Awaited<ReturnType<typeof startTestOperator>>;
+
+/** What the tests of a file share: one server; for each test a realm name and a folder of its own, and its operators. */
+export interface OperatorSite {
+  readonly server: TestServer;
+  readonly folder: Folder;
+  /** A name that no other test has. */
+  readonly realm: string;
+  /** Starts an operator that is stopped after the test. */
+  begin(options?: Partial<TestOperatorOptions>): Promise<TestOperator>;
+}
+
+/** @param each `test`: as above; `file`: folder and operators live as long as the server */
+export function operatorSite({ name, each = 'test' }: { name: string; each?: 'test' | 'file' }): OperatorSite {
+  let server: TestServer | undefined;
+  let folder: Folder | undefined;
+  let operators: TestOperator[] = [];
+  let tests = 0;
+  const there = <T>(thing: T | undefined): T => {
+    if (thing === undefined) throw new Error('only while tests run');
+    return thing;
+  };
+  const open = async () => {
+    folder = await createFolder();
+  };
+  const close = async () => {
+    for (const operator of operators) await operator.stop();
+    operators = [];
+    await folder?.drop();
+  };
+  beforeAll(async () => {
+    server = await startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET } });
+    if (each === 'file') await open();
+  });
+  beforeEach(async () => {
+    tests += 1;
+    if (each === 'test') await open();
+  });
+  afterEach(async () => {
+    if (each === 'test') await close();
+  });
+  afterAll(async () => {
+    if (each === 'file') await close();
+    await server?.stop();
+  });
+  return {
+    get server() {
+      return there(server);
+    },
+    get folder() {
+      return there(folder);
+    },
+    get realm() {
+      return each === 'file' ? name : `${name}-${tests}`;
+    },
+    async begin(options = {}) {
+      const operator = await startTestOperator({
+        serverUrl: there(server).baseUrl,
+        dir: there(folder).dir,
+        ...options,
+      });
+      operators.push(operator);
+      return operator;
+    },
+  };
+}
