@@ -4,12 +4,13 @@
 import { Command } from 'commander';
 import type { Cli, Io, Register } from './command.ts';
 import { registerExport } from './commands/export.ts';
+import { registerImport } from './commands/import.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { connector, type Fetch } from './connect.ts';
 
 const groups: [string, Register[]][] = [
   ['Signing in:', [registerWhoami]],
-  ['Realms:', [registerExport]],
+  ['Realms:', [registerExport, registerImport]],
 ];
 
 export function createProgram({

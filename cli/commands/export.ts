@@ -10,6 +10,7 @@ import { Refused } from '../faults.ts';
 import { fileName, jsonList, secretLines, secretTemplates, yamlStream, yamlText } from '../manifest-text.ts';
 import { type Manifests, manifestsOf, NoManifest } from '../manifests.ts';
 import { formats, say } from '../output.ts';
+import { counted } from '../progress.ts';
 import { type Chunks, writeWhole } from '../whole-file.ts';
 
 interface Options {
@@ -44,7 +45,7 @@ export const registerExport: Register = (program, cli) => {
     'realmctl export acme > acme.json',
     'realmctl export acme --no-users -o acme.yaml',
     'realmctl export acme --as manifests -n identity --output-dir git/identity',
-    'realmctl export acme --as manifests | kubectl apply --dry-run=server -f -',
+    'realmctl export acme --as manifests | kubectl apply --server-side --dry-run=server -f -',
   ).action(async (realm: string, options: Options) => {
     checkOptions(options);
     if (options.as === 'manifests') await exportManifests(cli, realm, options);
@@ -72,8 +73,8 @@ async function download(cli: Cli, realm: string, users: boolean): Promise<AsyncI
 
 async function exportDocument(cli: Cli, realm: string, options: Options): Promise<void> {
   const format = formatOf(options, 'json');
-  const counted = progress(cli.io, realm, await download(cli, realm, options.users));
-  const text = format === 'yaml' ? documentYaml(counted) : counted;
+  const bytes = counted(cli.io, realm, await download(cli, realm, options.users));
+  const text = format === 'yaml' ? documentYaml(bytes) : bytes;
   const { output, outputDir } = options;
   if (output === undefined && outputDir === undefined) return toStdout(cli.io, text);
   if (outputDir !== undefined) await mkdir(outputDir, { recursive: true });
@@ -141,22 +142,4 @@ async function writeFolder(
 async function toStdout({ stdout }: Io, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks)
     if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once('drain', () => resolve()));
-}
-
-const MIB = 1024 * 1024;
-
-/** How much has come, once a second, where somebody watches. */
-async function* progress(io: Io, realm: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  let told = performance.now();
-  let shown = false;
-  for await (const chunk of chunks) {
-    yield chunk;
-    bytes += chunk.length;
-    if (!io.terminal || performance.now() - told < 1000) continue;
-    told = performance.now();
-    shown = true;
-    io.stderr.write(`\r${realm}: ${(bytes / MIB).toFixed(0)} MiB`);
-  }
-  if (shown) io.stderr.write(`\r${realm}: ${(bytes / MIB).toFixed(0)} MiB\n`);
 }

@@ -1,0 +1,45 @@
+// One realm document of a file or of standard input, as JSON bytes for the server: JSON goes on as it comes, any size;
+// YAML is read whole. What the document means is the server's to say.
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { parseAllDocuments } from 'yaml';
+import { Refused } from './faults.ts';
+
+export async function* documentBytes(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
+  const chunks = bytesOf(file, file === '-' ? stdin : createReadStream(file));
+  const held: Buffer[] = [];
+  let start = '';
+  // Looked at until something is seen: a document in JSON begins with a brace, behind blanks at most.
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    held.push(next.value);
+    start ||= next.value.toString('latin1').trimStart().slice(0, 1);
+    if (start !== '{') continue;
+    yield Buffer.concat(held);
+    yield* chunks;
+    return;
+  }
+  yield Buffer.from(JSON.stringify(ofYaml(file, Buffer.concat(held).toString('utf8'))));
+}
+
+async function* bytesOf(file: string, stream: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream) yield Buffer.from(chunk);
+  } catch (error) {
+    throw new Refused(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function ofYaml(file: string, text: string): unknown {
+  const documents = parseAllDocuments(text);
+  const [only, ...more] = documents;
+  if (!only || more.length > 0) throw new Refused(`${file} must hold one realm document`, HINT);
+  const [fault] = only.errors;
+  if (fault) throw new Refused(`${file}: ${fault.message.split('\n')[0]}`);
+  const value: unknown = only.toJS();
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refused(`${file} is not a realm document: it must be an object of sections`);
+  if ('apiVersion' in value && 'kind' in value) throw new Refused(`${file} is a Kubernetes manifest`, HINT);
+  return value;
+}
+
+const HINT = 'For manifests and several documents: realmctl apply -f';
