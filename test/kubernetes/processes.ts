@@ -41,6 +41,8 @@ export async function run(command: string, args: string[], options: RunOptions =
 export interface Daemon {
   /** Ends it at once: these programs keep nothing that would need more, and a graceful API server takes a minute. */
   stop(): Promise<void>;
+  /** Tells it something by a signal; gives its exit code once it has ended, which this does not wait for otherwise. */
+  signal(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface DaemonOptions {
@@ -76,6 +78,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     child.kill('SIGKILL');
     await ended;
   };
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const signal = (name: NodeJS.Signals) => {
+    child.kill(name);
+    return ended;
+  };
   const deadline = Date.now() + timeout;
   // a program that takes a connection and never answers must not outlast the deadline
   const answers = () => Promise.race([ready().catch(() => false), sleep(5_000, false, { ref: false })]);
@@ -87,7 +94,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
     await sleep(50);
   }
-  return { stop };
+  return { stop, signal };
 }
 
 /** Cleans up when this process ends, however it ends. */

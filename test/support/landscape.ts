@@ -20,6 +20,8 @@ const root = path.resolve(import.meta.dirname, '../..');
 export interface Program {
   start(): Promise<void>;
   kill(): Promise<void>;
+  /** Signals it; gives its exit code once it has ended. */
+  signal(signal: NodeJS.Signals): Promise<number | null>;
   /** Everything it has printed, over all its lives. */
   said(): Promise<string>;
 }
@@ -27,7 +29,10 @@ export interface Program {
 export interface Landscape {
   cluster: Cluster;
   server: Program;
+  /** Alone, and so without a Lease: a test that kills it need not wait. */
   operator: Program;
+  /** One more, which is told where the server is and how to sign in unless `env` says otherwise. */
+  operatorLike(name: string, options: { args: string[]; env?: Record<string, string> }): Program;
   serverUrl: string;
   /** The admin API as the operator may use it. */
   client: Client;
@@ -38,7 +43,12 @@ export interface Landscape {
   stop(): Promise<void>;
 }
 
-export async function startLandscape(): Promise<Landscape> {
+/** @param serverEnv more environment of the server, which the cluster may have a say in */
+export async function startLandscape({
+  serverEnv = async () => ({}),
+}: {
+  serverEnv?: (cluster: Cluster) => Promise<Record<string, string>>;
+} = {}): Promise<Landscape> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-landscape-'));
   const guard = startGuard(folder);
   const [database, cluster, port] = await Promise.all([
@@ -53,15 +63,21 @@ export async function startLandscape(): Promise<Landscape> {
     authorize: serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch }),
   });
 
-  function program(name: string, file: string, env: NodeJS.ProcessEnv, ready: () => Promise<boolean>): Program {
+  const programs: Program[] = [];
+  function program(
+    name: string,
+    [file, ...args]: [string, ...string[]],
+    env: NodeJS.ProcessEnv,
+    ready: () => Promise<boolean>,
+  ): Program {
     const log = path.join(folder, `${name}.log`);
     let daemon: Daemon | undefined;
-    return {
+    const made: Program = {
       async start() {
         daemon = await startDaemon({
           name,
           command: process.execPath,
-          args: [path.join(root, file)],
+          args: [path.join(root, file), ...args],
           env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
           log,
           guard,
@@ -72,13 +88,16 @@ export async function startLandscape(): Promise<Landscape> {
         await daemon?.stop();
         daemon = undefined;
       },
+      signal: async (name) => (daemon ? daemon.signal(name) : null),
       said: () => readFile(log, 'utf8').catch(() => ''),
     };
+    programs.push(made);
+    return made;
   }
 
   const server = program(
     'server',
-    'server/main.ts',
+    ['server/main.ts'],
     {
       SVC_PORT: String(port),
       SVC_LOG_LEVEL: 'warn',
@@ -86,19 +105,23 @@ export async function startLandscape(): Promise<Landscape> {
       SVC_MASTER_KEY: MASTER_KEY.toString('base64'),
       SVC_BOOTSTRAP_ADMIN_PASSWORD: 'correct-horse-battery-staple',
       SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET,
+      ...(await serverEnv(cluster)),
     },
     async () => (await fetch(`${serverUrl}/realms/master/.well-known/openid-configuration`)).ok,
   );
-  const operator = program(
-    'operator',
-    'operator/main.ts',
-    {
-      SVC_SERVER_URL: serverUrl,
-      SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET,
-      KUBECONFIG: cluster.kubeconfig,
-    },
-    async () => true,
-  );
+  const operatorLike: Landscape['operatorLike'] = (name, { args, env = {} }) =>
+    program(
+      name,
+      ['operator/main.ts', ...args],
+      {
+        SVC_SERVER_URL: serverUrl,
+        KUBECONFIG: cluster.kubeconfig,
+        ...('SVC_OPERATOR_TOKEN_FILE' in env ? {} : { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET }),
+        ...env,
+      },
+      async () => true,
+    );
+  const operator = operatorLike('operator', { args: ['--no-leader-elect'] });
   const kubectl = async (...args: string[]) => {
     const { code, stdout, stderr } = await cluster.kubectl(args);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
@@ -108,6 +131,7 @@ export async function startLandscape(): Promise<Landscape> {
     cluster,
     server,
     operator,
+    operatorLike,
     serverUrl,
     client,
     kubectl,
@@ -118,8 +142,7 @@ export async function startLandscape(): Promise<Landscape> {
       ),
     object: async (kind, name) => JSON.parse(await kubectl('get', kind.toLowerCase(), name, '-o', 'json')),
     async stop() {
-      await operator.kill();
-      await server.kill();
+      await Promise.all(programs.map((one) => one.kill()));
       await Promise.all([cluster.stop(), eventually(() => database.drop())]);
       await rm(folder, { recursive: true, force: true });
       guard.release();
