@@ -1,11 +1,13 @@
 // Owns: a connection to the server that the run is meant for: which one, and with whose rights.
-// Does not own: how sessions are stored (contexts.ts) and begun (commands/login.ts).
+// Does not own: how sessions are kept and renewed (contexts.ts, sessions.ts) and begun (commands/login.ts).
 // Implements: decisions "Admin authentication"; issue "CLI": usable in CI without a login step.
-import { type Client, createClient, refusal, ServerProblem } from '../server/contract/client.ts';
+import { createClient, refusal, ServerProblem } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
-import type { Cli, Connection, Environment } from './command.ts';
+import type { Connection, Environment } from './command.ts';
+import type { Context, ContextFile, Contexts } from './contexts.ts';
 import { Refused } from './faults.ts';
 import { clientCredentials } from './oauth.ts';
+import { type Access, accessOf } from './sessions.ts';
 
 /** A plan of a large realm takes its time. */
 const TIMEOUT_MS = 600_000;
@@ -22,16 +24,27 @@ export function serverAddress(text: string): string {
 }
 
 /** REALMCTL_SERVER with REALMCTL_CLIENT_ID and REALMCTL_CLIENT_SECRET: no login, nothing stored. */
-export function fromEnvironment(env: Environment, fetch: Fetch): Connection | undefined {
+function fromEnvironment(env: Environment, fetch: Fetch): Connection | undefined {
   const { REALMCTL_SERVER: server, REALMCTL_CLIENT_ID: clientId, REALMCTL_CLIENT_SECRET: secret } = env;
-  if (!server || !clientId || !secret) return undefined;
+  if (!server || !clientId) return undefined;
+  if (!secret) throw new Refused('REALMCTL_CLIENT_ID is set, REALMCTL_CLIENT_SECRET is not');
   const address = serverAddress(server);
   const realm = env.REALMCTL_REALM || MASTER;
-  return connection(address, fetch, clientCredentials({ server: address, realm, clientId, secret, fetch }));
+  return connection(address, {
+    fetch,
+    authorize: clientCredentials({ server: address, realm, clientId, secret, fetch }),
+  });
 }
 
-export function connection(server: string, fetch: Fetch, authorize: Authorize): Connection {
-  const client: Client = createClient({ baseUrl: server, fetch, authorize, timeoutMs: TIMEOUT_MS });
+export function connection(server: string, access: Access): Connection {
+  const { authorize } = access;
+  // A session is for one server: whoever that one would send us to doesn't get it.
+  const fetch: Fetch = async (input, init) => {
+    const response = await access.fetch(input, { ...init, redirect: 'manual' });
+    const to = response.headers.get('location');
+    if (response.status < 300 || response.status >= 400 || response.status === 304 || !to) return response;
+    throw new Refused(`${server} redirects to ${to}`, 'Sign in at the server’s own address.');
+  };
   async function raw(path: string, init: RequestInit = {}): Promise<Response> {
     const send = async (renew: boolean) => {
       const headers = new Headers(init.headers);
@@ -43,19 +56,52 @@ export function connection(server: string, fetch: Fetch, authorize: Authorize): 
       response = await send(false);
       if (response.status === 401) response = await send(true);
     } catch (cause) {
-      if (cause instanceof ServerProblem || cause instanceof Refused) throw cause;
+      if (cause instanceof ServerProblem) throw cause;
       throw new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
     }
     if (response.status >= 400) throw await refusal(response);
     return response;
   }
-  return { client, server, fetch: raw };
+  return { client: createClient({ baseUrl: server, fetch, authorize, timeoutMs: TIMEOUT_MS }), server, fetch: raw };
 }
 
+/** Which of the kept contexts is meant. */
+export function chosen(contexts: Contexts, env: Environment, option: string | undefined): [string, Context] {
+  const name = option ?? (env.REALMCTL_CONTEXT || undefined);
+  const all = Object.entries(contexts.contexts);
+  if (name !== undefined) {
+    const found = all.find(([one]) => one === name);
+    if (!found) throw new Refused(`there is no context ${name}`, known(all));
+    return found;
+  }
+  if (env.REALMCTL_SERVER) {
+    const server = serverAddress(env.REALMCTL_SERVER);
+    const found =
+      all.find(([one, context]) => context.server === server && one === contexts.current) ??
+      all.find(([, context]) => context.server === server);
+    if (!found) throw new Refused(`nobody is signed in at ${server}`, `Sign in with: realmctl login ${server}`);
+    return found;
+  }
+  const current = all.find(([one]) => one === contexts.current);
+  if (!current)
+    throw new Refused(
+      all.length > 0 ? 'no context is chosen' : 'nobody is signed in',
+      all.length > 0 ? known(all) : 'Sign in with: realmctl login https://iam.example.com',
+    );
+  return current;
+}
+
+const known = (all: readonly [string, Context][]): string =>
+  all.length > 0 ? `There are: ${all.map(([name]) => name).join(', ')}.` : 'There is none: realmctl login makes one.';
+
 export const connector =
-  ({ io }: Pick<Cli, 'io'>, _context: () => string | undefined, fetch: Fetch) =>
-  async (): Promise<Connection> => {
-    const found = fromEnvironment(io.env, fetch);
-    if (found) return found;
-    throw new Refused('nobody is signed in', 'Sign in with: realmctl login https://iam.example.com');
+  (
+    { env, file, fetch }: { env: Environment; file: ContextFile; fetch: Fetch },
+    context: () => string | undefined,
+  ): (() => Promise<Connection>) =>
+  async () => {
+    const byEnvironment = (context() ?? env.REALMCTL_CONTEXT) ? undefined : fromEnvironment(env, fetch);
+    if (byEnvironment) return byEnvironment;
+    const [name, found] = chosen(await file.read(), env, context());
+    return connection(found.server, accessOf(name, found, { file, fetch, env }));
   };

@@ -43,7 +43,11 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Interrupted) return { code: 130, lines: [error.message] };
   if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint ? [error.hint] : [])] };
   if (error instanceof Unreachable) return { code: 3, lines: [error.message] };
-  if (error instanceof ServerProblem) return serverFault(error);
+  if (error instanceof ServerProblem) {
+    // what stopped a request before it was sent
+    const { cause } = error;
+    return cause instanceof Refused || cause instanceof Interrupted ? faultOf(cause) : serverFault(error);
+  }
   return { code: 2, lines: [error instanceof Error ? error.message : String(error)] };
 }
 

@@ -3,14 +3,20 @@
 // Implements: issue "CLI".
 import { Command } from 'commander';
 import type { Cli, Io, Register } from './command.ts';
+import { registerConfig } from './commands/config.ts';
 import { registerExport } from './commands/export.ts';
+import { registerGet } from './commands/get.ts';
 import { registerImport } from './commands/import.ts';
+import { registerLogin } from './commands/login.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { connector, type Fetch } from './connect.ts';
+import { contextFile } from './contexts.ts';
+import { say } from './output.ts';
 
+/** Beside signing in, whose commands need more than the others. */
 const groups: [string, Register[]][] = [
-  ['Signing in:', [registerWhoami]],
   ['Realms:', [registerExport, registerImport]],
+  ['Looking:', [registerGet]],
 ];
 
 export function createProgram({
@@ -36,8 +42,13 @@ export function createProgram({
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('Add --help for what there is.')
     .helpCommand(false);
-  const context = () => program.opts<{ context?: string }>().context ?? (io.env.REALMCTL_CONTEXT || undefined);
-  const cli: Cli = { io, signal, connect: connector({ io }, context, fetch) };
+  const context = () => program.opts<{ context?: string }>().context;
+  const file = contextFile(io.env, (line) => say(io, line));
+  const cli: Cli = { io, signal, connect: connector({ env: io.env, file, fetch }, context) };
+  program.commandsGroup('Signing in:');
+  registerLogin(program, cli, { file, fetch, context });
+  registerConfig(program, cli, { file, context });
+  registerWhoami(program, cli);
   for (const [heading, commands] of groups) {
     program.commandsGroup(heading);
     for (const register of commands) register(program, cli);

@@ -1,0 +1,74 @@
+// `realmctl config`: the servers that somebody signed in at, and which of them is used.
+import type { Command } from 'commander';
+import { type Cli, examples } from '../command.ts';
+import { chosen } from '../connect.ts';
+import type { Context, ContextFile, Contexts } from '../contexts.ts';
+import { Refused } from '../faults.ts';
+import { addOutput, type Format, print, say } from '../output.ts';
+
+export function registerConfig(
+  program: Command,
+  { io }: Cli,
+  { file, context }: { file: ContextFile; context: () => string | undefined },
+): void {
+  const config = program.command('config').description('the servers that you signed in at');
+  examples(
+    addOutput(config.command('get-contexts'), { names: true }).description('list them'),
+    'realmctl config get-contexts',
+    'realmctl config get-contexts -o name',
+  ).action(async ({ output }: { output: Format }) => {
+    const { contexts, current } = await file.read();
+    const all = Object.entries(contexts);
+    print(io, output, {
+      value: all.map(([name, one]) => ({ name, current: name === current, ...shown(one) })),
+      names: () => all.map(([name]) => name),
+      table: () => ({
+        head: ['CURRENT', 'NAME', 'SERVER', 'REALM', 'SIGNED IN AS'],
+        rows: all.map(([name, one]) => [
+          name === current ? '*' : '',
+          name,
+          one.server,
+          one.realm,
+          one.session ? (one.name ?? 'somebody') : '-',
+        ]),
+      }),
+    });
+  });
+  examples(
+    config.command('current-context').description('the name of the one that is used'),
+    'realmctl config current-context',
+  ).action(async () => {
+    io.stdout.write(`${chosen(await file.read(), io.env, context())[0]}\n`);
+  });
+  examples(
+    config.command('use-context <name>').description('use another one from now on'),
+    'realmctl config use-context staging',
+  ).action(async (name: string) => {
+    await file.update(async (contexts) => ({ ...contexts, current: named(contexts, name) }));
+    say(io, `Using ${name}.`);
+  });
+  examples(
+    config.command('delete-context <name>').description('forget one; its session is not ended: see logout'),
+    'realmctl config delete-context staging',
+  ).action(async (name: string) => {
+    await file.update(async (stored) => {
+      const { [named(stored, name)]: _, ...contexts } = stored.contexts;
+      return stored.current === name ? { contexts } : { ...stored, contexts };
+    });
+    say(io, `Forgot ${name}.`);
+  });
+}
+
+/** Without the session. */
+const shown = ({ server, realm, name, session }: Context) => ({
+  server,
+  realm,
+  user: name,
+  signedIn: session !== undefined,
+});
+
+function named({ contexts }: Contexts, name: string): string {
+  if (!Object.hasOwn(contexts, name))
+    throw new Refused(`there is no context ${name}`, `There are: ${Object.keys(contexts).join(', ') || 'none'}.`);
+  return name;
+}

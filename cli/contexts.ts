@@ -1,0 +1,143 @@
+// Owns: the file of signed-in servers: who may read it, two processes that write it at once, what is in it.
+// Does not own: what a session is good for (sessions.ts), how it begins (commands/login.ts).
+// Implements: issue "CLI": sessions kept with mode 0600, several servers as contexts.
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Environment } from './command.ts';
+import { Refused } from './faults.ts';
+
+const Session = z.discriminatedUnion('type', [
+  /** By the code flow: `expiresAt` is the access token's, epoch ms. */
+  z.object({ type: z.literal('person'), accessToken: z.string(), refreshToken: z.string(), expiresAt: z.number() }),
+  /** By username and password. */
+  z.object({ type: z.literal('cookie'), cookie: z.string() }),
+  /** A client. Its secret is not kept: it is read anew from its file, or from the environment. */
+  z.object({ type: z.literal('client'), clientId: z.string(), secretFile: z.string().optional() }),
+]);
+export type Session = z.infer<typeof Session>;
+
+const Context = z.object({
+  server: z.string(),
+  /** The realm that the person or the client belongs to. */
+  realm: z.string(),
+  name: z.string().optional().describe('Who is signed in'),
+  session: Session.optional().describe('Absent after signing out'),
+});
+export type Context = z.infer<typeof Context>;
+
+const Contexts = z.object({
+  current: z.string().optional(),
+  contexts: z.record(z.string(), Context),
+});
+export type Contexts = z.infer<typeof Contexts>;
+
+/** Longer than any request that is made while it is held. */
+const LOCK_STALE_MS = 60_000;
+const LOCK_WAIT_MS = 45_000;
+const LOCK_LOOK_MS = 40;
+
+export interface ContextFile {
+  path: string;
+  read(): Promise<Contexts>;
+  /** Nobody else writes meanwhile; what `change` returns is written, undefined: nothing is. */
+  update(change: (contexts: Contexts) => Promise<Contexts | undefined>): Promise<void>;
+}
+
+export function contextFile(env: Environment, warn: (line: string) => void): ContextFile {
+  const home = env.XDG_CONFIG_HOME || path.join(env.HOME || os.homedir(), '.config');
+  const file = path.resolve(env.REALMCTL_CONFIG || path.join(home, 'realmctl', 'config.json'));
+
+  async function read(): Promise<Contexts> {
+    const text = await readPrivate(file, warn);
+    if (text === undefined) return { contexts: {} };
+    try {
+      return Contexts.parse(JSON.parse(text));
+    } catch {
+      throw new Refused(`${file} is not a file of realmctl’s contexts`, 'Move it away and sign in again.');
+    }
+  }
+
+  return {
+    path: file,
+    read,
+    async update(change) {
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      const unlock = await lock(`${file}.lock`);
+      try {
+        const contexts = await change(await read());
+        if (contexts) await writePrivate(file, `${JSON.stringify(contexts, null, 2)}\n`);
+      } finally {
+        await unlock();
+      }
+    },
+  };
+}
+
+/** The file's text; a mode that lets others in is mended, and said. */
+async function readPrivate(file: string, warn: (line: string) => void): Promise<string | undefined> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Refused(`${file} can’t be read: ${error.message}`);
+  });
+  if (!handle) return undefined;
+  try {
+    const { mode, uid } = await handle.stat();
+    const me = process.getuid?.();
+    if (me !== undefined && me !== 0 && uid !== me)
+      throw new Refused(`${file} belongs to somebody else`, 'Set REALMCTL_CONFIG to a file of your own.');
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      await handle.chmod(0o600);
+      warn(`${file} could be read by others (mode ${(mode & 0o777).toString(8)}); it is 600 now.`);
+      warn('If others use this computer, sign out and in again.');
+    }
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All of it or nothing, and never with another mode, not for a moment. */
+async function writePrivate(file: string, text: string): Promise<void> {
+  // through a link to where the file really is
+  const target = await realpath(file).catch(() => file);
+  const next = `${target}.${randomBytes(6).toString('hex')}`;
+  const handle = await open(next, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await chmod(next, 0o600);
+  await rename(next, target).catch(async (error) => {
+    await rm(next, { force: true });
+    throw error;
+  });
+}
+
+/** A file that only one can make. One that was left behind by a process that died is taken away. */
+async function lock(file: string): Promise<() => Promise<void>> {
+  const mine = randomBytes(16).toString('hex');
+  const until = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      const handle = await open(file, 'wx', 0o600);
+      await handle.writeFile(mine);
+      await handle.close();
+      return async () => {
+        const holder = await readFile(file, 'utf8').catch(() => '');
+        if (holder === mine) await rm(file, { force: true });
+      };
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > LOCK_STALE_MS) await rm(file, { force: true });
+    else if (Date.now() > until) throw new Refused(`another realmctl holds ${file}`, 'Remove it if none is running.');
+    else await sleep(LOCK_LOOK_MS);
+  }
+}

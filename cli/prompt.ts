@@ -1,0 +1,40 @@
+// Asking the person in front of the terminal. The question goes to stderr; an answer that is secret is not shown.
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { Cli } from './command.ts';
+import { Interrupted, Refused } from './faults.ts';
+
+const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+
+export async function ask({ io, signal }: Pick<Cli, 'io' | 'signal'>, question: string, { hidden = false } = {}) {
+  if (!io.terminal) throw new Refused(`nobody is there to be asked: ${question}`, 'This is not a terminal.');
+  io.stderr.write(`${question}: `);
+  // readline shows what is typed on its output, so a secret's goes nowhere
+  const lines = createInterface({ input: io.stdin, output: hidden ? nowhere() : io.stderr, terminal: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('SIGINT', () => reject(new Interrupted()));
+      lines.once('close', () => reject(new Interrupted('nothing was answered')));
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  } finally {
+    lines.close();
+    if (hidden) io.stderr.write('\n');
+  }
+}
+
+/** Anything but yes is no. */
+export const confirm = async (cli: Pick<Cli, 'io' | 'signal'>, question: string): Promise<boolean> =>
+  /^y(es)?$/i.test((await ask(cli, `${question} [y/N]`)).trim());
+
+/** All lines of stdin, where it isn't a terminal: at most 64 KiB, since passwords are short. */
+export async function lines({ io, signal }: Pick<Cli, 'io' | 'signal'>): Promise<string[]> {
+  let text = '';
+  for await (const chunk of io.stdin) {
+    signal.throwIfAborted();
+    text += String(chunk);
+    if (text.length > 65_536) throw new Refused('stdin holds more than a password');
+  }
+  return text.split(/\r?\n/);
+}

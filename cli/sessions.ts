@@ -1,0 +1,136 @@
+// Owns: what a kept session puts on a request, and how it is renewed before it ends.
+// Does not own: where it is kept (contexts.ts), the token endpoint (oauth.ts).
+// Implements: decisions "Admin authentication": cookie with CSRF header, bearer.
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ADMIN_CLI } from '../server/contract/admin-access.ts';
+import type { Environment } from './command.ts';
+import type { Authorize, Fetch } from './connect.ts';
+import type { Context, ContextFile, Session } from './contexts.ts';
+import { Refused } from './faults.ts';
+import { clientCredentials, discover, OAuthRefused, requestTokens, type Tokens } from './oauth.ts';
+
+const EARLY_MS = 20_000;
+
+/** `fetch` and `authorize` for contract/client.ts. */
+export interface Access {
+  fetch: Fetch;
+  authorize: Authorize;
+}
+
+export const personSession = ({ access_token, expires_in, refresh_token }: Tokens): Session => ({
+  type: 'person',
+  accessToken: access_token,
+  refreshToken: refresh_token ?? '',
+  expiresAt: Date.now() + expires_in * 1000,
+});
+
+const expired = ({ server }: Context): Refused =>
+  new Refused(`the session at ${server} has ended`, `Sign in again: realmctl login ${server}`);
+
+export function accessOf(
+  name: string,
+  context: Context,
+  { file, fetch, env }: { file: ContextFile; fetch: Fetch; env: Environment },
+): Access {
+  const { server, realm, session } = context;
+  if (!session) throw new Refused(`nobody is signed in at ${server}`, `Sign in with: realmctl login ${server}`);
+  if (session.type === 'cookie') return byCookie(context, session.cookie, fetch);
+  if (session.type === 'person') return { fetch, authorize: byTokens(name, context, session, { file, fetch }) };
+  const { clientId, secretFile } = session;
+  let authorize: Authorize | undefined;
+  return {
+    fetch,
+    async authorize(options) {
+      authorize ??= clientCredentials({ server, realm, clientId, secret: await clientSecret(secretFile, env), fetch });
+      return authorize(options);
+    },
+  };
+}
+
+/** From the file, else from the environment: never from an argument. */
+export async function clientSecret(file: string | undefined, env: Environment): Promise<string> {
+  if (file === undefined) {
+    if (env.REALMCTL_CLIENT_SECRET) return env.REALMCTL_CLIENT_SECRET;
+    throw new Refused('the client’s secret is missing', 'Set REALMCTL_CLIENT_SECRET, or give --client-secret-file.');
+  }
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new Refused(`the client’s secret can’t be read: ${error.message}`);
+  });
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') throw new Refused(`${file} is empty`);
+  return secret;
+}
+
+/** The CSRF cookie is double submit: any value will do that nobody else knows. */
+function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
+  const csrf = randomBytes(32).toString('base64url');
+  return {
+    async authorize({ renew }) {
+      if (renew) throw expired(context);
+      return '';
+    },
+    async fetch(input, init) {
+      const headers = new Headers(init?.headers);
+      headers.delete('authorization');
+      headers.set('cookie', `SVC_ADMIN_SESSION=${cookie}; XSRF-TOKEN=${csrf}`);
+      headers.set('x-xsrf-token', csrf);
+      return fetch(input, { ...init, headers });
+    },
+  };
+}
+
+/**
+ * Refresh tokens work once, and one that comes again ends the session: so one process renews at a time, and what another
+ * one got meanwhile is taken from the file.
+ */
+function byTokens(
+  name: string,
+  context: Context,
+  first: Extract<Session, { type: 'person' }>,
+  { file, fetch }: { file: ContextFile; fetch: Fetch },
+): Authorize {
+  let mine = first;
+  let pending: Promise<void> | undefined;
+  const { server, realm } = context;
+
+  const renewal = () =>
+    file.update(async (contexts) => {
+      const stored = contexts.contexts[name];
+      if (stored?.server !== server || stored.session?.type !== 'person') throw expired(context);
+      const { session } = stored;
+      const renewedElsewhere = session.accessToken !== mine.accessToken && session.expiresAt - EARLY_MS > Date.now();
+      if (renewedElsewhere) {
+        mine = session;
+        return undefined;
+      }
+      const tokens = await refreshed(session.refreshToken);
+      mine = {
+        ...session,
+        ...personSession(tokens),
+        type: 'person',
+        refreshToken: tokens.refresh_token ?? session.refreshToken,
+      };
+      return { ...contexts, contexts: { ...contexts.contexts, [name]: { ...stored, session: mine } } };
+    });
+
+  async function refreshed(refreshToken: string): Promise<Tokens> {
+    const body = { grant_type: 'refresh_token', client_id: ADMIN_CLI, refresh_token: refreshToken };
+    try {
+      return await requestTokens(server, await discover(server, realm, fetch), body, { fetch });
+    } catch (error) {
+      if (error instanceof OAuthRefused) throw expired(context);
+      throw error;
+    }
+  }
+
+  return async ({ renew }) => {
+    if (renew || mine.expiresAt - EARLY_MS <= Date.now()) {
+      pending ??= renewal().finally(() => {
+        pending = undefined;
+      });
+      await pending;
+    }
+    return `Bearer ${mine.accessToken}`;
+  };
+}
