@@ -14,6 +14,7 @@ import { createDrift } from './runtime/drift.ts';
 import { nextOf, type Outcome } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import { createRealms } from './runtime/realms.ts';
+import { createRegistry } from './runtime/registry.ts';
 import type { Source, SourceListener } from './source/source.ts';
 
 export interface OperatorOptions {
@@ -52,8 +53,10 @@ for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name
 
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { source, client, clusterName, timers = systemTimers, log, concurrency = 4, metrics } = options;
+  const registry = createRegistry({ source, kinds });
   const realms = createRealms({
     source,
+    inRealm: (name) => registry.ofRealm(name).flatMap((key) => source.get(key) ?? []),
     client,
     clusterName,
     operatorNamespace: options.operatorNamespace,
@@ -113,18 +116,22 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   metrics?.observe({ depth: () => queue.depth(), resources: () => source.list() });
 
   function enqueueRealm(name: string): void {
-    for (const resource of source.list()) if (realmOf(resource) === name) queue.add(keyOfResource(resource));
+    for (const key of registry.ofRealm(name)) queue.add(key);
   }
   function enqueueUnready(): void {
     for (const resource of source.list()) if (!isReady(resource)) queue.add(keyOfResource(resource));
   }
 
-  let phase: 'standby' | 'acting' | 'stopped' = options.standby ? 'standby' : 'acting';
+  // Until everything is listed, a Flow would look as if its Realm weren't there.
+  let phase: 'listing' | 'standby' | 'acting' | 'stopped' = 'listing';
   async function act(): Promise<void> {
     if (phase !== 'standby') return;
     // What another did until now may not have been heard of: a resource that it has let go must not be applied again.
     await source.refresh();
     if (phase !== 'standby') return;
+    begin();
+  }
+  function begin(): void {
     phase = 'acting';
     drift.start();
     for (const resource of source.list()) queue.add(keyOfResource(resource));
@@ -140,29 +147,25 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
   const listener: SourceListener = {
     changed(key) {
+      const concerned = registry.note(key);
       if (phase !== 'acting') return;
       queue.add(key);
-      const resource = source.get(key);
       // who attaches waits for the Realm that lets it in
       if (key.startsWith('Realm/')) {
-        for (const other of source.list()) {
-          if (other.kind !== 'Realm' && (!resource || realmOf(other) === realmOf(resource)))
-            queue.add(keyOfResource(other));
-        }
+        for (const realm of concerned)
+          for (const other of registry.ofRealm(realm)) if (!other.startsWith('Realm/')) queue.add(other);
       }
     },
     secretChanged(namespace, name) {
       if (phase !== 'acting') return;
-      for (const resource of source.list()) {
-        if (resource.metadata.namespace === namespace && namesSecret(resource, name))
-          queue.add(keyOfResource(resource));
-      }
+      for (const key of registry.naming(namespace, name)) queue.add(key);
     },
     reached: () => queue.hurry(),
   };
-  if (phase === 'acting') drift.start();
   try {
     await source.start(listener);
+    if (options.standby) phase = 'standby';
+    else begin();
   } catch (error) {
     await stop();
     throw error;
@@ -182,18 +185,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   };
 }
 
-const realmOf = ({ spec }: Resource): string | undefined =>
-  typeof spec === 'object' && spec !== null && 'realm' in spec && typeof spec.realm === 'string'
-    ? spec.realm
-    : undefined;
-
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(
     (c) => c.type === 'Ready' && c.status === 'True' && c.observedGeneration === metadata.generation,
   ) ?? false;
-
-function namesSecret(resource: Resource, name: string): boolean {
-  const kind = kinds.get(resource.kind);
-  const spec = kind?.spec.safeParse(resource.spec);
-  return (spec?.success && kind?.secrets(spec.data).some((ref) => ref.name === name)) ?? false;
-}

@@ -19,6 +19,8 @@ export interface Realms {
 
 export interface RealmsOptions {
   source: Source;
+  /** The resources that name the realm. */
+  inRealm(realm: string): readonly Resource[];
   client: Client;
   clusterName: string;
   /** Where the operator itself lives: only there `master` and existing realms can be declared freely. */
@@ -30,12 +32,11 @@ export interface RealmsOptions {
 }
 
 export function createRealms(options: RealmsOptions): Realms {
-  const { source, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+  const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
 
   /** Realm resources that count, with what attaching to them needs. */
   function declarations(realm: string) {
-    return source
-      .list()
+    return inRealm(realm)
       .filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp)
       .flatMap((r) => {
         const spec = RealmSpec.safeParse(r.spec);

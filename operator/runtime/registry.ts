@@ -1,0 +1,70 @@
+// Which resources speak of a realm, and which name a Secret: found without walking through all of them for each event.
+// It holds keys alone; the source holds the resources. It decides nothing.
+import type { Kind } from '../kinds/kind.ts';
+import type { Resource } from '../resource.ts';
+import type { Source } from '../source/source.ts';
+
+export interface Registry {
+  /** The resource behind the key came, changed or went. @returns the realms that it names now and named before */
+  note(key: string): readonly string[];
+  /** Keys of the resources that name the realm, whether they may or not. */
+  ofRealm(realm: string): readonly string[];
+  naming(namespace: string, secret: string): readonly string[];
+}
+
+export function createRegistry({
+  source,
+  kinds,
+}: {
+  source: Pick<Source, 'get'>;
+  kinds: ReadonlyMap<string, Kind<{ realm: string }>>;
+}): Registry {
+  const byRealm = new Map<string, Set<string>>();
+  const bySecret = new Map<string, Set<string>>();
+  /** What each key stands under. */
+  const noted = new Map<string, { realm: string | undefined; secrets: string[] }>();
+
+  function secretsOf(resource: Resource): string[] {
+    const kind = kinds.get(resource.kind);
+    const spec = kind?.spec.safeParse(resource.spec);
+    const refs = spec?.success ? (kind?.secrets(spec.data) ?? []) : [];
+    return [...new Set(refs.map(({ name }) => `${resource.metadata.namespace}/${name}`))];
+  }
+
+  return {
+    note(key) {
+      const before = noted.get(key);
+      if (before?.realm !== undefined) drop(byRealm, before.realm, key);
+      for (const secret of before?.secrets ?? []) drop(bySecret, secret, key);
+      noted.delete(key);
+      const resource = source.get(key);
+      const realm = resource && realmOf(resource);
+      if (resource) {
+        const secrets = secretsOf(resource);
+        noted.set(key, { realm, secrets });
+        if (realm !== undefined) put(byRealm, realm, key);
+        for (const secret of secrets) put(bySecret, secret, key);
+      }
+      return [...new Set([before?.realm, realm].filter((name) => name !== undefined))];
+    },
+    ofRealm: (realm) => [...(byRealm.get(realm) ?? [])],
+    naming: (namespace, secret) => [...(bySecret.get(`${namespace}/${secret}`) ?? [])],
+  };
+}
+
+export const realmOf = ({ spec }: Resource): string | undefined =>
+  typeof spec === 'object' && spec !== null && 'realm' in spec && typeof spec.realm === 'string'
+    ? spec.realm
+    : undefined;
+
+function put(index: Map<string, Set<string>>, name: string, key: string): void {
+  const keys = index.get(name);
+  if (keys) keys.add(key);
+  else index.set(name, new Set([key]));
+}
+
+function drop(index: Map<string, Set<string>>, name: string, key: string): void {
+  const keys = index.get(name);
+  keys?.delete(key);
+  if (keys?.size === 0) index.delete(name);
+}
