@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const operator = ['test/operator/**/*.test.ts', 'test/kubernetes/**/*.test.ts'];
+const operator = ['test/operator/**/*.test.ts', 'test/kubernetes/**/*.test.ts', 'test/charts/**/*.test.ts'];
 const browser = ['test/browser/**/*.test.ts'];
 const unit = ['test/**/*.unit.test.ts'];
 

@@ -36,7 +36,11 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
   const files = new Map<string, string>();
   files.set('server/openapi.json', `${JSON.stringify(await app.api.document(), null, 2)}\n`);
-  for (const [file, content] of renderCrds()) files.set(file, content);
+  for (const [file, content] of renderCrds()) {
+    files.set(file, content);
+    // a chart reads no file outside of itself
+    files.set(path.join('charts/realmkeeper/files', file), content);
+  }
   await app.stop();
   return files;
 }
