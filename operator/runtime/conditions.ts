@@ -2,8 +2,9 @@
 // Pure: an unchanged outcome gives back the very same conditions, so that nothing is written. Decisions "Custom resources".
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { Outcome } from './outcome.ts';
+import type { Reason } from './reasons.ts';
 
-type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
+type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration' | 'reason'> & { reason: Reason };
 
 /** What holds after the outcome; a type that is absent is taken away. */
 function draftsOf(outcome: Outcome): Draft[] {

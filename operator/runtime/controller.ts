@@ -12,6 +12,7 @@ import { appliedBefore, mayTakeOver, refuseAdoption, type Standing, takenIn } fr
 import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
 import type { Details } from './details.ts';
+import { newsOf } from './news.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { changeLines, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';
@@ -147,7 +148,8 @@ export function createController(options: ControllerOptions) {
     metrics?.applied(plan.changes.length);
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: summary });
-    await source.say(resource, { type: 'Normal', reason: 'Applied', message: summary });
+    const reason = wanted.force ? 'TookOver' : appliedBefore(resource) ? 'Repaired' : 'Applied';
+    await source.say(resource, { type: 'Normal', reason, message: summary });
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
     const found = { ...own, ...(await details(resource.kind, realm, own)), ...last, lastPlan: { summary } };
     return { outcome: { is: 'Ready', message: 'Applied' }, found };
@@ -164,13 +166,11 @@ export function createController(options: ControllerOptions) {
   async function finalize(resource: Resource, kind: Kind<{ realm: string }>): Promise<Outcome | undefined> {
     if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;
     try {
-      if (resource.metadata.annotations[ABANDON] === 'true') {
-        log({ resource: nameOf(resource), message: 'abandoned: what is on the server stays as it is' });
-      } else {
-        const message = await remove(resource, kind);
-        log({ resource: nameOf(resource), message });
-      }
+      const abandoned = resource.metadata.annotations[ABANDON] === 'true';
+      const message = abandoned ? 'abandoned: what is on the server stays as it is' : await remove(resource, kind);
+      log({ resource: nameOf(resource), message });
       await source.removeFinalizer(resource);
+      await source.say(resource, { type: 'Normal', reason: abandoned ? 'Abandoned' : 'Released', message });
       return undefined;
     } catch (error) {
       const outcome = outcomeOf(error);
@@ -195,13 +195,11 @@ export function createController(options: ControllerOptions) {
       observedGeneration: settled ? metadata.generation : (status.observedGeneration ?? -1),
     };
     if (isDeepStrictEqual(clean(next), clean(status))) return;
-    const told = status.conditions?.find((c) => c.type === 'Ready');
-    const said = conditions.find((c) => c.type === 'Ready');
     await source.writeStatus(resource, clean(next));
-    if (said && said.status !== 'True' && (told?.message !== said.message || told.reason !== said.reason)) {
-      log({ resource: nameOf(resource), message: `${said.reason}: ${said.message}` });
-      await source.say(resource, { type: 'Warning', reason: said.reason, message: said.message });
-    }
+    const news = newsOf(outcome, status.conditions);
+    if (!news) return;
+    log({ resource: nameOf(resource), message: `${news.reason}: ${news.message}` });
+    await source.say(resource, news);
   }
 
   return { reconcile };

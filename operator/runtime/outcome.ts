@@ -3,19 +3,20 @@
 import { ServerProblem } from '../../server/contract/client.ts';
 import { Conflict } from '../../server/contract/transfer.ts';
 import { Unusable } from '../kinds/kind.ts';
+import type { Reason } from './reasons.ts';
 
 export type Outcome =
   | { is: 'Ready'; message: string }
   | { is: 'Drifted'; message: string; changes: string[] }
   | { is: 'Suspended' }
-  | { is: 'Waiting'; reason: string; message: string }
-  | { is: 'Stalled'; reason: string; message: string }
-  | { is: 'Retrying'; reason: string; message: string };
+  | { is: 'Waiting'; reason: Reason; message: string }
+  | { is: 'Stalled'; reason: Reason; message: string }
+  | { is: 'Retrying'; reason: Reason; message: string };
 
 /** A dependency isn't there: it is tried again, and at once when the source sees it come. */
 export class Waiting extends Error {
-  readonly reason: string;
-  constructor(reason: string, message: string) {
+  readonly reason: Reason;
+  constructor(reason: Reason, message: string) {
     super(message);
     this.reason = reason;
   }
@@ -23,14 +24,14 @@ export class Waiting extends Error {
 
 /** A person must act: the spec, or something else that the message names, has to change. */
 export class Stalled extends Error {
-  readonly reason: string;
-  constructor(reason: string, message: string) {
+  readonly reason: Reason;
+  constructor(reason: Reason, message: string) {
     super(message);
     this.reason = reason;
   }
 }
 
-const reasons: Record<number, string> = {
+const reasons: Record<number, Reason> = {
   400: 'Refused',
   403: 'Forbidden',
   404: 'NotFound',

@@ -18,8 +18,9 @@ import {
 } from '../resource.ts';
 import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
+import { createRecorder } from './events.ts';
 import { ApiFailure, createListWatch, type Followed, type ListWatch } from './list-watch.ts';
-import type { ResourceEvent, Source, SourceListener } from './source.ts';
+import type { Source, SourceListener } from './source.ts';
 
 const COMPONENT = 'realmkeeper-operator';
 const JSON_TYPE = 'application/json';
@@ -71,15 +72,28 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     demand(permit);
     return api.call(method, path, { ...ask, signal: permit.signal });
   };
+  const eventsOf = (namespace: string) => `/api/v1/namespaces/${namespace}/events`;
+  const record = createRecorder({
+    component: COMPONENT,
+    now: Date.now,
+    newId: () => randomBytes(8).toString('hex'),
+    writer: {
+      async create(namespace, body) {
+        await act('POST', eventsOf(namespace), { body });
+      },
+      async patch(namespace, name, body) {
+        const ask = { body, contentType: 'application/merge-patch+json' };
+        return (await found(act('PATCH', `${eventsOf(namespace)}/${name}`, ask))) !== undefined;
+      },
+    },
+  });
   let clusterIssuer = options.issuer ?? (await issuerOf(api));
   const resources = new Map<string, Resource>();
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
 
   function upserted(kind: Resource['kind'], object: Followed): void {
-    // Who wrote which field is half of an object's size, and of no use here.
-    const { managedFields: _, ...metadata } = object.metadata;
-    const resource = resourceOf(kind, { ...object, metadata });
+    const resource = held(kind, object);
     const key = keyOfResource(resource);
     const before = resources.get(key);
     if (before && isOlder(resource, before)) return;
@@ -172,21 +186,21 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     },
     addFinalizer: (resource) => finalizers(resource, (all) => (all.includes(FINALIZER) ? all : [...all, FINALIZER])),
     removeFinalizer: (resource) => finalizers(resource, (all) => all.filter((name) => name !== FINALIZER)),
-    async say(resource, event) {
-      const { namespace } = resource.metadata;
-      const ask = { body: eventOf(resource, event) };
-      // Not worth a failed pass: a namespace that is going away takes no events.
-      await act('POST', `/api/v1/namespaces/${namespace}/events`, ask).catch(() => undefined);
-    },
+    // Not worth a failed pass: a namespace that is going away takes no events.
+    say: (resource, event) => record(resource, event).catch(() => undefined),
   };
 
   /** Known at once, before the watch tells it: the next pass must not start from an older status. */
   function keep(object: unknown, { kind }: Resource): void {
-    const resource = resourceOf(kind, object);
+    const resource = held(kind, object);
     const key = keyOfResource(resource);
     const before = resources.get(key);
-    if (before && before.metadata.uid === resource.metadata.uid && !isOlder(resource, before))
-      resources.set(key, resource);
+    if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
+    resources.set(key, resource);
+    // What somebody else changed meanwhile came with the answer: the watch will tell nothing new.
+    const { ours: _, ...was } = ofPeople(before);
+    const { ours: __, ...is } = ofPeople(resource);
+    if (!isDeepStrictEqual(was, is)) listener?.changed(key);
   }
 
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
@@ -218,6 +232,13 @@ async function patched(act: Api['call'], resource: Resource, body: object[], sub
   return found(act('PATCH', path, { body, contentType: 'application/json-patch+json' }));
 }
 
+/** Who wrote which field is half of an object's size, and of no use here. */
+function held(kind: Resource['kind'], object: unknown): Resource {
+  const resource = resourceOf(kind, object);
+  delete resource.metadata.managedFields;
+  return resource;
+}
+
 /** What people (and other programs) say, apart from our own status. */
 const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annotations, finalizers } }: Resource) => ({
   spec,
@@ -232,22 +253,6 @@ const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annota
 function isOlder(one: Resource, other: Resource): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false;
   return BigInt(one.metadata.resourceVersion || 0) < BigInt(other.metadata.resourceVersion || 0);
-}
-
-function eventOf({ kind, metadata }: Resource, { type, reason, message }: ResourceEvent): object {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  const at = new Date().toISOString();
-  return {
-    metadata: { name: `${name.slice(0, 200)}.${randomBytes(8).toString('hex')}`, namespace },
-    involvedObject: { apiVersion: API_VERSION, kind, name, namespace, uid, resourceVersion },
-    type,
-    reason,
-    message: message.slice(0, 1024),
-    source: { component: COMPONENT },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
 }
 
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,41 @@
+// Every reason that the operator can write, into a condition or an event; docs/troubleshooting.md explains each, and a
+// test says so. What is not in these lists doesn't compile. Decisions "Custom resources".
+
+/** In conditions: how a resource stands. */
+export const conditionReasons = [
+  'Applied',
+  'Reported',
+  'DriftFound',
+  'Suspended',
+  // of Ready, while the condition Reconciling has the dependency as its reason
+  'Waiting',
+  // a dependency isn't there yet
+  'SecretMissing',
+  'RealmMissing',
+  'RealmNotDeclared',
+  'ServerUnreachable',
+  'SignInRefused',
+  // it is tried again
+  'ServerUnavailable',
+  'Changed',
+  'Error',
+  // a person must act
+  'Invalid',
+  'Refused',
+  'Forbidden',
+  'NotFound',
+  'TooLarge',
+  'Conflict',
+  'ForceNotAllowed',
+  'AdoptionNotAllowed',
+  'NamespaceNotAllowed',
+  'RealmProtected',
+  'RealmExists',
+  'AdminRoles',
+  'AdminClient',
+] as const;
+export type Reason = (typeof conditionReasons)[number];
+
+/** Of events alone: what was done. A problem's event has the reason of its condition. */
+export const eventReasons = ['Repaired', 'TookOver', 'Released', 'Abandoned'] as const;
+export type EventReason = Reason | (typeof eventReasons)[number];
