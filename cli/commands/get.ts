@@ -1,0 +1,119 @@
+// `realmctl get KIND [NAME]`: lists and single objects, as tables for people and as data for programs.
+import { type Command, Option } from 'commander';
+import { type Cli, examples, type Register, realmName } from '../command.ts';
+import { Refused } from '../faults.ts';
+import { kinds } from '../kind-table.ts';
+import type { Filter, Kind, Row, Scope } from '../kinds.ts';
+import { type Format, formats, print, say } from '../output.ts';
+
+interface Options {
+  realm?: string;
+  query?: string;
+  limit?: number;
+  output: Format | 'wide';
+  user?: string;
+  type?: string;
+  client?: string;
+  outcome?: string;
+  since?: number;
+}
+const MANY = 100;
+
+export const registerGet: Register = (program, cli) => {
+  const get = program.command('get').description('list what is in a realm, or show one of it by name');
+  for (const kind of kinds) register(get, kind, cli);
+  examples(
+    get,
+    'realmctl get realms',
+    'realmctl get clients -r acme -q billing -o wide',
+    'realmctl get user ana@example.com -r acme -o yaml',
+    'realmctl get deliveries audit -r acme --limit 0 -o json',
+    'realmctl get events -r acme --type LOGIN_FAILURE --since 24h',
+    'realmctl get realms -o name | xargs -n1 realmctl rotate-keys --yes',
+  );
+};
+
+function register(get: Command, kind: Kind, cli: Cli): void {
+  const command = get.command(kind.plural).alias(kind.singular).description(kind.help);
+  if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
+  else command.argument('[name]', `only this ${kind.singular}`);
+  if (kind.inRealm) addRealm(command);
+  command
+    .option('-q, --query <text>', 'only those that match')
+    .option('--limit <n>', `at most so many; 0: all (default: ${kind.many ? MANY : 'all'})`, count)
+    .addOption(
+      new Option('-o, --output <format>', 'how they are written').choices([...formats, 'wide']).default('table'),
+    );
+  if (kind.plural === 'sessions' || kind.plural === 'events')
+    command.option('--user <name>', 'only those of this user');
+  if (kind.plural === 'events')
+    command
+      .option('--type <types>', 'only these types, separated by commas; ADMIN_WRITE is every administrative change')
+      .option('--client <client>', 'only those of this client')
+      .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
+      .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);
+  command.action(async (word: string | undefined, options: Options) => {
+    const connection = await cli.connect();
+    const scope: Scope = { connection, realm: options.realm ?? '', signal: cli.signal };
+    if (kind.of !== undefined) await show(cli, kind, { ...scope, of: word }, options);
+    else if (word !== undefined) await showOne(cli, kind, scope, word, options);
+    else await show(cli, kind, scope, options);
+  });
+}
+
+export const addRealm = (command: Command): Command =>
+  command.addOption(new Option('-r, --realm <realm>', 'the realm').argParser(realmName).makeOptionMandatory());
+
+async function showOne(cli: Cli, kind: Kind, scope: Scope, word: string, { output }: Options): Promise<void> {
+  const found = await kind.find(scope, word);
+  const wide = output === 'wide';
+  print(cli.io, wide ? 'table' : output, {
+    value: found.value,
+    names: () => [found.name],
+    table: () => ({ head: kind.heads(wide), rows: [found.cells(wide)] }),
+  });
+}
+
+async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promise<void> {
+  const { output, query, limit = kind.many ? MANY : 0 } = options;
+  const rows: Row[] = [];
+  let more = false;
+  for await (const row of kind.rows(scope, await filterOf(scope, query, options), limit)) {
+    more = limit > 0 && rows.length === limit;
+    if (more) break;
+    rows.push(row);
+  }
+  const wide = output === 'wide';
+  const where = kind.inRealm ? ` in ${scope.realm}` : '';
+  if (rows.length === 0 && (output === 'table' || wide))
+    say(cli.io, `No ${kind.plural}${query === undefined ? '' : ` that match ${query}`}${where}.`);
+  else
+    print(cli.io, wide ? 'table' : output, {
+      value: rows.map(({ value }) => value),
+      names: () => rows.map(({ name }) => name),
+      table: () => ({ head: kind.heads(wide), rows: rows.map((row) => row.cells(wide)) }),
+    });
+  if (more) say(cli.io, `There are more ${kind.plural}: --limit 0 shows all.`);
+}
+
+async function filterOf(scope: Scope, q: string | undefined, options: Options): Promise<Filter> {
+  const { user, type, client, outcome, since: from } = options;
+  const users = kinds.find(({ plural }) => plural === 'users');
+  const userId = user === undefined ? undefined : Reflect.get((await users?.find(scope, user))?.value ?? {}, 'id');
+  return { q, userId, type, clientId: client, outcome, from };
+}
+
+function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Refused(`--limit must be a number; it is ${text}`);
+  return Number(text);
+}
+
+const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Epoch milliseconds. */
+function since(text: string): number {
+  const [, amount = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const at = amount === '' ? Date.parse(text) : Date.now() - Number(amount) * (units[unit] ?? 0);
+  if (Number.isNaN(at)) throw new Refused(`--since must be a time such as 24h or 2026-01-31; it is ${text}`);
+  return at;
+}

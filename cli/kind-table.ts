@@ -1,0 +1,321 @@
+// The kinds of objects that `get` and `describe` know, each with its columns; the first columns say what people ask first.
+import { listAdminRoles } from '../server/contract/admin-access.ts';
+import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
+import { getClient, listClients } from '../server/contract/clients.ts';
+import { listEvents, type Party } from '../server/contract/events.ts';
+import { getFlow, listFlows } from '../server/contract/flows.ts';
+import { listGroups } from '../server/contract/groups.ts';
+import { listKeys } from '../server/contract/keys.ts';
+import { getRealm, listRealms } from '../server/contract/realms.ts';
+import { getRole, listRoles } from '../server/contract/roles.ts';
+import { listSessions } from '../server/contract/sessions.ts';
+import { listManagers } from '../server/contract/transfer.ts';
+import { getUser, listUsers } from '../server/contract/users.ts';
+import { getWebhook, listDeliveries, listWebhooks } from '../server/contract/webhooks.ts';
+import { getWorkloadIdentity, listWorkloadIdentities } from '../server/contract/workload-identity.ts';
+import { type Kind, kind, type Scope } from './kinds.ts';
+
+const yes = (value: boolean): string => (value ? 'yes' : 'no');
+const list = (values: readonly string[]): string => values.join(', ');
+const text = (value: string | null): string => value ?? '';
+/** `2026-11-21T13:34:05Z`: sortable, and the same wherever it is read. */
+export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
+export const party = (of: Party | null): string => (of ? `${of.type} ${of.name ?? of.id ?? ''}`.trim() : '');
+
+const realms = kind({
+  plural: 'realms',
+  singular: 'realm',
+  help: 'realms, with their revisions',
+  inRealm: false,
+  page: (client, { signal }, query) => client.call(listRealms, { query, signal }),
+  nameOf: ({ realm }) => realm,
+  columns: [
+    { head: 'REALM', cell: ({ realm }) => realm },
+    { head: 'NAME', cell: ({ displayName }) => displayName },
+    { head: 'REVISION', cell: ({ revision }) => String(revision) },
+  ],
+  single: { route: getRealm, params: ({ realm }) => ({ realm }) },
+});
+
+const clients = kind({
+  plural: 'clients',
+  singular: 'client',
+  help: 'applications and service accounts',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listClients, { params: { realm }, query, signal }),
+  nameOf: ({ clientId }) => clientId,
+  is: ({ clientId, id }, word) => clientId === word || id === word,
+  columns: [
+    { head: 'CLIENT', cell: (c) => c.clientId },
+    { head: 'AUTHENTICATES BY', cell: (c) => c.tokenEndpointAuthMethod },
+    { head: 'GRANTS', cell: (c) => list(c.grantTypes) },
+    { head: 'ENABLED', cell: (c) => yes(c.enabled) },
+    { head: 'NAME', cell: (c) => text(c.name) },
+    { head: 'SECRET', cell: (c) => yes(c.secretSet), wide: true },
+    { head: 'FLOW', cell: (c) => text(c.flowOverride), wide: true },
+    { head: 'SCOPES', cell: (c) => list(c.defaultClientScopes), wide: true },
+    { head: 'REDIRECTS TO', cell: (c) => list(c.redirectUris), wide: true },
+    { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
+  ],
+  single: { route: getClient, params: ({ id }) => ({ id }) },
+});
+
+const users = kind({
+  plural: 'users',
+  singular: 'user',
+  help: 'people',
+  inRealm: true,
+  many: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listUsers, { params: { realm }, query, signal }),
+  nameOf: ({ username }) => username,
+  is: ({ username, id }, word) => username.toLowerCase() === word.toLowerCase() || id === word,
+  columns: [
+    { head: 'USERNAME', cell: (u) => u.username },
+    { head: 'E-MAIL', cell: (u) => text(u.email) },
+    { head: 'NAME', cell: (u) => [u.firstName, u.lastName].filter(Boolean).join(' ') },
+    { head: 'ENABLED', cell: (u) => yes(u.enabled) },
+    { head: 'CREATED', cell: (u) => time(u.createdAt) },
+    { head: 'ROLES', cell: (u) => list(u.roles), wide: true },
+    { head: 'GROUPS', cell: (u) => list(u.groups), wide: true },
+    { head: 'MUST', cell: (u) => list(u.requiredActions), wide: true },
+    { head: 'ID', cell: (u) => u.id, wide: true },
+  ],
+  single: { route: getUser, params: ({ id }) => ({ userId: id }) },
+});
+
+const roles = kind({
+  plural: 'roles',
+  singular: 'role',
+  help: 'realm roles',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listRoles, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'ROLE', cell: (r) => r.name },
+    { head: 'DEFAULT', cell: (r) => yes(r.default) },
+    {
+      head: 'CONTAINS',
+      cell: ({ composite: { roles: own = [], clientRoles = {} } }) =>
+        list([...own, ...Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`))]),
+    },
+    { head: 'DESCRIPTION', cell: (r) => text(r.description) },
+    { head: 'ID', cell: (r) => r.id, wide: true },
+  ],
+  single: { route: getRole, params: ({ id }) => ({ id }) },
+});
+
+const groups = kind({
+  plural: 'groups',
+  singular: 'group',
+  help: 'groups, by path',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listGroups, { params: { realm }, query, signal }),
+  nameOf: ({ path }) => path,
+  is: ({ path, id }, word) => path === word || path === `/${word}` || id === word,
+  columns: [
+    { head: 'GROUP', cell: (g) => g.path },
+    { head: 'ROLES', cell: (g) => list(g.roles) },
+    { head: 'ATTRIBUTES', cell: (g) => list(Object.keys(g.attributes)), wide: true },
+    { head: 'ID', cell: (g) => g.id, wide: true },
+  ],
+});
+
+const clientScopes = kind({
+  plural: 'client-scopes',
+  singular: 'client-scope',
+  help: 'scopes that clients ask for, and their claims',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listClientScopes, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'SCOPE', cell: (s) => s.name },
+    { head: 'CLAIMS', cell: (s) => String(s.claims.length) },
+    { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
+    { head: 'DESCRIPTION', cell: (s) => text(s.description) },
+  ],
+  single: { route: getClientScope, params: ({ id }) => ({ id }) },
+});
+
+const flows = kind({
+  plural: 'flows',
+  singular: 'flow',
+  help: 'sign-in flows',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listFlows, { params: { realm }, query, signal }),
+  nameOf: ({ alias }) => alias,
+  columns: [
+    { head: 'FLOW', cell: (f) => f.alias },
+    { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
+  ],
+  single: { route: getFlow, params: ({ alias }) => ({ alias }) },
+});
+
+const webhooks = kind({
+  plural: 'webhooks',
+  singular: 'webhook',
+  help: 'subscriptions to events',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listWebhooks, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'WEBHOOK', cell: (w) => w.name },
+    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
+    { head: 'EVENTS', cell: (w) => w.eventTypes },
+    { head: 'URL', cell: (w) => w.url },
+    { head: 'SIGNED', cell: (w) => yes(w.secretSet), wide: true },
+    { head: 'CREATED', cell: (w) => time(w.createdAt), wide: true },
+    { head: 'ID', cell: (w) => w.id, wide: true },
+  ],
+  single: { route: getWebhook, params: ({ id }) => ({ id }) },
+});
+
+const deliveries = kind({
+  plural: 'deliveries',
+  singular: 'delivery',
+  help: 'what was sent to a webhook, newest first',
+  inRealm: true,
+  of: 'webhook',
+  many: true,
+  parent: async (scope: Scope) => Reflect.get((await webhooks.find(scope, scope.of ?? '')).value, 'id'),
+  page: (client, { realm, parent, signal }, query) =>
+    client.call(listDeliveries, { params: { realm, id: parent }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'TIME', cell: (d) => time(d.createdAt) },
+    { head: 'EVENT', cell: (d) => d.eventType },
+    { head: 'STATUS', cell: (d) => d.status },
+    { head: 'TRIES', cell: (d) => String(d.attempts) },
+    { head: 'ANSWER', cell: (d) => text(d.error) || String(d.responseStatus ?? '') },
+    { head: 'LAST TRY', cell: (d) => time(d.lastAttemptAt), wide: true },
+    { head: 'ID', cell: (d) => d.id, wide: true },
+  ],
+});
+
+const workloadIdentities = kind({
+  plural: 'workload-identities',
+  singular: 'workload-identity',
+  help: 'foreign subjects that may act as a client',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listWorkloadIdentities, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'NAME', cell: (w) => w.name },
+    { head: 'ACTS AS', cell: (w) => w.clientId },
+    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
+    { head: 'ISSUER', cell: (w) => w.issuer },
+    { head: 'SUBJECT', cell: (w) => w.subject },
+    { head: 'AUDIENCE', cell: (w) => w.audience, wide: true },
+    { head: 'SCOPES', cell: (w) => w.scopes, wide: true },
+  ],
+  single: { route: getWorkloadIdentity, params: ({ id }) => ({ id }) },
+});
+
+const keys = kind({
+  plural: 'keys',
+  singular: 'key',
+  help: 'signing keys, the active one first',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listKeys, { params: { realm }, query, signal }),
+  nameOf: ({ keyId }) => keyId,
+  columns: [
+    { head: 'KEY', cell: (k) => k.keyId },
+    { head: 'STATUS', cell: (k) => k.status },
+    { head: 'ALGORITHM', cell: (k) => k.algorithm },
+    { head: 'CREATED', cell: (k) => time(k.createdAt) },
+    { head: 'ROTATED', cell: (k) => time(k.rotatedAt) },
+  ],
+});
+
+const sessions = kind({
+  plural: 'sessions',
+  singular: 'session',
+  help: 'live sign-in sessions, newest first',
+  inRealm: true,
+  many: true,
+  page: (client, { realm, signal }, query) => client.call(listSessions, { params: { realm }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'SESSION', cell: (s) => s.id },
+    { head: 'USER', cell: (s) => s.username },
+    { head: 'FROM', cell: (s) => text(s.ipAddress) },
+    { head: 'STARTED', cell: (s) => time(s.startedAt) },
+    { head: 'LAST SEEN', cell: (s) => time(s.lastSeenAt) },
+    { head: 'EXPIRES', cell: (s) => time(s.expiresAt), wide: true },
+    { head: 'ASSURANCE', cell: (s) => String(s.levelOfAssurance), wide: true },
+    { head: 'CLIENTS', cell: (s) => list(s.clients), wide: true },
+    { head: 'BROWSER', cell: (s) => text(s.userAgent), wide: true },
+  ],
+});
+
+export const events = kind({
+  plural: 'events',
+  singular: 'event',
+  help: 'the audit log, newest first',
+  inRealm: true,
+  many: true,
+  page: (client, { realm, signal }, query) => client.call(listEvents, { params: { realm }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'TIME', cell: (e) => time(e.occurredAt) },
+    { head: 'TYPE', cell: (e) => e.type },
+    { head: 'OUTCOME', cell: (e) => e.outcome },
+    { head: 'BY', cell: (e) => party(e.actor) },
+    { head: 'ON', cell: (e) => party(e.subject) },
+    { head: 'CLIENT', cell: (e) => text(e.clientId), wide: true },
+    { head: 'FROM', cell: (e) => text(e.ipAddress), wide: true },
+    { head: 'DATA', cell: (e) => JSON.stringify(e.data), wide: true },
+  ],
+});
+
+const managers = kind({
+  plural: 'managers',
+  singular: 'manager',
+  help: 'who keeps what as declared',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listManagers, { params: { realm }, query, signal }),
+  nameOf: ({ manager }) => manager,
+  columns: [
+    { head: 'MANAGER', cell: (m) => m.manager },
+    { head: 'LAST APPLIED', cell: (m) => time(m.lastAppliedAt) },
+    { head: 'OWNS', cell: (m) => String(m.owns.length) },
+    { head: 'WHAT', cell: (m) => list(m.owns.map(({ kind: of, key }) => `${of} ${key}`)), wide: true },
+  ],
+});
+
+const adminRoles = kind({
+  plural: 'admin-roles',
+  singular: 'admin-role',
+  help: 'what administrators can be allowed',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listAdminRoles, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'ADMIN ROLE', cell: (r) => r.name },
+    { head: 'BUILT IN', cell: (r) => yes(r.builtIn) },
+    { head: 'PERMISSIONS', cell: (r) => String(r.permissions.length) },
+    { head: 'WHICH', cell: (r) => list(r.permissions), wide: true },
+  ],
+});
+
+export const kinds: readonly Kind[] = [
+  realms,
+  clients,
+  users,
+  roles,
+  groups,
+  clientScopes,
+  flows,
+  webhooks,
+  deliveries,
+  workloadIdentities,
+  keys,
+  sessions,
+  events,
+  managers,
+  adminRoles,
+];

@@ -1,0 +1,162 @@
+// Owns: what `get` and `describe` ask of a kind of object: how it is listed, found by name, and shown in columns.
+// Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
+// Implements: issue "CLI": get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
+import type { z } from 'zod';
+import { type Answer, address, type Client, ServerProblem } from '../server/contract/client.ts';
+import type { Route } from '../server/contract/route.ts';
+import type { Connection } from './command.ts';
+import { Refused } from './faults.ts';
+
+/** The largest page of every list. */
+const PAGE = 1000;
+
+export interface Filter {
+  /** Search text; the server searches where it can, else the name. */
+  q?: string | undefined;
+  /** Fields of the list's own query. */
+  [field: string]: string | number | undefined;
+}
+export interface Scope {
+  connection: Connection;
+  /** '' for kinds that are in no realm. */
+  realm: string;
+  /** The object that the listed ones belong to: a delivery's webhook. */
+  of?: string | undefined;
+  signal: AbortSignal;
+}
+export interface Row {
+  name: string;
+  value: object;
+  /** In the order of the kind's heads. */
+  cells(wide: boolean): string[];
+}
+export interface Found extends Row {
+  /** Managers' names, where one manages it (decisions "Ownership"). */
+  managedBy: string[];
+}
+export interface Column<T> {
+  head: string;
+  cell: (row: T) => string;
+  wide?: true;
+}
+
+export interface Definition<T extends object> {
+  plural: string;
+  singular: string;
+  help: string;
+  inRealm: boolean;
+  /** What it belongs to, by name; asked for before anything else. */
+  of?: string;
+  /** Run-time data, of which there may be any number: only the first hundred are shown unless asked. */
+  many?: true;
+  /** The server's list takes `q`. */
+  searches?: true;
+  page(client: Client, scope: Scope & { parent: string }, query: PageQuery): Promise<Answer<T[]>>;
+  /** The id of the object that the listed ones belong to. */
+  parent?(scope: Scope): Promise<string>;
+  nameOf(row: T): string;
+  /** Whether a person's word means this one; by name where it is left out. */
+  is?(row: T, word: string): boolean;
+  columns: Column<T>[];
+  /** The single resource's address, which says who manages it. */
+  single?: { route: ReadRoute<object>; params: (row: T) => Record<string, string> };
+}
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+  [field: string]: string | number | undefined;
+}
+export type ReadRoute<T> = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType<T>>;
+
+export interface Kind {
+  plural: string;
+  singular: string;
+  help: string;
+  inRealm: boolean;
+  of: string | undefined;
+  many: boolean;
+  heads(wide: boolean): string[];
+  /** @param most so many are wanted; 0: all */
+  rows(scope: Scope, filter: Filter, most: number): AsyncGenerator<Row>;
+  /** @throws Refused where there is none */
+  find(scope: Scope, word: string): Promise<Found>;
+}
+
+export function kind<T extends object>(definition: Definition<T>): Kind {
+  const { plural, singular, nameOf, columns, searches, page, single } = definition;
+  const is = definition.is ?? ((row: T, word: string) => nameOf(row) === word);
+  const shown = (wide: boolean) => columns.filter((column) => wide || !column.wide);
+  const rowOf = (value: T): Row => ({
+    name: nameOf(value),
+    value,
+    cells: (wide) => shown(wide).map(({ cell }) => cell(value)),
+  });
+
+  async function* all(scope: Scope, { q, ...query }: Filter, size = PAGE): AsyncGenerator<T> {
+    const parent = (await definition.parent?.(scope)) ?? '';
+    let cursor: string | undefined;
+    do {
+      const answer = await page(
+        scope.connection.client,
+        { ...scope, parent },
+        {
+          ...query,
+          limit: Math.min(size, PAGE),
+          ...(searches && q !== undefined && { q }),
+          ...(cursor !== undefined && { cursor }),
+        },
+      );
+      for (const row of answer.body ?? []) if (searches || matches(nameOf(row), q)) yield row;
+      cursor = answer.nextCursor;
+    } while (cursor !== undefined);
+  }
+
+  return {
+    ...definition,
+    of: definition.of,
+    many: definition.many ?? false,
+    heads: (wide) => shown(wide).map(({ head }) => head),
+    async *rows(scope, filter, most) {
+      // one more than is wanted, which tells that there are more
+      for await (const row of all(scope, filter, most === 0 ? PAGE : most + 1)) yield rowOf(row);
+    },
+    async find(scope, word) {
+      for await (const row of all(scope, { q: word })) {
+        if (!is(row, word)) continue;
+        if (!single) return { ...rowOf(row), managedBy: [] };
+        const { value, managedBy } = await read(scope, single.route, single.params(row));
+        return { ...rowOf(row), value, managedBy };
+      }
+      const where = definition.inRealm ? ` in the realm ${scope.realm}` : '';
+      throw new Refused(`there is no ${singular} ${word}${where}`, `See what there is: realmctl get ${plural}`);
+    },
+  };
+}
+
+const matches = (name: string, q: string | undefined): boolean =>
+  q === undefined || name.toLowerCase().includes(q.toLowerCase());
+
+/** A single resource with the names of its managers, which the typed client doesn't hand on. */
+export async function read<T>(
+  { connection, realm, signal }: Scope,
+  route: ReadRoute<T>,
+  params: Record<string, string> = {},
+): Promise<{ value: T; managedBy: string[] }> {
+  const response = await connection.fetch(address(route.path, { realm, ...params }), { signal });
+  const managed = response.headers.get('x-svc-managed-by') ?? '';
+  return {
+    value: route.response.parse(await response.json()),
+    managedBy: managed === '' ? [] : managed.split(', ').map(decodeURI),
+  };
+}
+
+/** What may be missing, or not be this person's to see: then it isn't shown, and that is said. */
+export async function allowed<T>(work: () => Promise<T>): Promise<T | 'not permitted' | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServerProblem && error.status === 403) return 'not permitted';
+    if (error instanceof ServerProblem && error.status === 404) return undefined;
+    throw error;
+  }
+}
