@@ -82,6 +82,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realms,
     details: createDetails({ client }),
     applied: drift.applied,
+    writing: drift.writing,
     metrics,
     log,
     now: () => new Date(timers.now()),

@@ -28,6 +28,8 @@ export interface ControllerOptions {
   details: Details;
   /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
   applied(realm: string, revision: number): void;
+  /** Runs a write of the realm, so that the poll doesn't judge it half-way. */
+  writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
   metrics?: Pick<OperatorMetrics, 'applied' | 'driftFound'> | undefined;
   log(line: { resource: string; message: string }): void;
   now(): Date;
@@ -48,7 +50,7 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, details, applied, metrics, log, now } = options;
+  const { source, client, kinds, clusterName, realms, details, applied, writing, metrics, log, now } = options;
   const remove = createDeletion({ client, clusterName });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
@@ -142,7 +144,7 @@ export function createController(options: ControllerOptions) {
       const lastPlan = { summary: message, changes };
       return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan } };
     }
-    const plan = await applyPlan(client, { ...wanted, revision: planned.revision });
+    const plan = await writing(realm, () => applyPlan(client, { ...wanted, revision: planned.revision }));
     // whoever lost something by it is to see that the realm has changed
     if (!wanted.force) applied(realm, plan.revision);
     metrics?.applied(plan.changes.length);

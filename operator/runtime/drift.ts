@@ -8,6 +8,8 @@ import type { Timers } from './queue.ts';
 export interface Drift {
   start(): void;
   stop(): void;
+  /** Runs a write of our own: until it has ended, nobody can tell whose a new revision of the realm is. */
+  writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
   /** Our own write made this revision; it isn't drift, unless another write came between. */
   applied(realm: string, revision: number): void;
 }
@@ -38,6 +40,12 @@ export function createDrift({
   let away = false;
   let cancel: (() => void) | undefined;
   let stopped = false;
+  /** Our own writes in flight, by realm. */
+  const inFlight = new Map<string, number>();
+  /** Revisions of ours beyond what is known, since answers overtake each other. */
+  const ours = new Map<string, Set<number>>();
+  /** Realms of which `known` has moved on while the server was being read. */
+  let moved = new Set<string>();
 
   async function read(): Promise<Map<string, number> | undefined> {
     const found = new Map<string, number>();
@@ -57,6 +65,7 @@ export function createDrift({
 
   async function poll(): Promise<void> {
     try {
+      moved = new Set();
       const found = await read();
       answered?.(true);
       if (away) {
@@ -65,17 +74,51 @@ export function createDrift({
         reached();
       }
       if (!found) return;
-      const before = known;
-      known = found;
-      if (!before) return;
-      for (const realm of new Set([...before.keys(), ...found.keys()])) {
-        if (before.get(realm) !== found.get(realm)) changed(realm);
-      }
+      take(found);
     } catch (error) {
       answered?.(false);
       if (!away) log(`cannot ask the server for changes: ${error instanceof Error ? error.message : String(error)}`);
       away = true;
     }
+  }
+
+  function take(found: Map<string, number>): void {
+    const before = known;
+    known = found;
+    for (const realm of ours.keys()) {
+      advance(realm);
+      if (!found.has(realm) && !inFlight.has(realm)) ours.delete(realm);
+    }
+    if (!before) return;
+    for (const realm of new Set([...before.keys(), ...found.keys()])) {
+      const [was, is] = [before.get(realm), found.get(realm)];
+      if (was === is) continue;
+      const older = moved.has(realm) && was !== undefined && (is === undefined || is < was);
+      if (!older && !inFlight.has(realm)) {
+        changed(realm);
+        continue;
+      }
+      // read before our write came to be known, or while one is under way: the next look tells
+      if (was === undefined) found.delete(realm);
+      else found.set(realm, was);
+      etag = undefined;
+    }
+  }
+
+  /** Goes on over revisions of ours that follow each other without a gap. */
+  function advance(realm: string): void {
+    const revisions = ours.get(realm);
+    const from = known?.get(realm);
+    if (!known || !revisions || from === undefined) return;
+    let at = from;
+    while (revisions.has(at + 1)) at += 1;
+    for (const revision of revisions) if (revision <= at) revisions.delete(revision);
+    if (revisions.size === 0) ours.delete(realm);
+    if (at === from) return;
+    known.set(realm, at);
+    moved.add(realm);
+    // What is known is no longer what the tag was given for: were our write undone, the tag would hold again.
+    etag = undefined;
   }
 
   async function loop(): Promise<void> {
@@ -89,15 +132,28 @@ export function createDrift({
       stopped = true;
       cancel?.();
     },
+    async writing(realm, write) {
+      inFlight.set(realm, (inFlight.get(realm) ?? 0) + 1);
+      try {
+        return await write();
+      } finally {
+        const left = (inFlight.get(realm) ?? 1) - 1;
+        if (left === 0) inFlight.delete(realm);
+        else inFlight.set(realm, left);
+      }
+    },
     applied(realm, revision) {
-      const before = known?.get(realm);
-      // A realm that we have just made, or the very next revision: only our write lies between.
-      if (!known || (before !== undefined && before !== revision - 1)) return;
-      known.set(realm, revision);
-      // What is known is no longer what the tag was given for: were our write undone, the tag would hold again.
-      etag = undefined;
-      // those who wait for the realm
-      if (before === undefined) changed(realm);
+      if (known && !known.has(realm)) {
+        // a realm that we have just made; those who wait for it are told
+        known.set(realm, revision);
+        moved.add(realm);
+        etag = undefined;
+        changed(realm);
+        return;
+      }
+      const revisions = ours.get(realm) ?? new Set();
+      ours.set(realm, revisions.add(revision));
+      advance(realm);
     },
   };
 }

@@ -43,6 +43,13 @@ export function processorSeconds(pid: number): number | undefined {
   return Number.isNaN(ticks) ? undefined : ticks / 100;
 }
 
+/** The same with its children, as PostgreSQL is one process for each connection. */
+export function processorSecondsOfAll(pid: number): number {
+  let total = 0;
+  for (const each of [pid, ...childrenOf(pid)]) total += processorSeconds(each) ?? 0;
+  return total;
+}
+
 /** Microseconds of a process' time for each request of some windows: other people's load on the machine moves it little. */
 export function costOf(pid: number) {
   const costs: number[] = [];

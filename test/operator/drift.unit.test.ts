@@ -13,6 +13,7 @@ function harness(first: Revisions) {
   const statuses: number[] = [];
   let reached = 0;
   let next: (() => void) | undefined;
+  let gate: Promise<void> | undefined;
   const answer = (headers: Headers): Response => {
     if (!revisions) throw new TypeError('fetch failed');
     const etag = `"${Object.entries(revisions).sort().join(';')}"`;
@@ -26,6 +27,7 @@ function harness(first: Revisions) {
     fetch: async (_, init) => {
       const response = answer(new Headers(init?.headers));
       statuses.push(response.status);
+      await gate;
       return response;
     },
   });
@@ -70,6 +72,22 @@ function harness(first: Revisions) {
       return changed.splice(0).sort();
     },
     told: () => changed.splice(0),
+    /** The next poll's answer is made at once and is under way until the end that this answers is called. */
+    async slowPoll() {
+      let arrive = () => {};
+      gate = new Promise((resolve) => {
+        arrive = resolve;
+      });
+      const call = next;
+      call?.();
+      await settle();
+      return async () => {
+        gate = undefined;
+        arrive();
+        await settle();
+        return changed.splice(0).sort();
+      };
+    },
   };
 }
 
@@ -105,6 +123,67 @@ test('our own write is not drift', async () => {
   await begin();
   set({ a: 2 });
   drift.applied('a', 2);
+  expect(await poll()).toEqual([]);
+});
+
+test('an answer that is older than our own write is no drift, and what comes later is', async () => {
+  const { begin, poll, slowPoll, set, drift } = harness({ a: 1, b: 1 });
+  await begin();
+  set({ a: 1, b: 2 });
+  const arrive = await slowPoll();
+  set({ a: 2, b: 2 });
+  drift.applied('a', 2);
+  expect(await arrive()).toEqual(['b']);
+  expect(await poll()).toEqual([]);
+  set({ a: 3, b: 2 });
+  expect(await poll()).toEqual(['a']);
+});
+
+test('a realm that is being written is judged when the write has ended', async () => {
+  const { begin, poll, set, drift } = harness({ a: 1 });
+  await begin();
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  const writing = drift.writing('a', () => promise);
+  set({ a: 2 });
+  expect(await poll()).toEqual([]);
+  end();
+  await writing;
+  drift.applied('a', 2);
+  expect(await poll()).toEqual([]);
+});
+
+test('somebody else’s write is told although ours was under way, whether ours fails or not', async () => {
+  for (const fails of [true, false]) {
+    const { begin, poll, set, drift } = harness({ a: 1 });
+    await begin();
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    const writing = drift.writing('a', () => promise);
+    set({ a: 2 });
+    expect(await poll()).toEqual([]);
+    end();
+    await writing;
+    if (!fails) {
+      set({ a: 3 });
+      drift.applied('a', 3);
+    }
+    expect(await poll()).toEqual(['a']);
+    expect(await poll()).toEqual([]);
+  }
+});
+
+test('answers to our own writes that overtake each other are no drift', async () => {
+  const { begin, poll, set, drift } = harness({ a: 1 });
+  await begin();
+  set({ a: 4 });
+  for (const revision of [3, 4, 2]) drift.applied('a', revision);
+  expect(await poll()).toEqual([]);
+});
+
+test('our write before the first look is no drift after it', async () => {
+  const { begin, poll, set, drift } = harness({ a: 1 });
+  drift.applied('a', 2);
+  await begin();
+  set({ a: 2 });
   expect(await poll()).toEqual([]);
 });
 

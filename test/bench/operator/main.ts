@@ -2,10 +2,10 @@
 // It builds both programs, starts them on a real API server and PostgreSQL, and measures case by case.
 // docs/performance.md explains the figures.
 import { parseArgs } from 'node:util';
-import { processorSeconds, residentMiB } from '../machine.ts';
+import { processorSeconds, processorSecondsOfAll, residentMiB } from '../machine.ts';
 import { heading } from '../report.ts';
 import { applyToLive, converged, declare, plainList, quantile, type Rest, rest } from './cases.ts';
-import { build, type Site, startSite } from './site.ts';
+import { build, type Site, startSite, sum } from './site.ts';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
@@ -71,6 +71,7 @@ async function main(): Promise<void> {
     say(`  written within ${declared.toFixed(1)} s; starting the operator …`);
     const cpu = (pid: number) => processorSeconds(pid) ?? Number.NaN;
     const before = {
+      database: processorSecondsOfAll(site.postgresPid),
       server: cpu(site.serverPid),
       requests: await site.serverRequests(),
       kubernetes: await site.kubernetesRequests(),
@@ -82,6 +83,9 @@ async function main(): Promise<void> {
       seconds: (performance.now() - started) / 1000,
       operatorCpuSeconds: cpu(operator),
       serverCpuSeconds: cpu(site.serverPid) - before.server,
+      databaseCpuSeconds: processorSecondsOfAll(site.postgresPid) - before.database,
+      passesEach: sum(await site.operatorMetrics(), /^svc_operator_reconciles_total/) / total,
+      retriesEach: (await site.serverRetries()) / total,
       serverRequestsEach: ((await site.serverRequests()) - before.requests) / total,
       kubernetesRequestsEach: ((await site.kubernetesRequests()) - before.kubernetes) / total,
       operatorMiB: residentMiB(operator) ?? Number.NaN,
@@ -113,6 +117,9 @@ interface Figures {
     | 'seconds'
     | 'operatorCpuSeconds'
     | 'serverCpuSeconds'
+    | 'databaseCpuSeconds'
+    | 'passesEach'
+    | 'retriesEach'
     | 'serverRequestsEach'
     | 'kubernetesRequestsEach'
     | 'operatorMiB'
@@ -132,8 +139,8 @@ ${realms} Realms with ${attached} attached resources each (${total}), --concurre
 Yardstick: kubectl get realms -A (${realms} objects)  ${(list * 1000).toFixed(0)} ms
 
 Cold convergence  ${cold.seconds.toFixed(1)} s, ${times(cold.seconds)}; ${(cold.seconds / declared).toFixed(1)} times writing the ${total} objects (${declared.toFixed(1)} s)
-  each resource   ${((cold.seconds / total) * 1000).toFixed(1)} ms; ${cold.serverRequestsEach.toFixed(1)} requests to the server, ${cold.kubernetesRequestsEach.toFixed(1)} to the Kubernetes API
-  processor       operator ${cold.operatorCpuSeconds.toFixed(1)} s, server ${cold.serverCpuSeconds.toFixed(1)} s
+  each resource   ${((cold.seconds / total) * 1000).toFixed(1)} ms; ${cold.passesEach.toFixed(2)} passes, ${cold.serverRequestsEach.toFixed(1)} requests to the server (${cold.retriesEach.toFixed(2)} of them again), ${cold.kubernetesRequestsEach.toFixed(1)} to the Kubernetes API
+  processor       operator ${cold.operatorCpuSeconds.toFixed(1)} s, server ${cold.serverCpuSeconds.toFixed(1)} s, PostgreSQL ${cold.databaseCpuSeconds.toFixed(1)} s
   memory          operator ${cold.operatorMiB.toFixed(0)} MiB, server ${cold.serverMiB.toFixed(0)} MiB
 Apply to live     p50 ${live.p50.toFixed(0)} ms (${times(live.p50 / 1000)}), p99 ${live.p99.toFixed(0)} ms (${times(live.p99 / 1000)})
 Rest, a minute    ${still.serverPerMinute.toFixed(1)} requests to the server, ${still.kubernetesPerMinute.toFixed(1)} to the Kubernetes API, ${still.passesPerMinute.toFixed(1)} passes

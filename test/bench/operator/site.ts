@@ -34,6 +34,8 @@ export interface Site {
   operatorMetrics(): Promise<Map<string, number>>;
   /** Requests that the server has answered so far. */
   serverRequests(): Promise<number>;
+  /** Of them, those that were to be asked again, since the realm had changed between plan and apply. */
+  serverRetries(): Promise<number>;
   /** Requests that the API server has answered so far, of the kinds that the operator makes. */
   kubernetesRequests(): Promise<number>;
   stop(): Promise<void>;
@@ -111,6 +113,7 @@ export async function startSite({ say, concurrency, profile }: SiteOptions): Pro
       },
       operatorMetrics: () => seriesAt(`http://${operatorUrl}/metrics`),
       serverRequests: async () => sum(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_REQUESTS),
+      serverRetries: async () => sum(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_RETRIES),
       async kubernetesRequests() {
         const { stdout } = await cluster.kubectl(['get', '--raw', '/metrics']);
         return sum(seriesOf(stdout), KUBERNETES_REQUESTS);
@@ -125,6 +128,7 @@ export async function startSite({ say, concurrency, profile }: SiteOptions): Pro
 
 // The bench's own look at the metrics is not what is measured.
 const SERVER_REQUESTS = /^http_server_requests_seconds_count\{(?!.*metrics-text)/;
+const SERVER_RETRIES = /^http_server_requests_seconds_count\{.*status="412"/;
 /** The API server's own controllers ask for other things, or far less often than a minute tells. */
 const KUBERNETES_REQUESTS =
   /^apiserver_request_total\{.*(group="realmkeeper\.dev"|resource="(secrets|events|namespaces|leases)")/;
