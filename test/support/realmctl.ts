@@ -48,3 +48,39 @@ export function realmctl(
     child.stdin.end(stdin);
   });
 }
+
+/** One that is still running: what it has said so far, and signals to it. */
+export function startRealmctl(env: Record<string, string>, args: readonly string[]) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  const ended = new Promise<Ran>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  const listeners = new Set<() => void>();
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    for (const listener of listeners) listener();
+  });
+  return {
+    ended,
+    interrupt: () => child.kill('SIGINT'),
+    /** Waits for words on stderr; fails where the program ends without them. */
+    said: (what: RegExp): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const [found] = what.exec(stderr) ?? [];
+          if (found !== undefined) resolve(found);
+        };
+        listeners.add(look);
+        look();
+        ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
+      }),
+  };
+}
