@@ -2,6 +2,7 @@
 // Never for anything else: after a query that fails while it streams rows, the next one on that connection gets wrong
 // rows (test/server/db/bulk.test.ts keeps the reproduction). Dependencies C; performance technique 7.
 import { Readable, type Writable } from 'node:stream';
+import pg from 'pg';
 import postgres from 'postgres';
 
 /** A COPY into a table: rows are in COPY's text format (see {@link copyRow}). */
@@ -17,13 +18,23 @@ export interface CopyIn {
 const HIGH_WATER = 256 * 1024;
 
 const connect = (url: string) =>
-  postgres(url, {
+  postgres(withoutTls(url), {
     max: 1,
     prepare: false,
     onnotice: () => {},
     connect_timeout: 10,
     connection: { application_name: 'realmkeeper-bulk' },
+    // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
+    ssl: new pg.Client({ connectionString: url }).ssl,
   });
+
+const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
+/** postgres.js would hand what it doesn't know to PostgreSQL as settings, and be refused. */
+function withoutTls(url: string): string {
+  const rest = new URL(url);
+  for (const name of TLS_PARAMETERS) rest.searchParams.delete(name);
+  return rest.href;
+}
 
 /** @param target `table (column, …)`: our own text, never a user's */
 export async function copyInto(url: string, target: string): Promise<CopyIn> {
