@@ -102,13 +102,13 @@ test('a single object that isn’t there is exit code 2 and says where to look',
 
 test('events are asked for by type, user and time', async () => {
   await server.signIn({ username: 'admin', password: 'wrong' }).catch(() => {});
-  const failures = ['get', 'events', '-r', 'master', '--type', 'LOGIN_FAILURE', '--since', '1h', '-o', 'json'];
+  const failures = ['get', 'events', '-r', 'master', '--type', 'ADMIN_LOGIN_FAILURE', '--since', '1h', '-o', 'json'];
   const events = await eventually(async () => {
     const found = JSON.parse((await run(...failures)).stdout);
     expect(found).not.toEqual([]);
     return found;
   });
-  expect(new Set(events.map((event: { type: string }) => event.type))).toEqual(new Set(['LOGIN_FAILURE']));
+  expect(new Set(events.map((event: { type: string }) => event.type))).toEqual(new Set(['ADMIN_LOGIN_FAILURE']));
   expect((await run('get', 'events', '-r', 'master', '--since', '2999-01-01')).stderr).toBe('No events in master.\n');
   expect(JSON.parse((await run('get', 'events', '-r', 'master', '--user', 'admin', '-o', 'json')).stdout)).not.toEqual(
     [],

@@ -53,8 +53,8 @@ function layerOf(file: string): string {
   return ['contract', 'db', 'events', 'jobs', 'crypto', 'http'].includes(second) ? second : 'app';
 }
 
-/** The operator's pure parts: what a resource is, and the document that it stands for. */
-const SHARED_BY_OPERATOR = /^operator\/(?:kinds\/[a-z-]+|resource)\.ts$/;
+/** The operator's pure parts: what a resource is, the document that it stands for, its definition. */
+const SHARED_BY_OPERATOR = /^operator\/(?:kinds\/[a-z-]+|resource|crd)\.ts$/;
 const BELOW = ['contract', 'db', 'events', 'jobs', 'crypto', 'http'];
 function allowed({ file, to, typeOnly }: Import): boolean {
   const [from, target] = [layerOf(file), layerOf(to)];

@@ -1,0 +1,117 @@
+// `realmctl managers`: who keeps what of a realm as declared; releasing it; who may adopt a realm that exists.
+import type { Command } from 'commander';
+import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
+import { ManagerName, releaseManager } from '../../server/contract/transfer.ts';
+import { type Cli, examples, type Register, realmName } from '../command.ts';
+import { Refused } from '../faults.ts';
+import { kinds } from '../kind-table.ts';
+import type { Row } from '../kinds.ts';
+import { addOutput, type Format, print, say } from '../output.ts';
+import { confirm } from '../prompt.ts';
+
+export const registerManagers: Register = (program, cli) => {
+  const managers = program.command('managers').description('who keeps what of a realm as declared');
+  list(managers, cli);
+  release(managers, cli);
+  adoption(managers, cli);
+  examples(
+    managers,
+    'realmctl managers acme',
+    'realmctl managers release acme k8s:prod/identity/Realm/acme',
+    'realmctl managers release acme import --delete-objects --yes',
+    "realmctl managers allow acme 'k8s:*/identity/*'",
+  );
+};
+
+function list(managers: Command, cli: Cli): void {
+  const command = managers
+    .command('list', { isDefault: true })
+    .argument('<realm>', 'the realm', realmName)
+    .description('list managers with what they own and when they last applied');
+  addOutput(command, { names: true }).action(async (realm: string, { output }: { output: Format }) => {
+    const kind = kinds.find(({ plural }) => plural === 'managers');
+    const scope = { connection: await cli.connect(), realm, signal: cli.signal };
+    const rows: Row[] = [];
+    for await (const row of kind?.rows(scope, {}, 0) ?? []) rows.push(row);
+    if (rows.length === 0 && output === 'table') return say(cli.io, `Nobody manages anything in ${realm}.`);
+    print(cli.io, output, {
+      value: rows.map(({ value }) => value),
+      names: () => rows.map(({ name }) => name),
+      table: () => ({ head: kind?.heads(true) ?? [], rows: rows.map((row) => row.cells(true)) }),
+    });
+  });
+}
+
+function release(managers: Command, cli: Cli): void {
+  managers
+    .command('release')
+    .argument('<realm>', 'the realm', realmName)
+    .argument('<manager>', 'its name, as the list shows it', managerName)
+    .description('release all that a manager owns; the objects stay as they are')
+    .option('--delete-objects', 'delete the objects too')
+    .option('-y, --yes', 'do not ask')
+    .action(async (realm: string, manager: string, { deleteObjects = false, yes = false }: Release) => {
+      const { client } = await cli.connect();
+      if (deleteObjects && !yes) await sure(cli, `Delete all that ${manager} owns in ${realm}?`);
+      await client.call(releaseManager, {
+        params: { realm, '*': manager },
+        query: { objects: deleteObjects ? 'delete' : 'keep' },
+        signal: cli.signal,
+      });
+      say(cli.io, `${manager} owns nothing in ${realm} any more.`);
+    });
+}
+interface Release {
+  deleteObjects?: boolean;
+  yes?: boolean;
+}
+
+async function sure(cli: Cli, question: string): Promise<void> {
+  if (!cli.io.terminal) throw new Refused('this deletes objects', 'Say so with --yes.');
+  if (!(await confirm(cli, question))) throw new Refused('nothing was changed');
+}
+
+/** `k8s:prod/identity/…`: who may take over a realm that exists already. */
+function adoption(managers: Command, cli: Cli): void {
+  const change = (name: string, description: string, next: (now: string[], pattern: string) => string[]) => {
+    const command = managers
+      .command(name)
+      .argument('<realm>', 'the realm', realmName)
+      .argument('[pattern]', 'managers’ names; * is any run of characters; left out: show who may')
+      .description(description);
+    addOutput(command, { names: true }).action(
+      async (realm: string, pattern: string | undefined, { output }: { output: Format }) => {
+        const { client } = await cli.connect();
+        const params = { realm };
+        const { body, etag } = await client.call(getAdoption, { params, signal: cli.signal });
+        const now = body?.managers ?? [];
+        const wanted = pattern === undefined ? now : next(now, pattern);
+        if (wanted !== now)
+          await client.call(putAdoption, {
+            params,
+            body: { managers: wanted },
+            headers: etag === undefined ? {} : { 'if-match': etag },
+            signal: cli.signal,
+          });
+        if (wanted.length === 0 && output === 'table') return say(cli.io, `Nobody may adopt ${realm}.`);
+        print(cli.io, output, {
+          value: wanted,
+          names: () => wanted,
+          table: () => ({ head: ['MAY ADOPT'], rows: wanted.map((one) => [one]) }),
+        });
+      },
+    );
+  };
+  change('allow', 'let managers adopt a realm that exists already', (now, pattern) =>
+    now.includes(pattern) ? now : [...now, pattern],
+  );
+  change('disallow', 'no longer let them', (now, pattern) =>
+    now.includes(pattern) ? now.filter((one) => one !== pattern) : now,
+  );
+}
+
+function managerName(value: string): string {
+  if (!ManagerName.safeParse(value).success)
+    throw new Refused(`${value} is not a manager's name: letters, digits and : / . _ @ -`);
+  return value;
+}

@@ -1,0 +1,123 @@
+// What `describe` shows of an object beside its own fields: what belongs to it, and what happened to it lately.
+// Whatever the caller may not see is said to be so; the rest is shown.
+import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
+import { listEvents } from '../server/contract/events.ts';
+import type { Execution } from '../server/contract/flows.ts';
+import { listKeys } from '../server/contract/keys.ts';
+import { getAdoption, getEndpoints, getRealmHealth } from '../server/contract/realms.ts';
+import { listSessions } from '../server/contract/sessions.ts';
+import { getSettings } from '../server/contract/settings.ts';
+import { listManagers } from '../server/contract/transfer.ts';
+import { listCredentials } from '../server/contract/users.ts';
+import { listDeliveries } from '../server/contract/webhooks.ts';
+import { party, time } from './kind-table.ts';
+import { allowed, type Found, type Kind, type Scope } from './kinds.ts';
+
+/** In the order in which they are shown; by name in JSON. */
+export type Details = Record<string, unknown>;
+
+const LATELY = 10;
+const SEARCHED = 1000;
+
+export async function detailsOf(kind: Kind, scope: Scope, found: Found): Promise<Details> {
+  const details: Details = {};
+  for (const [title, ask] of Object.entries(asked(kind, scope, found))) {
+    const answer = await allowed(ask);
+    if (answer !== undefined) details[title] = answer;
+  }
+  return details;
+}
+
+const field = (found: Found, name: string): string => String(Reflect.get(found.value, name) ?? '');
+
+function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Promise<unknown>> {
+  const { connection, signal } = scope;
+  const { client } = connection;
+  const realm = kind.inRealm ? scope.realm : found.name;
+  const params = { realm, id: field(found, 'id') };
+  const ofUser = { realm, userId: field(found, 'id') };
+  const few = { limit: LATELY };
+  const events = () => eventsOn(scope, realm, kind, found);
+  switch (kind.plural) {
+    case 'realms':
+      return {
+        settings: async () => (await client.call(getSettings, { params: { realm }, signal })).body,
+        endpoints: async () => (await client.call(getEndpoints, { params: { realm }, signal })).body,
+        health: async () => (await client.call(getRealmHealth, { params: { realm }, signal })).body,
+        keys: async () =>
+          (await client.call(listKeys, { params: { realm }, signal })).body?.map(
+            (key) => `${key.keyId} ${key.status} since ${time(key.createdAt)}`,
+          ),
+        managers: async () =>
+          (await client.call(listManagers, { params: { realm }, query: few, signal })).body?.map(
+            (m) => `${m.manager} owns ${m.owns.length}, last applied ${time(m.lastAppliedAt)}`,
+          ),
+        adoption: async () => (await client.call(getAdoption, { params: { realm }, signal })).body,
+        events,
+      };
+    case 'clients':
+      return {
+        adminRoles: async () => (await client.call(getClientAdminRoles, { params, signal })).body?.grants,
+        events,
+      };
+    case 'users':
+      return {
+        credentials: async () => (await client.call(listCredentials, { params: ofUser, signal })).body,
+        adminRoles: async () => (await client.call(getUserAdminRoles, { params: ofUser, signal })).body?.grants,
+        sessions: async () =>
+          (
+            await client.call(listSessions, {
+              params: { realm },
+              query: { ...few, userId: field(found, 'id') },
+              signal,
+            })
+          ).body?.map((s) => `${s.id} from ${s.ipAddress ?? 'somewhere'}, last seen ${time(s.lastSeenAt)}`),
+        events,
+      };
+    case 'webhooks':
+      return {
+        deliveries: async () =>
+          (await client.call(listDeliveries, { params, query: few, signal })).body?.map(
+            (d) => `${time(d.createdAt)} ${d.eventType} ${d.status} after ${d.attempts} tries${answer(d)}`,
+          ),
+        events,
+      };
+    default:
+      return kind.plural === 'events' ? {} : { events };
+  }
+}
+
+const answer = ({ error, responseStatus }: { error: string | null; responseStatus: number | null }): string =>
+  error !== null ? `: ${error}` : responseStatus !== null ? `: ${responseStatus}` : '';
+
+/** The latest that were done to it; a realm's are all of them. */
+async function eventsOn({ connection, signal }: Scope, realm: string, kind: Kind, found: Found): Promise<unknown> {
+  const userId = kind.plural === 'users' ? { userId: field(found, 'id') } : {};
+  const query = { limit: kind.plural === 'realms' ? LATELY : SEARCHED, ...userId };
+  const { body = [] } = await connection.client.call(listEvents, { params: { realm }, query, signal });
+  const names = new Set([found.name, field(found, 'id')].filter((name) => name !== ''));
+  const its = body.filter(
+    ({ subject, actor, clientId }) =>
+      kind.plural === 'realms' ||
+      kind.plural === 'users' ||
+      [subject?.name, subject?.id, ...(kind.plural === 'clients' ? [clientId, actor?.name] : [])].some(
+        (name) => typeof name === 'string' && names.has(name),
+      ),
+  );
+  return its
+    .slice(0, LATELY)
+    .map((event) => `${time(event.occurredAt)} ${event.type} ${event.outcome} by ${party(event.actor) || 'nobody'}`);
+}
+
+/** A flow as a tree, a step a line. */
+export function flowTree(executions: readonly Execution[], parent: string | null = null, depth = 0): string[] {
+  return executions
+    .filter(({ parentId }) => parentId === parent)
+    .sort((a, b) => a.priority - b.priority)
+    .flatMap((execution) => {
+      const { authenticatorId, name, requirement, config, executionId } = execution;
+      const settings = Object.keys(config).length > 0 ? ` ${JSON.stringify(config)}` : '';
+      const line = `${'  '.repeat(depth)}${requirement} ${authenticatorId ?? `[${name ?? 'group'}]`}${settings}`;
+      return [line, ...flowTree(executions, executionId, depth + 1)];
+    });
+}

@@ -1,0 +1,118 @@
+// `realmctl describe`, `rotate-keys`, `managers` and `crds` as people run them: processes against a real server.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { type Importer, importer } from '../support/transfer.ts';
+
+const MANAGER = 'k8s:prod/identity/Realm/acme';
+let server: TestServer;
+let api: Importer;
+const run = (...args: string[]): Promise<Ran> => realmctl(asOperator(server), args);
+
+beforeAll(async () => {
+  server = await startTestServer({ env: withOperator });
+  api = await importer(server);
+  await api.apply(
+    'acme',
+    {
+      clients: [{ clientId: 'billing', grantTypes: ['client_credentials'], secret: 'a secret of the billing client' }],
+      roles: [{ name: 'reader' }],
+      webhooks: [{ name: 'audit', url: 'https://audit.example.com', eventTypes: '*', enabled: false }],
+    },
+    { manager: MANAGER },
+  );
+  await api.apply('acme', { users: [{ username: 'ana', roles: ['reader'] }] });
+});
+afterAll(() => server.stop());
+
+test('describe shows an object’s fields, who manages it and what happened to it', async () => {
+  const { code, stdout } = await run('describe', 'client', 'billing', '-r', 'acme');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^client billing in the realm acme\n\nManaged by\n {2}k8s:prod\/identity\/Realm\/acme\n/);
+  expect(stdout).toMatch(/^ {2}grantTypes:\n {4}- client_credentials$/m);
+  expect(stdout).toMatch(/^Admin roles\n {2}none$/m);
+  expect(stdout).toMatch(/^ {2}\S+Z CLIENT_CREATED success by user admin$/m);
+  expect(stdout).not.toContain('a secret of the billing client');
+});
+
+test('describe gives the same to programs', async () => {
+  const { stdout } = await run('describe', 'user', 'ana', '-r', 'acme', '-o', 'json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    managedBy: ['import'],
+    user: { username: 'ana', roles: ['reader'] },
+    credentials: [],
+    adminRoles: [],
+    sessions: [],
+  });
+});
+
+test('a flow is described as the tree that it is', async () => {
+  const { stdout } = await run('describe', 'flow', 'browser', '-r', 'acme');
+  expect(stdout).toMatch(
+    /executions:\n {4}REQUIRED username-password\n {4}CONDITIONAL \[Second factor\]\n {6}REQUIRED mfa-enabled\n/,
+  );
+});
+
+test.each([
+  ['realm', 'acme', /activeKeyId|Keys\n {2}\S+ ACTIVE since/],
+  ['webhook', 'audit', /Deliveries\n/],
+  ['role', 'reader', /ROLE_CREATED/],
+  ['group', '/none', /there is no group/],
+])('describe %s %s', async (kind, name, words) => {
+  const { stdout, stderr } = await run('describe', kind, name, ...(kind === 'realm' ? [] : ['-r', 'acme']));
+  expect(stdout + stderr).toMatch(words);
+});
+
+test('keys are rotated only where that is said: the answer names the old and the new one', async () => {
+  const refused = await run('rotate-keys', 'acme');
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('--yes');
+  const keys = async () => JSON.parse((await run('get', 'keys', '-r', 'acme', '-o', 'json')).stdout);
+  const [before] = await keys();
+  const { code, stdout } = await run('rotate-keys', 'acme', '--yes', '-o', 'json');
+  expect(code).toBe(0);
+  const [now, then] = await keys();
+  expect(JSON.parse(stdout)).toMatchObject({ realm: 'acme', before: before.keyId, key: { keyId: now.keyId } });
+  expect([now.status, then.status, then.keyId]).toEqual(['ACTIVE', 'RETAINED', before.keyId]);
+});
+
+test('managers are listed, and released with their objects or without', async () => {
+  const listed = await run('managers', 'acme');
+  expect(listed.stdout).toContain(MANAGER);
+  expect(listed.stdout).toContain('client billing');
+  expect(await run('managers', 'acme', '-o', 'name')).toMatchObject({ stdout: `import\n${MANAGER}\n` });
+  const refused = await run('managers', 'release', 'acme', MANAGER, '--delete-objects');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+  expect((await run('managers', 'release', 'acme', 'import')).code).toBe(0);
+  expect((await run('get', 'user', 'ana', '-r', 'acme')).code).toBe(0);
+  expect((await run('managers', 'release', 'acme', MANAGER, '--delete-objects', '--yes')).code).toBe(0);
+  expect((await run('get', 'webhooks', '-r', 'acme')).stderr).toBe('No webhooks in acme.\n');
+  expect((await run('managers', 'acme')).stderr).toBe('Nobody manages anything in acme.\n');
+  expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
+});
+
+test('who may adopt a realm is allowed, shown and taken back', async () => {
+  const pattern = 'k8s:*/identity/*';
+  expect((await run('managers', 'allow', 'acme')).stderr).toBe('Nobody may adopt acme.\n');
+  expect((await run('managers', 'allow', 'acme', pattern)).stdout).toContain(pattern);
+  await run('managers', 'allow', 'acme', 'cli:*');
+  expect(JSON.parse((await run('managers', 'allow', 'acme', pattern, '-o', 'json')).stdout)).toEqual([
+    pattern,
+    'cli:*',
+  ]);
+  expect((await run('managers', 'disallow', 'acme', pattern, '-o', 'name')).stdout).toBe('cli:*\n');
+});
+
+test('the CRDs are those of the repository, and need no server', async () => {
+  const { code, stdout } = await realmctl({}, ['crds']);
+  expect(code).toBe(0);
+  const folder = path.resolve(import.meta.dirname, '../../crds');
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort();
+  const texts = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')));
+  const byName = (all: string) =>
+    new Map(parseAllDocuments(all).map((d): [unknown, unknown] => [d.getIn(['metadata', 'name']), d.toJS()]));
+  expect(byName(stdout)).toEqual(byName(texts.join('---\n')));
+});
