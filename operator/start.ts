@@ -67,8 +67,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     client,
     timers,
     changed: enqueueRealm,
+    made: (name) => enqueueUnready(registry.ofRealm(name)),
     reached() {
-      enqueueUnready();
+      enqueueUnready(source.list().map(keyOfResource));
       queue.hurry();
     },
     answered: metrics?.serverUp,
@@ -81,6 +82,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     clusterName,
     realms,
     details: createDetails({ client }),
+    looked: drift.looked,
     applied: drift.applied,
     writing: drift.writing,
     metrics,
@@ -119,8 +121,11 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   function enqueueRealm(name: string): void {
     for (const key of registry.ofRealm(name)) queue.add(key);
   }
-  function enqueueUnready(): void {
-    for (const resource of source.list()) if (!isReady(resource)) queue.add(keyOfResource(resource));
+  function enqueueUnready(keys: readonly string[]): void {
+    for (const key of keys) {
+      const resource = source.get(key);
+      if (resource && !isReady(resource)) queue.add(key);
+    }
   }
 
   // Until everything is listed, a Flow would look as if its Realm weren't there.
@@ -135,7 +140,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   function begin(): void {
     phase = 'acting';
     drift.start();
-    for (const resource of source.list()) queue.add(keyOfResource(resource));
+    const keys = source.list().map(keyOfResource);
+    // what attaches to a realm has nothing to do before it is there
+    for (const key of keys) if (isRealm(key)) queue.add(key);
+    for (const key of keys) if (!isRealm(key)) queue.add(key);
   }
 
   async function stop(): Promise<void> {
@@ -152,9 +160,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       if (phase !== 'acting') return;
       queue.add(key);
       // who attaches waits for the Realm that lets it in
-      if (key.startsWith('Realm/')) {
+      if (isRealm(key)) {
         for (const realm of concerned)
-          for (const other of registry.ofRealm(realm)) if (!other.startsWith('Realm/')) queue.add(other);
+          for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other);
       }
     },
     secretChanged(namespace, name) {
@@ -185,6 +193,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     stop,
   };
 }
+
+const isRealm = (key: string): boolean => key.startsWith('Realm/');
 
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(

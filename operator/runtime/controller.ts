@@ -26,6 +26,8 @@ export interface ControllerOptions {
   clusterName: string;
   realms: Realms;
   details: Details;
+  /** The revision that a pass went by. */
+  looked(realm: string, revision: number): void;
   /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
   applied(realm: string, revision: number): void;
   /** Runs a write of the realm, so that the poll doesn't judge it half-way. */
@@ -50,7 +52,7 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, details, applied, writing, metrics, log, now } = options;
+  const { source, client, kinds, clusterName, realms, details, looked, applied, writing, metrics, log, now } = options;
   const remove = createDeletion({ client, clusterName });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
@@ -124,6 +126,7 @@ export function createController(options: ControllerOptions) {
   ): Promise<Result> {
     const wanted = { realm, manager: managerOf(clusterName, resource), document, force: false };
     let planned = await dryRun(client, { ...wanted, mustExist });
+    looked(realm, planned.revision);
     if (standing.isNew && planned.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
     if (planned.conflicts.length > 0) {
       const taking = { resource, clusterName, trusted: standing.trusted, force };

@@ -8,6 +8,8 @@ import type { Timers } from './queue.ts';
 export interface Drift {
   start(): void;
   stop(): void;
+  /** A pass has planned against this revision; what comes after it must not be missed, also before the first look. */
+  looked(realm: string, revision: number): void;
   /** Runs a write of our own: until it has ended, nobody can tell whose a new revision of the realm is. */
   writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
   /** Our own write made this revision; it isn't drift, unless another write came between. */
@@ -21,6 +23,7 @@ export function createDrift({
   client,
   timers,
   changed,
+  made,
   reached,
   answered,
   log,
@@ -29,6 +32,8 @@ export function createDrift({
   timers: Timers;
   /** The realm was made, changed or deleted. */
   changed(realm: string): void;
+  /** We have made it ourselves: who waits for it can go on. */
+  made(realm: string): void;
   /** The server answers again after it did not. */
   reached(): void;
   /** Whether it answered, each time it was asked. */
@@ -36,6 +41,8 @@ export function createDrift({
   log(message: string): void;
 }): Drift {
   let known: Map<string, number> | undefined;
+  /** Revisions that passes have gone by before the first look. */
+  const early = new Map<string, number>();
   let etag: string | undefined;
   let away = false;
   let cancel: (() => void) | undefined;
@@ -83,14 +90,14 @@ export function createDrift({
   }
 
   function take(found: Map<string, number>): void {
-    const before = known;
+    const before = known ?? new Map([...early].map(([realm, from]) => [realm, lastOf(ours.get(realm), from)]));
+    const realms = known ? new Set([...known.keys(), ...found.keys()]) : early.keys();
     known = found;
     for (const realm of ours.keys()) {
       advance(realm);
       if (!found.has(realm) && !inFlight.has(realm)) ours.delete(realm);
     }
-    if (!before) return;
-    for (const realm of new Set([...before.keys(), ...found.keys()])) {
+    for (const realm of realms) {
       const [was, is] = [before.get(realm), found.get(realm)];
       if (was === is) continue;
       const older = moved.has(realm) && was !== undefined && (is === undefined || is < was);
@@ -110,8 +117,7 @@ export function createDrift({
     const revisions = ours.get(realm);
     const from = known?.get(realm);
     if (!known || !revisions || from === undefined) return;
-    let at = from;
-    while (revisions.has(at + 1)) at += 1;
+    const at = lastOf(revisions, from);
     for (const revision of revisions) if (revision <= at) revisions.delete(revision);
     if (revisions.size === 0) ours.delete(realm);
     if (at === from) return;
@@ -132,6 +138,9 @@ export function createDrift({
       stopped = true;
       cancel?.();
     },
+    looked(realm, revision) {
+      if (!known && revision > 0 && !early.has(realm)) early.set(realm, revision);
+    },
     async writing(realm, write) {
       inFlight.set(realm, (inFlight.get(realm) ?? 0) + 1);
       try {
@@ -144,16 +153,23 @@ export function createDrift({
     },
     applied(realm, revision) {
       if (known && !known.has(realm)) {
-        // a realm that we have just made; those who wait for it are told
         known.set(realm, revision);
         moved.add(realm);
         etag = undefined;
-        changed(realm);
+        made(realm);
         return;
       }
+      if (!known && !early.has(realm)) early.set(realm, revision);
       const revisions = ours.get(realm) ?? new Set();
       ours.set(realm, revisions.add(revision));
       advance(realm);
     },
   };
+}
+
+/** The last revision of ours that follows `from` without a gap. */
+function lastOf(ours: ReadonlySet<number> | undefined, from: number): number {
+  let at = from;
+  while (ours?.has(at + 1)) at += 1;
+  return at;
 }

@@ -23,6 +23,7 @@ import { ApiFailure, createListWatch, type Followed, type ListWatch } from './li
 import type { Source, SourceListener } from './source.ts';
 
 const COMPONENT = 'realmkeeper-operator';
+const REFUSALS = 4;
 const JSON_TYPE = 'application/json';
 /** A watch that asks for a list's metadata is answered with 200 and nothing at all, so each asks for just its own. */
 const metadataOnly = (path: string) =>
@@ -54,8 +55,10 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
       try {
         return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
       } catch (error) {
-        // A cluster that is away comes back; one that refuses needs somebody to act.
-        if (error instanceof ApiFailure && error.status < 500 && error.status !== 429) throw error;
+        // A cluster that is away comes back. One that refuses needs somebody to act, unless it is just starting: an API
+        // server answers for some seconds before it knows anybody's rights.
+        const refused = error instanceof ApiFailure && error.status < 500 && error.status !== 429;
+        if (refused && tries > REFUSALS) throw error;
         if (tries === 1) log(`cannot reach the Kubernetes API: ${words(error)}; trying again`);
         await sleep(Math.min(10_000, 250 * 2 ** tries));
       }
@@ -204,9 +207,9 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
   }
 
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
+    // As it was last seen is mostly as it is; where it isn't, the API server says so.
+    let object: unknown = resource;
     for (let tries = 1; ; tries += 1) {
-      const object = await found(act('GET', pathOf(resource)));
-      if (object === undefined) return;
       const { uid, resourceVersion, finalizers: all } = Versioned.parse(object).metadata;
       const wanted = change(all);
       if (uid !== resource.metadata.uid || isDeepStrictEqual(wanted, all)) return;
@@ -220,6 +223,8 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
         // somebody else wrote meanwhile
         if (!(error instanceof ApiFailure && error.status === 409) || tries === 5) throw error;
       }
+      object = await found(act('GET', pathOf(resource)));
+      if (object === undefined) return;
     }
   }
 }

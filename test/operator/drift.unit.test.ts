@@ -1,6 +1,6 @@
 // Drift is seen by revisions: what somebody else wrote is told, what we wrote ourselves is not, and no change is missed.
 import { expect, test } from 'vitest';
-import { createDrift } from '../../operator/runtime/drift.ts';
+import { createDrift, type Drift } from '../../operator/runtime/drift.ts';
 import { createClient } from '../../server/contract/client.ts';
 
 type Revisions = Record<string, number>;
@@ -9,6 +9,7 @@ type Revisions = Record<string, number>;
 function harness(first: Revisions) {
   let revisions: Revisions | undefined = first;
   const changed: string[] = [];
+  const made: string[] = [];
   const said: string[] = [];
   const statuses: number[] = [];
   let reached = 0;
@@ -44,6 +45,7 @@ function harness(first: Revisions) {
       },
     },
     changed: (realm) => void changed.push(realm),
+    made: (realm) => void made.push(realm),
     reached: () => {
       reached += 1;
     },
@@ -72,6 +74,7 @@ function harness(first: Revisions) {
       return changed.splice(0).sort();
     },
     told: () => changed.splice(0),
+    made: () => made.splice(0),
     /** The next poll's answer is made at once and is under way until the end that this answers is called. */
     async slowPoll() {
       let arrive = () => {};
@@ -179,11 +182,35 @@ test('answers to our own writes that overtake each other are no drift', async ()
   expect(await poll()).toEqual([]);
 });
 
+test('what somebody else wrote after a pass and before the first look is drift', async () => {
+  const cases: [string, (drift: Drift) => void, number][] = [
+    ['in sync, then changed', (drift) => drift.looked('a', 5), 6],
+    ['written by us, then changed', (drift) => drift.applied('a', 5), 6],
+    [
+      'changed between two writes of ours',
+      (drift) => {
+        for (const revision of [5, 7]) drift.applied('a', revision);
+      },
+      7,
+    ],
+    ['deleted', (drift) => drift.applied('a', 5), 0],
+  ];
+  for (const [what, pass, revision] of cases) {
+    const { begin, told, poll, drift } = harness(revision === 0 ? { b: 1 } : { a: revision, b: 1 });
+    pass(drift);
+    await begin();
+    expect([what, told()]).toEqual([what, ['a']]);
+    expect(await poll()).toEqual([]);
+  }
+});
+
 test('our write before the first look is no drift after it', async () => {
-  const { begin, poll, set, drift } = harness({ a: 1 });
-  drift.applied('a', 2);
+  const { begin, poll, set, told, drift } = harness({ a: 1 });
+  set({ a: 3 });
+  drift.looked('a', 1);
+  for (const revision of [3, 2]) drift.applied('a', revision);
   await begin();
-  set({ a: 2 });
+  expect(told()).toEqual([]);
   expect(await poll()).toEqual([]);
 });
 
@@ -204,19 +231,20 @@ test('a write of somebody else after ours is drift', async () => {
 });
 
 test('a realm that we have made is told at once to those who wait for it, and only once', async () => {
-  const { begin, poll, set, told, drift } = harness({ a: 1 });
+  const { begin, poll, set, made, drift } = harness({ a: 1 });
   await begin();
   set({ a: 1, b: 4 });
   drift.applied('b', 4);
-  expect(told()).toEqual(['b']);
+  drift.applied('b', 5);
+  expect(made()).toEqual(['b']);
+  set({ a: 1, b: 5 });
   expect(await poll()).toEqual([]);
 });
 
 test('a realm that we have made and that somebody deletes before the next look is told', async () => {
-  const { begin, poll, told, drift } = harness({ a: 1 });
+  const { begin, poll, drift } = harness({ a: 1 });
   await begin();
   drift.applied('b', 4);
-  told();
   // the list is just what it was when its tag was given
   expect(await poll()).toEqual(['b']);
 });
