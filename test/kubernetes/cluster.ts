@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Assets, findAssets, kubernetes } from './assets.ts';
+import { type AuditedWrite, auditedWrites, writeAuditPolicy } from './audit.ts';
 import { programEnvironment, type Site, startApiServer, startControllers, startEtcd } from './control-plane.ts';
 import { createIdentity } from './identity.ts';
 import { type Daemon, type Outcome, run, startGuard } from './processes.ts';
@@ -21,6 +22,8 @@ export interface Cluster {
   kubectl(args: string[], input?: string): Promise<Outcome>;
   /** The path of a kubeconfig for another user, who has no rights but those that the test grants. */
   user(name: string, groups?: string[]): Promise<string>;
+  /** What was written, by whom and when, as the API server noted it; only where `audit` was asked for. */
+  writes(): Promise<AuditedWrite[]>;
   /** Kills the API server alone: its data stays, and whoever watches is disconnected. */
   stopApiServer(): Promise<void>;
   /** Starts it again, at the same URL. */
@@ -38,6 +41,8 @@ export interface ClusterOptions {
   crds?: string[];
   /** The controllers to run; none, and the cluster is there a little sooner. */
   controllers?: string[];
+  /** Notes every write. */
+  audit?: boolean;
 }
 
 const usualControllers = ['garbage-collector-controller', 'namespace-controller'];
@@ -75,6 +80,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 // Daemons are noted as they start, so that whoever called can end them, also after a start that fails half-way.
 async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Promise<Omit<Cluster, 'stop'>> {
   const { folder, identity, admin } = site;
+  if (options.audit) site.auditPolicy = await writeAuditPolicy(folder);
   const etcd = await startEtcd(site);
   daemons.push(etcd);
   let apiServer = await startApiServer(site, etcd.url);
@@ -97,6 +103,7 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
       users += 1;
       return identity.kubeconfig(`user-${users}.kubeconfig`, server, await identity.client(name, groups));
     },
+    writes: () => auditedWrites(folder),
     stopApiServer: () => apiServer.stop(),
     async startApiServer() {
       apiServer = await startApiServer(site, etcd.url, port);

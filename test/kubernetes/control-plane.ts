@@ -16,6 +16,8 @@ export interface Site {
   identity: Identity;
   admin: ClientCertificate;
   guard: Guard;
+  /** A policy file: what it names is noted in `audit.log`. */
+  auditPolicy?: string;
 }
 
 /** Starts a single etcd; its data is thrown away in the end, so it need not reach the disk. */
@@ -57,6 +59,10 @@ export async function startApiServer(site: Site, etcd: string, fixed?: number): 
       'allow-privileged': 'true',
       // No controller makes the default ServiceAccounts, without which this plugin refuses every Pod.
       'disable-admission-plugins': 'ServiceAccount',
+      ...(site.auditPolicy && {
+        'audit-policy-file': site.auditPolicy,
+        'audit-log-path': path.join(site.folder, 'audit.log'),
+      }),
     };
     const get = (url: string) => restRequest({ server, caPem: site.identity.ca, ...site.admin }, 'GET', url);
     // The API server reports ready a moment before it has made the namespace that most tests begin with.

@@ -88,7 +88,11 @@ function candidate(
   identity: string,
   time: Time,
   lease: Parameters<typeof createLeader>[0]['lease'],
-  { wallClock = () => new Date(time.now()), random = () => 0.5, leaseSeconds = 15 } = {},
+  {
+    wallClock = () => new Date(time.now()),
+    random = () => 0.5,
+    leaseSeconds = 15,
+  }: { wallClock?: () => Date; random?: () => number; leaseSeconds?: number } = {},
 ) {
   const turns: string[] = [];
   const lines: string[] = [];

@@ -46,14 +46,16 @@ export interface Landscape {
 /** @param serverEnv more environment of the server, which the cluster may have a say in */
 export async function startLandscape({
   serverEnv = async () => ({}),
+  audit = false,
 }: {
+  audit?: boolean;
   serverEnv?: (cluster: Cluster) => Promise<Record<string, string>>;
 } = {}): Promise<Landscape> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-landscape-'));
   const guard = startGuard(folder);
   const [database, cluster, port] = await Promise.all([
     createDatabase(),
-    startCluster({ crds: [path.join(root, 'crds')] }),
+    startCluster({ crds: [path.join(root, 'crds')], audit }),
     freePort(),
   ]);
   const serverUrl = `http://127.0.0.1:${port}`;
