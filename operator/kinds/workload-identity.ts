@@ -22,6 +22,8 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
       clientId,
       scopes: scopes?.join(' '),
       enabled,
+      // also where the client comes to hold admin roles only later
+      adminAccess: context.guest ? false : undefined,
     });
     return { workloadIdentity: [identity] };
   },

@@ -26,6 +26,9 @@ const fields = {
   clientId: name(255).describe('The client that the workload acts as'),
   scopes: ScopeText.describe('Scopes granted to the minted token, separated by spaces'),
   enabled: z.boolean(),
+  adminAccess: z
+    .boolean()
+    .describe('false: its tokens are never for the admin API, whatever admin roles the client has or is given later'),
 };
 
 export const WorkloadIdentity = z.object({ id: Id, realmId: RealmName, ...fields }).meta({ id: 'WorkloadIdentity' });
@@ -36,6 +39,7 @@ export const WorkloadIdentityInput = z.strictObject({
   jwksUri: fields.jwksUri.optional(),
   scopes: fields.scopes.optional(),
   enabled: fields.enabled.optional(),
+  adminAccess: fields.adminAccess.optional(),
 });
 export type WorkloadIdentityInput = z.infer<typeof WorkloadIdentityInput>;
 

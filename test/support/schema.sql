@@ -519,6 +519,7 @@ create table workload_identity (
   client_id text not null,
   scopes text not null default ''::text,
   enabled boolean not null default true,
+  admin_access boolean not null default true,
   primary key (realm_id, id),
   constraint workload_identity_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
   constraint workload_identity_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE

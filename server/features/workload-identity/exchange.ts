@@ -95,7 +95,7 @@ export function createExchange({
     let allowed: string[];
     try {
       const { resourceIndicators: realmList } = ofRealm;
-      allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: true });
+      allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: credential.admin_access });
     } catch (error) {
       await transact(async (tx) =>
         tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'a resource is not allowed' })),

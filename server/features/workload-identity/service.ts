@@ -34,6 +34,7 @@ export const toWire = (realm: string, row: store.CredentialRow): WorkloadIdentit
   clientId: row.client_id,
   scopes: row.scopes,
   enabled: row.enabled,
+  adminAccess: row.admin_access,
 });
 
 /** What a field has that was left out: its value before, or a fresh credential's. */
@@ -51,6 +52,7 @@ const merged = (
   client_id: input.clientId,
   scopes: input.scopes ?? before?.scopes ?? '',
   enabled: input.enabled ?? before?.enabled ?? true,
+  admin_access: input.adminAccess ?? before?.admin_access ?? true,
 });
 
 const missing = () => new Problem('not-found', 'There is no such credential');
@@ -69,6 +71,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
         audience: row.audience,
         scopes: row.scopes,
         enabled: row.enabled,
+        adminAccess: row.admin_access,
       },
     });
 

@@ -11,15 +11,18 @@ export interface CredentialRow {
   client_id: string;
   scopes: string;
   enabled: boolean;
+  admin_access: boolean;
 }
 
 export const list = (sql: Sql, realm: string, after: string | undefined, limit: number) => sql<CredentialRow>`
-  select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+  select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled, admin_access
+    from workload_identity
   where realm_id = ${realm} and (${after ?? null}::text is null or name > ${after ?? null}) order by name limit ${limit}`;
 
 export async function find(sql: Sql, realm: string, id: string): Promise<CredentialRow | undefined> {
   const [row] = await sql<CredentialRow>`
-    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled, admin_access
+    from workload_identity
     where realm_id = ${realm} and id = ${id}`;
   return row;
 }
@@ -27,7 +30,8 @@ export async function find(sql: Sql, realm: string, id: string): Promise<Credent
 /** As {@link find}, and nobody else changes it until the transaction ends. */
 export async function lock(sql: Sql, realm: string, id: string): Promise<CredentialRow | undefined> {
   const [row] = await sql<CredentialRow>`
-    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled, admin_access
+    from workload_identity
     where realm_id = ${realm} and id = ${id} for update`;
   return row;
 }
@@ -49,9 +53,10 @@ export async function clash(
 /** false: somebody was quicker with the same name, or the same issuer, subject and audience. */
 export async function insert(sql: Sql, realm: string, row: CredentialRow): Promise<boolean> {
   const rows = await sql`
-    insert into workload_identity (realm_id, id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled)
+    insert into workload_identity (realm_id, id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled,
+      admin_access)
     values (${realm}, ${row.id}, ${row.name}, ${row.issuer}, ${row.jwks_uri}, ${row.subject}, ${row.audience},
-      ${row.client_id}, ${row.scopes}, ${row.enabled})
+      ${row.client_id}, ${row.scopes}, ${row.enabled}, ${row.admin_access})
     on conflict do nothing returning 1`;
   return rows.length > 0;
 }
@@ -59,7 +64,7 @@ export async function insert(sql: Sql, realm: string, row: CredentialRow): Promi
 export const update = (sql: Sql, realm: string, row: CredentialRow) => sql`
   update workload_identity set name = ${row.name}, issuer = ${row.issuer}, jwks_uri = ${row.jwks_uri},
     subject = ${row.subject}, audience = ${row.audience}, client_id = ${row.client_id}, scopes = ${row.scopes},
-    enabled = ${row.enabled}
+    enabled = ${row.enabled}, admin_access = ${row.admin_access}
   where realm_id = ${realm} and id = ${row.id}`;
 
 export const remove = (sql: Sql, realm: string, id: string) =>
@@ -79,7 +84,8 @@ export async function match(
   { issuer, subject, audiences }: { issuer: string; subject: string; audiences: readonly string[] },
 ): Promise<CredentialRow | undefined> {
   const [row] = await sql<CredentialRow>`
-    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+    select id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled, admin_access
+    from workload_identity
     where realm_id = ${realm} and issuer = ${issuer} and subject = ${subject} and audience = any(${audiences}::text[])
     order by array_position(${audiences}::text[], audience) limit 1`;
   return row;

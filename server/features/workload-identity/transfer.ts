@@ -16,16 +16,17 @@ export function createWorkloadIdentityPart({ newId }: { newId: () => string }): 
       { key: name, fields: declared(fields), path },
     ]),
     print: (objects) => objects.map(({ key, fields }) => ({ name: key, ...fields })),
-    fresh: () => ({ jwksUri: null, scopes: '', enabled: true }),
+    fresh: () => ({ jwksUri: null, scopes: '', enabled: true, adminAccess: true }),
     required: ['issuer', 'subject', 'audience', 'clientId'],
     async read(sql, realm, keys) {
       const rows = await sql<Row>`
-        select name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled from workload_identity
+        select name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled, admin_access
+        from workload_identity
         where realm_id = ${realm} and (${keys ?? null}::text[] is null or name = any(${keys ?? null}::text[]))`;
       return new Map(
-        rows.map(({ name, jwks_uri, client_id, ...rest }): [string, Existing] => [
+        rows.map(({ name, jwks_uri, client_id, admin_access, ...rest }): [string, Existing] => [
           name,
-          { fields: { ...rest, jwksUri: jwks_uri, clientId: client_id } },
+          { fields: { ...rest, jwksUri: jwks_uri, clientId: client_id, adminAccess: admin_access } },
         ]),
       );
     },
@@ -35,13 +36,14 @@ export function createWorkloadIdentityPart({ newId }: { newId: () => string }): 
       const rows = [...create, ...update].map(({ key, fields }) => ({ id: newId(), name: key, ...fields }));
       if (rows.length > 0)
         await sql`
-          insert into workload_identity (realm_id, id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled)
-          select ${realm}, id, name, issuer, "jwksUri", subject, audience, "clientId", scopes, enabled
+          insert into workload_identity (realm_id, id, name, issuer, jwks_uri, subject, audience, client_id, scopes, enabled,
+            admin_access)
+          select ${realm}, id, name, issuer, "jwksUri", subject, audience, "clientId", scopes, enabled, "adminAccess"
           from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, name text, issuer text, "jwksUri" text,
-            subject text, audience text, "clientId" text, scopes text, enabled boolean)
+            subject text, audience text, "clientId" text, scopes text, enabled boolean, "adminAccess" boolean)
           on conflict (realm_id, name) do update set issuer = excluded.issuer, jwks_uri = excluded.jwks_uri,
             subject = excluded.subject, audience = excluded.audience, client_id = excluded.client_id,
-            scopes = excluded.scopes, enabled = excluded.enabled`;
+            scopes = excluded.scopes, enabled = excluded.enabled, admin_access = excluded.admin_access`;
       if (remove.length > 0)
         await sql`delete from workload_identity where realm_id = ${realm} and name = any(${remove}::text[])`;
     },

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { putClientAdminRoles } from '../../../server/contract/admin-access.ts';
 import { createClient, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
@@ -403,6 +404,28 @@ describe('a client that holds admin roles', () => {
       { type: 'urn:svc:problem:privilege-escalation' },
     ]);
     expect((await post(credential('level', { subject: 'someone', clientId: 'limited' }))).status).toBe(201);
+  });
+
+  test('may have come to them after its credential: one without adminAccess asks for the admin API in vain', async () => {
+    const { admin } = server;
+    const params = { realm: 'acme' };
+    const made = await admin.call(createClient, {
+      params,
+      body: { clientId: 'rising', grantTypes: ['client_credentials'] },
+    });
+    const of = (name: string, adminAccess: boolean) =>
+      admin.call(createWorkloadIdentity, {
+        params,
+        body: { ...credential(name, { subject: name, clientId: 'rising' }), adminAccess },
+      });
+    await Promise.all([of('with', true), of('without', false)]);
+    const body = { grants: [{ role: 'realm-viewer', realm: 'acme' }] };
+    await admin.call(putClientAdminRoles, { params: { ...params, id: made.body!.id }, body });
+    const resource = `${server.baseUrl}/admin`;
+    expect((await exchange(await token({ sub: 'with' }), { resource })).status).toBe(200);
+    const refused = await exchange(await token({ sub: 'without' }), { resource });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_target' }]);
+    expect((await exchange(await token({ sub: 'without' }))).status).toBe(200);
   });
 });
 

@@ -43,6 +43,7 @@ describe('a credential', () => {
       jwksUri: null,
       scopes: '',
       enabled: true,
+      adminAccess: true,
     });
     const read = await server.admin.call(api.getWorkloadIdentity, { params: { ...params, id: made.id } });
     expect(read.body).toEqual(made);
