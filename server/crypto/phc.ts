@@ -1,7 +1,6 @@
-// Password hashes as PHC strings: parsing, formatting, computing. Runs in the worker threads (password-worker.ts).
+// Password hashes as PHC strings: parsing and formatting. Computing them is password-hash.ts's.
 // What is not argon2id came from elsewhere; it stays usable and is hashed anew at the next sign-in.
-import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
-import { hashRawSync } from '@node-rs/argon2';
+import { randomBytes } from 'node:crypto';
 
 export interface Argon2Parameters {
   /** KiB */
@@ -10,7 +9,7 @@ export interface Argon2Parameters {
   lanes: number;
 }
 
-type Phc =
+export type Phc =
   | ({ algorithm: 'argon2id' | 'argon2i' | 'argon2d' } & Argon2Parameters & Sealed)
   | ({ algorithm: 'scrypt'; cost: number; block: number; lanes: number } & Sealed)
   | ({ algorithm: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number } & Sealed);
@@ -19,10 +18,8 @@ interface Sealed {
   hash: Buffer;
 }
 
-const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
 const VERSION_13 = 19;
-const HASH_BYTES = 32;
-const MIB = 1024 * 1024;
+export const HASH_BYTES = 32;
 /** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. Memory in KiB. */
 const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000 } as const;
 /** KiB that one check may write in all: memory times passes, about a second. */
@@ -43,7 +40,7 @@ function parameters(text: string): Map<string, number> {
 }
 
 /** The parsed hash; undefined: not one that can be checked here. */
-function parsePhc(phc: string): Phc | undefined {
+export function parsePhc(phc: string): Phc | undefined {
   const [start, id = '', ...rest] = phc.split('$');
   if (start !== '' || rest.length < 3) return undefined;
   const hash = unbase64(rest.pop() ?? '');
@@ -77,54 +74,8 @@ function parsePhc(phc: string): Phc | undefined {
 /** Whether a hash from elsewhere can be checked here. */
 export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined;
 
-const formatArgon2 = ({ memory, passes, lanes }: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
+export const formatArgon2 = ({ memory, passes, lanes }: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
   `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$${base64(salt)}$${base64(hash)}`;
-
-function argon2(
-  plain: string,
-  kind: keyof typeof ARGON2,
-  of: Argon2Parameters,
-  salt: Buffer,
-  outputLen: number,
-): Buffer {
-  return hashRawSync(plain, {
-    algorithm: ARGON2[kind],
-    memoryCost: of.memory,
-    timeCost: of.passes,
-    parallelism: of.lanes,
-    salt,
-    outputLen,
-  });
-}
-
-/** Blocks for as long as the hash takes: call it in a worker thread only. */
-export function hashPassword(plain: string, of: Argon2Parameters): string {
-  const salt = randomBytes(16);
-  return formatArgon2(of, salt, argon2(plain, 'argon2id', of, salt, HASH_BYTES));
-}
-
-/** Blocks likewise. `rehash`: it holds, but is not what {@link hashPassword} would make today. */
-export function verifyPassword(phc: string, plain: string, of: Argon2Parameters): { ok: boolean; rehash: boolean } {
-  const parsed = parsePhc(phc);
-  if (!parsed) return { ok: false, rehash: false };
-  const ok = timingSafeEqual(compute(parsed, plain), parsed.hash);
-  const current =
-    parsed.algorithm === 'argon2id' &&
-    parsed.memory === of.memory &&
-    parsed.passes === of.passes &&
-    parsed.lanes === of.lanes;
-  return { ok, rehash: ok && !current };
-}
-
-function compute(phc: Phc, plain: string): Buffer {
-  const { salt, hash } = phc;
-  if (phc.algorithm === 'scrypt') {
-    const maxmem = 128 * phc.cost * phc.block + 128 * phc.block * phc.lanes + 32 * MIB;
-    return scryptSync(plain, salt, hash.length, { N: phc.cost, r: phc.block, p: phc.lanes, maxmem });
-  }
-  if (phc.algorithm === 'pbkdf2') return pbkdf2Sync(plain, salt, phc.iterations, hash.length, phc.digest);
-  return argon2(plain, phc.algorithm, phc, salt, hash.length);
-}
 
 /** A hash that no password has: checking against it takes as long as against anybody's. */
 export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));

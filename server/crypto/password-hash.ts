@@ -1,0 +1,53 @@
+// Computes password hashes. It blocks for as long as a hash takes and loads native code: for the worker threads alone
+// (password-worker.ts), so that neither the event loop nor a start has to do with it.
+import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { hashRawSync } from '@node-rs/argon2';
+import { type Argon2Parameters, formatArgon2, HASH_BYTES, type Phc, parsePhc } from './phc.ts';
+
+const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
+const MIB = 1024 * 1024;
+
+function argon2(
+  plain: string,
+  kind: keyof typeof ARGON2,
+  of: Argon2Parameters,
+  salt: Buffer,
+  outputLen: number,
+): Buffer {
+  return hashRawSync(plain, {
+    algorithm: ARGON2[kind],
+    memoryCost: of.memory,
+    timeCost: of.passes,
+    parallelism: of.lanes,
+    salt,
+    outputLen,
+  });
+}
+
+export function hashPassword(plain: string, of: Argon2Parameters): string {
+  const salt = randomBytes(16);
+  return formatArgon2(of, salt, argon2(plain, 'argon2id', of, salt, HASH_BYTES));
+}
+
+/** `rehash`: it holds, but is not what {@link hashPassword} would make today. */
+export function verifyPassword(phc: string, plain: string, of: Argon2Parameters): { ok: boolean; rehash: boolean } {
+  const parsed = parsePhc(phc);
+  if (!parsed) return { ok: false, rehash: false };
+  const ok = timingSafeEqual(compute(parsed, plain), parsed.hash);
+  const current =
+    parsed.algorithm === 'argon2id' &&
+    parsed.memory === of.memory &&
+    parsed.passes === of.passes &&
+    parsed.lanes === of.lanes;
+  return { ok, rehash: ok && !current };
+}
+
+function compute(phc: Phc, plain: string): Buffer {
+  const { salt, hash } = phc;
+  if (phc.algorithm === 'scrypt') {
+    const maxmem = 128 * phc.cost * phc.block + 128 * phc.block * phc.lanes + 32 * MIB;
+    return scryptSync(plain, salt, hash.length, { N: phc.cost, r: phc.block, p: phc.lanes, maxmem });
+  }
+  if (phc.algorithm === 'pbkdf2') return pbkdf2Sync(plain, salt, phc.iterations, hash.length, phc.digest);
+  return argon2(plain, phc.algorithm, phc, salt, hash.length);
+}
