@@ -75,16 +75,32 @@ const definitions: Definition[] = [
 type Schema = { [key: string]: unknown };
 const HEADER = '# Printed from server/contract/resources/ by npm run generate; do not edit.\n';
 
+/**
+ * A version of all four kinds. Versions are names for one shape: objects are never converted (strategy None), so a field
+ * that is in one is in all. docs/upgrade.md says how versions come and go.
+ */
+export interface CrdVersion {
+  name: string;
+  /** New objects and rewritten ones are stored in it; exactly one. */
+  storage: boolean;
+  /** Told to whoever still uses it. */
+  deprecationWarning?: string;
+}
+/** Of this release. The operator reads the one that it names in `VERSION`. */
+export const crdVersions: readonly CrdVersion[] = [{ name: VERSION, storage: true }];
+
 /** Path from the root → content, one file for each kind. */
-export function renderCrds(): Map<string, string> {
+export function renderCrds(versions: readonly CrdVersion[] = crdVersions): Map<string, string> {
   const files = definitions.map((definition) => {
     const name = `crds/${GROUP}_${plurals[definition.kind]}.yaml`;
-    return [name, HEADER + stringify(crdOf(definition), { lineWidth: 0, aliasDuplicateObjects: false })] as const;
+    const crd = crdOf(definition, versions);
+    return [name, HEADER + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false })] as const;
   });
   return new Map(files);
 }
 
-function crdOf({ kind, shortNames, description, spec, status, columns }: Definition): Schema {
+function crdOf(definition: Definition, versions: readonly CrdVersion[]): Schema {
+  const { kind, shortNames } = definition;
   const plural = plurals[kind];
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -101,43 +117,50 @@ function crdOf({ kind, shortNames, description, spec, status, columns }: Definit
         shortNames,
         categories: ['realmkeeper'],
       },
-      versions: [
-        {
-          name: VERSION,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          selectableFields: [{ jsonPath: '.spec.realm' }],
-          additionalPrinterColumns: [
-            { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
-            ...columns,
-            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-            // the first condition sums up: Ready, or Suspended where nothing is looked at
-            { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
-            { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
-            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-          ],
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              description,
-              required: ['spec'],
-              properties: {
-                apiVersion: { type: 'string', description: `${GROUP}/${VERSION}` },
-                kind: { type: 'string', description: kind },
-                metadata: { type: 'object' },
-                spec: { ...structural(spec, 'spec'), description: `What the ${kind} is to be` },
-                status: {
-                  ...structural(status, 'status'),
-                  description: 'What the operator found and did; written by it alone',
-                  // Who reads conditions takes a resource without a status for finished (kstatus); this one is not.
-                  default: { observedGeneration: -1 },
-                },
-              },
-            },
+      versions: versions.map((version) => versionOf(definition, version)),
+    },
+  };
+}
+
+function versionOf(
+  { kind, description, spec, status, columns }: Definition,
+  { name, storage, deprecationWarning }: CrdVersion,
+): Schema {
+  return {
+    name,
+    served: true,
+    storage,
+    ...(deprecationWarning !== undefined && { deprecated: true, deprecationWarning }),
+    subresources: { status: {} },
+    selectableFields: [{ jsonPath: '.spec.realm' }],
+    additionalPrinterColumns: [
+      { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
+      ...columns,
+      { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+      // the first condition sums up: Ready, or Suspended where nothing is looked at
+      { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
+      { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        description,
+        required: ['spec'],
+        properties: {
+          // The same in all versions: the API server refuses selectableFields beside schemas that differ in one word.
+          apiVersion: { type: 'string', description: `${GROUP} and the version that the resource is written in` },
+          kind: { type: 'string', description: kind },
+          metadata: { type: 'object' },
+          spec: { ...structural(spec, 'spec'), description: `What the ${kind} is to be` },
+          status: {
+            ...structural(status, 'status'),
+            description: 'What the operator found and did; written by it alone',
+            // Who reads conditions takes a resource without a status for finished (kstatus); this one is not.
+            default: { observedGeneration: -1 },
           },
         },
-      ],
+      },
     },
   };
 }
