@@ -3,15 +3,18 @@
 // Implements: issue "CLI".
 import { Command } from 'commander';
 import type { Cli, Io, Register } from './command.ts';
+import { registerApply } from './commands/apply.ts';
 import { registerConfig } from './commands/config.ts';
 import { registerCrds } from './commands/crds.ts';
 import { registerDescribe } from './commands/describe.ts';
+import { registerDiff } from './commands/diff.ts';
 import { registerExport } from './commands/export.ts';
 import { registerGet } from './commands/get.ts';
 import { registerImport } from './commands/import.ts';
 import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
+import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { connector, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
@@ -19,6 +22,7 @@ import { say } from './output.ts';
 
 /** Beside signing in, whose commands need more than the others. */
 const groups: [string, Register[]][] = [
+  ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerManagers, registerRotateKeys]],
   ['Looking:', [registerGet, registerDescribe]],
   ['Setting up:', [registerCrds]],

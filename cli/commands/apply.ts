@@ -1,0 +1,115 @@
+// `realmctl apply -f`: the plan is shown, agreed to, and just that plan is applied, realm after realm.
+import { ServerProblem } from '../../server/contract/client.ts';
+import { type Cli, examples, type Register } from '../command.ts';
+import { addPlan, ask, type PlanOptions, readWanted, type Wanted } from '../declarations.ts';
+import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
+import { addOutput, type Format, plain, print, say } from '../output.ts';
+import { inSync, type Planned, planText, sumText } from '../plan.ts';
+import { confirm } from '../prompt.ts';
+import { printPlans, sayConflicts } from './diff.ts';
+
+interface Options extends PlanOptions {
+  yes?: true;
+  dryRun?: true;
+  output: Format;
+}
+
+export const registerApply: Register = (program, cli) => {
+  const command = program.command('apply').description('make realms what files declare');
+  examples(
+    addOutput(
+      addPlan(command)
+        .option('-y, --yes', 'apply without asking; needed where there is no terminal')
+        .option('--dry-run', 'show the plan, change nothing'),
+    ),
+    'realmctl apply -f acme.yaml',
+    'realmctl apply -f realms/ -R --prune --yes --manager ci:realms',
+    'kustomize build overlays/staging | realmctl apply -f - --yes',
+    'realmctl apply -f acme.yaml --force        # take over what other managers own',
+    '',
+    'Each realm is applied whole or not at all, and only if it still is as it was planned.',
+    'Exit code: 0 applied or in sync, 2 refused or in conflict, 3 unreachable.',
+  ).action((options: Options) => apply(cli, options));
+};
+
+async function apply(cli: Cli, options: Options): Promise<void> {
+  const { io } = cli;
+  const wanted = await readWanted(cli, options);
+  refuseMissing(cli, wanted);
+  const connection = await cli.connect();
+  const plans: Planned[] = [];
+  for (const realm of wanted.realms)
+    plans.push({ realm: realm.realm, plan: await ask(cli, connection, realm, options), notCompared: [] });
+  const conflict = plans.some(({ plan }) => plan.conflicts.length > 0);
+  const open = plans.filter((planned) => !inSync(planned));
+  if (options.dryRun || conflict || open.length === 0) {
+    printPlans(cli, options.output, plans);
+    if (!conflict) return;
+    sayConflicts(cli);
+    if (!options.dryRun) say(io, 'Nothing was applied.');
+    throw new Outcome(2);
+  }
+  // json and yaml are for what was done; the plan that is to be agreed to is for people
+  const shown = options.output === 'table' ? io.stdout : io.stderr;
+  shown.write(`${[...open.map((planned) => planText(io, planned)), sumText(open)].join('\n')}\n`);
+  await agree(cli, options);
+
+  const applied: Planned[] = [];
+  for (const { realm, plan } of open) {
+    const merged = wanted.realms.find((one) => one.realm === realm);
+    if (!merged) continue;
+    try {
+      cli.signal.throwIfAborted();
+      applied.push({ realm, plan: await ask(cli, connection, merged, options, plan.revision), notCompared: [] });
+    } catch (error) {
+      sayPartial(cli, { applied, failed: realm, open });
+      throw known(error, realm);
+    }
+    if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${plan.summary.text}.`);
+  }
+  if (options.output !== 'table')
+    print(io, options.output, {
+      value: { applied: applied.map(({ realm, plan }) => ({ realm, ...plan })) },
+      table: () => '',
+    });
+}
+
+function refuseMissing({ io }: Cli, { declared: { missing } }: Wanted): void {
+  if (missing.length === 0) return;
+  for (const { file, object, secret, key } of missing)
+    say(io, plain(`${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
+  throw new Refused('a secret is missing', 'Give the Secret too, for example with a second -f.');
+}
+
+async function agree(cli: Cli, { yes }: Options): Promise<void> {
+  if (yes) return;
+  if (!cli.io.terminal)
+    throw new Refused('nothing was applied: this is not a terminal, so nobody can be asked', 'Add --yes to apply.');
+  if (!(await confirm(cli, 'Apply this?'))) throw new Refused('nothing was applied');
+}
+
+/** Where several realms are applied and one fails, which is which. */
+function sayPartial(
+  { io }: Cli,
+  { applied, failed, open }: { applied: readonly Planned[]; failed: string; open: readonly Planned[] },
+): void {
+  if (open.length < 2) return;
+  const names = (all: readonly string[]) => plain(all.join(', ')) || 'none';
+  const done = applied.map(({ realm }) => realm);
+  const rest = open.map(({ realm }) => realm).filter((realm) => realm !== failed && !done.includes(realm));
+  say(io, `Applied: ${names(done)}. Failed: ${plain(failed)}. Not tried: ${names(rest)}.`);
+}
+
+function known(error: unknown, realm: string): unknown {
+  if (error instanceof ServerProblem && error.status === 412)
+    return new Refused(
+      `realm ${realm} has changed since it was planned, and was left alone`,
+      'Look at the plan again: run it once more.',
+    );
+  const { code } = faultOf(error);
+  if (error instanceof Interrupted || code === 130)
+    return new Interrupted(
+      `interrupted at realm ${realm}: it is applied whole or not at all; realmctl diff tells which`,
+    );
+  return error;
+}

@@ -1,0 +1,44 @@
+// `realmctl validate -f`: everything that is wrong with files and can be known without a server.
+import { type Cli, examples, type Register } from '../command.ts';
+import { addFiles, type FileOptions, faultText, wantedBy } from '../declarations.ts';
+import { Outcome } from '../faults.ts';
+import { addOutput, type Format, paint, plain, print, say } from '../output.ts';
+
+export const registerValidate: Register = (program, cli) => {
+  const command = program.command('validate').description('check files against the schemas, without a server');
+  examples(
+    addOutput(addFiles(command)),
+    'realmctl validate -f realms/ -R',
+    'kustomize build overlays/staging | realmctl validate -f -',
+    'realmctl validate -f realms/ -o json | jq .faults',
+    '',
+    'Exit code: 0 valid, 2 a fault.',
+  ).action((options: FileOptions & { output: Format }) => validate(cli, options));
+};
+
+async function validate(cli: Cli, { output, ...options }: FileOptions & { output: Format }): Promise<void> {
+  const { io } = cli;
+  // which realm a document is for matters only to those that send it
+  const { declared, realms, faults } = await wantedBy(cli, { realm: 'document', ...options });
+  const { counts, skipped, missing } = declared;
+  print(io, output, {
+    value: {
+      valid: faults.length === 0,
+      faults,
+      objects: Object.fromEntries(counts),
+      skipped: Object.fromEntries(skipped),
+      missingSecrets: missing.map(({ file, object, secret, key }) => ({ file, object, secret, key })),
+    },
+    table: () => faults.map((fault) => paint(io, 'red', faultText(fault))).join('\n'),
+  });
+  for (const { file, object, secret, key } of missing)
+    say(io, plain(`${file}: ${object}: note: the Secret ${secret} with the key ${key} is in none of the files`));
+  const listed = (all: ReadonlyMap<string, number>) => [...all].map(([kind, n]) => `${n} × ${kind}`).join(', ');
+  if (skipped.size > 0) say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${listed(skipped)}.`));
+  if (faults.length > 0) {
+    say(io, faults.length === 1 ? 'One fault.' : `${faults.length} faults.`);
+    throw new Outcome(2);
+  }
+  if (realms.length === 0 && counts.size === 0) say(io, 'There is nothing of Realmkeeper’s in it.');
+  else say(io, plain(`Valid: ${listed(counts)}.`));
+}

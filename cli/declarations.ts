@@ -1,0 +1,117 @@
+// Owns: the options of what reads `-f` (apply, diff, validate), the faults of files in words, asking for a realm's plan.
+// Does not own: reading (files.ts), what is declared (declared.ts, merge.ts), plans in words (plan.ts).
+// Implements: issue "CLI": exit code 2 for what a file says wrongly, before anything is sent.
+import type { Command } from 'commander';
+import { ServerProblem } from '../server/contract/client.ts';
+import { importRealm, ManagerName, type Plan } from '../server/contract/transfer.ts';
+import { type Cli, type Connection, realmName } from './command.ts';
+import { type Declared, declaredBy } from './declared.ts';
+import { Outcome, Refused } from './faults.ts';
+import { type FileFault, readFiles } from './files.ts';
+import { type Merged, merge } from './merge.ts';
+import { plain, say } from './output.ts';
+
+export interface FileOptions {
+  file: string[];
+  recursive?: true;
+  realm?: string;
+  clusterIssuer?: string;
+}
+export interface PlanOptions extends FileOptions {
+  manager: string;
+  prune?: true;
+  force?: true;
+}
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
+const managerName = (value: string): string => {
+  if (ManagerName.safeParse(value).success) return value;
+  throw new Refused(`${value} is not the name of a manager`, 'It may hold letters, digits and : / . _ @ -');
+};
+
+export const addFiles = (command: Command): Command =>
+  command
+    .requiredOption('-f, --file <file>', 'a file or a folder of YAML or JSON, - for stdin; may be given again', collect)
+    .option('-R, --recursive', 'folders with what is below them')
+    .option('--realm <realm>', 'of documents that do not say theirs', realmName)
+    .option('--cluster-issuer <url>', 'the issuer of ServiceAccount tokens, for a serviceAccountRef without an issuer');
+
+export const addPlan = (command: Command): Command =>
+  addFiles(command)
+    .option('--prune', 'delete what this manager applied before and the files no longer hold')
+    .option('--force', 'take over what other managers own')
+    .option('--manager <name>', 'who declares it: a name of its own for each pipeline', managerName, 'realmctl');
+
+export interface Wanted {
+  declared: Declared;
+  realms: Merged[];
+  faults: FileFault[];
+}
+
+/** Everything that can be said without a server. */
+export async function wantedBy({ io }: Pick<Cli, 'io'>, options: FileOptions): Promise<Wanted> {
+  const reading = await readFiles(io, options.file, { recursive: options.recursive === true });
+  const declared = declaredBy(reading, { realm: options.realm, clusterIssuer: options.clusterIssuer });
+  const { realms, faults } = merge(declared.parts);
+  return { declared, realms, faults: [...declared.faults, ...faults] };
+}
+
+/** The same, where a server is to be asked next: a fault ends the run. */
+export async function readWanted(cli: Pick<Cli, 'io'>, options: FileOptions): Promise<Wanted> {
+  const wanted = await wantedBy(cli, options);
+  sayOthers(cli, wanted.declared);
+  if (wanted.faults.length > 0) {
+    for (const fault of wanted.faults) say(cli.io, faultText(fault));
+    say(cli.io, `${wanted.faults.length === 1 ? 'One fault' : `${wanted.faults.length} faults`}; nothing was sent.`);
+    throw new Outcome(2);
+  }
+  if (wanted.realms.length === 0)
+    throw new Refused('the files hold neither a resource of realmkeeper.dev nor a realm document');
+  return wanted;
+}
+
+function sayOthers({ io }: Pick<Cli, 'io'>, { skipped }: Declared): void {
+  if (skipped.size === 0) return;
+  const kinds = [...skipped].map(([kind, n]) => (n > 1 ? `${n} × ${kind}` : kind));
+  say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${kinds.join(', ')}.`));
+}
+
+/** `acme.yaml:12: Realm identity/acme: spec.realm: must be …` */
+export function faultText({ file, line, document, object, path, message }: FileFault): string {
+  const place =
+    line !== undefined ? `:${line}` : document !== undefined && document > 1 ? ` (document ${document})` : '';
+  return plain([`${file}${place}`, object, path, message].filter((part) => part !== undefined).join(': '));
+}
+
+const SLOW_MS = 1_500;
+
+/** Says what takes long, while it does. */
+async function patiently<T>({ io }: Pick<Cli, 'io'>, what: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => say(io, `${what} …`), SLOW_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The plan of a realm; with `revision` it is applied, where the realm still is at that revision. */
+export async function ask(
+  cli: Pick<Cli, 'io' | 'signal'>,
+  { client }: Connection,
+  { realm, document }: Merged,
+  { manager, prune = false, force = false }: { manager: string; prune?: boolean; force?: boolean },
+  revision?: number,
+): Promise<Plan> {
+  const dryRun = revision === undefined;
+  const call = client.call(importRealm, {
+    params: { realm },
+    query: { manager, prune: `${prune}`, force: `${force}`, dryRun: `${dryRun}` },
+    body: document,
+    headers: dryRun ? {} : { 'if-match': `"${revision}"` },
+    signal: cli.signal,
+  });
+  const { body } = await patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
+  if (!body) throw new ServerProblem(502, 'the server answered no plan');
+  return body;
+}

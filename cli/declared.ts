@@ -1,0 +1,259 @@
+// Owns: what the objects of files declare of which realm: the four kinds, realm documents, the Secrets that they name.
+// Does not own: reading files (files.ts), making one document of many (merge.ts), comparing (the server).
+// Implements: decisions "Custom resources", "Import, export, plan"; issue "CLI": apply, diff, validate.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { flow } from '../operator/kinds/flow.ts';
+import { type Kind, secretName, Unusable } from '../operator/kinds/kind.ts';
+import { realm } from '../operator/kinds/realm.ts';
+import { webhook } from '../operator/kinds/webhook.ts';
+import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
+import { API_VERSION, type KindName } from '../operator/resource.ts';
+import { DNS_NAME, GROUP, type SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
+import { RealmDocument } from '../server/contract/transfer.ts';
+import type { FileFault, Item, Path, Reading } from './files.ts';
+
+const NAMESPACE = 'default';
+
+/** A piece of a realm, and where it stands. */
+export interface Part {
+  realm: string;
+  document: RealmDocument;
+  item: Item;
+  /** `Realm identity/acme`, or `realm document`. */
+  object: string;
+  /** Where in the object a part of the document came from. */
+  pathOf(at: Path): Path;
+}
+
+/** A value that no file holds. */
+export interface MissingSecret {
+  realm: string;
+  /** `identity/billing`, `secret` */
+  secret: string;
+  key: string;
+  object: string;
+  file: string;
+  /** What a change of that object is called in a plan. */
+  subject: { kind: string; key: string }[];
+}
+
+export interface Declared {
+  parts: Part[];
+  missing: MissingSecret[];
+  faults: FileFault[];
+  /** Kinds that are others' and how many of each. */
+  skipped: Map<string, number>;
+  counts: Map<string, number>;
+}
+
+const ObjectHead = z.looseObject({ apiVersion: z.string(), kind: z.string() });
+const Metadata = z.looseObject({
+  name: z.string().min(1).max(253).regex(DNS_NAME, 'must be a name as Kubernetes has them'),
+  namespace: z.string().min(1).max(63).optional(),
+});
+const Secret = z.looseObject({
+  metadata: Metadata,
+  data: z.record(z.string(), z.base64()).nullish(),
+  stringData: z.record(z.string(), z.string()).nullish(),
+});
+
+// each kind has a spec of its own; here all are asked the same questions
+type AnyKind = Pick<Kind<{ realm: string }>, 'name'> & {
+  read(
+    spec: unknown,
+    context: ReadContext,
+  ): { realm: string; document: RealmDocument; refs: SecretKeyRef[] } | z.ZodError;
+};
+interface ReadContext {
+  metadata: { name: string; namespace: string };
+  secrets: ReadonlyMap<string, string>;
+  absent(ref: SecretKeyRef): string;
+  clusterIssuer: string | undefined;
+}
+
+function reader<Spec extends { realm: string }>(kind: Kind<Spec>): AnyKind {
+  return {
+    name: kind.name,
+    read(spec, { metadata, secrets, absent, clusterIssuer }) {
+      const parsed = kind.spec.safeParse(spec);
+      if (!parsed.success) return parsed.error;
+      const refs = kind.secrets(parsed.data);
+      const known = new Map(secrets);
+      for (const ref of refs) if (!known.has(secretName(ref))) known.set(secretName(ref), absent(ref));
+      const document = kind.document(parsed.data, { metadata, secrets: known, clusterIssuer });
+      return { realm: parsed.data.realm, document, refs };
+    },
+  };
+}
+const kinds = new Map<string, AnyKind>(
+  [reader(realm), reader(flow), reader(webhook), reader(workloadIdentity)].map((kind) => [kind.name, kind]),
+);
+const isKind = (kind: string): kind is KindName => kinds.has(kind);
+
+/** Stands for a value that isn't there, until it is taken out again. */
+const ABSENT = `absent-${randomUUID()}`;
+
+export function declaredBy(
+  { items, faults: unread }: Reading,
+  { realm: named, clusterIssuer }: { realm: string | undefined; clusterIssuer: string | undefined },
+): Declared {
+  const found: Declared = { parts: [], missing: [], faults: [...unread], skipped: new Map(), counts: new Map() };
+  const secrets = secretsOf(items, found);
+  for (const item of items) {
+    const head = ObjectHead.safeParse(item.value);
+    if (!head.success) found.faults.push(...document(item, named, found));
+    else if (head.data.apiVersion === 'v1' && head.data.kind === 'Secret') count(found.counts, 'Secret');
+    else if (!head.data.apiVersion.startsWith(`${GROUP}/`)) count(found.skipped, head.data.kind);
+    else if (head.data.apiVersion !== API_VERSION || !isKind(head.data.kind))
+      found.faults.push(
+        fault(item, `${head.data.kind} of ${head.data.apiVersion} is not known; there is ${API_VERSION}`, []),
+      );
+    else found.faults.push(...manifest(item, head.data.kind, { secrets, clusterIssuer }, found));
+  }
+  return found;
+}
+
+const count = (counts: Map<string, number>, kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1);
+
+function fault({ file, document, lineOf }: Item, message: string, at: Path, object?: string): FileFault {
+  return { file, line: lineOf(at), document, object, path: at.length > 0 ? shownPath(at) : undefined, message };
+}
+
+export const shownPath = (at: Path): string =>
+  at.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${step}` : step),
+    '',
+  );
+
+const steps = (path: readonly PropertyKey[]): Path =>
+  path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+
+const zodFaults = (item: Item, { issues }: z.ZodError, before: Path, object?: string): FileFault[] =>
+  issues.flatMap((issue) => {
+    const path = [...before, ...steps(issue.path)];
+    return issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => fault(item, 'is not a known field', [...path, key], object))
+      : [fault(item, issue.message, path, object)];
+  });
+
+type Secrets = Map<string, ReadonlyMap<string, string>>;
+function secretsOf(items: readonly Item[], found: Declared): Secrets {
+  const secrets: Secrets = new Map();
+  for (const item of items) {
+    const head = ObjectHead.safeParse(item.value);
+    if (!head.success || head.data.apiVersion !== 'v1' || head.data.kind !== 'Secret') continue;
+    const parsed = Secret.safeParse(item.value);
+    if (!parsed.success) {
+      found.faults.push(...zodFaults(item, parsed.error, [], 'Secret'));
+      continue;
+    }
+    const { metadata, data, stringData } = parsed.data;
+    const name = `${metadata.namespace ?? NAMESPACE}/${metadata.name}`;
+    if (secrets.has(name)) {
+      found.faults.push(fault(item, `the Secret ${name} is there twice`, ['metadata', 'name'], `Secret ${name}`));
+      continue;
+    }
+    const decoded = Object.entries(data ?? {}).map(
+      ([key, value]) => [key, Buffer.from(value, 'base64').toString()] as const,
+    );
+    secrets.set(name, new Map([...decoded, ...Object.entries(stringData ?? {})]));
+  }
+  return secrets;
+}
+
+/** Values of the Secrets of one namespace, by `name/key`. */
+function valuesIn(secrets: Secrets, namespace: string): Map<string, string> {
+  const known = new Map<string, string>();
+  for (const [name, values] of secrets) {
+    const [where, short] = name.split('/');
+    if (where === namespace) for (const [key, value] of values) known.set(`${short}/${key}`, value);
+  }
+  return known;
+}
+
+function manifest(
+  item: Item,
+  kind: KindName,
+  { secrets, clusterIssuer }: { secrets: Secrets; clusterIssuer: string | undefined },
+  found: Declared,
+): FileFault[] {
+  count(found.counts, kind);
+  const parsed = z.looseObject({ metadata: Metadata, spec: z.unknown() }).safeParse(item.value);
+  if (!parsed.success) return zodFaults(item, parsed.error, [], kind);
+  const { metadata, spec } = parsed.data;
+  const { name, namespace = NAMESPACE } = metadata;
+  const object = `${kind} ${namespace}/${name}`;
+  const absent: SecretKeyRef[] = [];
+  try {
+    const read = kinds.get(kind)?.read(spec, {
+      metadata: { name, namespace },
+      secrets: valuesIn(secrets, namespace),
+      clusterIssuer,
+      absent(ref) {
+        absent.push(ref);
+        return ABSENT;
+      },
+    });
+    if (!read) return [];
+    if (read instanceof z.ZodError) return zodFaults(item, read, ['spec'], object);
+    const { realm: of, document } = read;
+    found.parts.push({ realm: of, document: withoutAbsent(document), item, object, pathOf: (at) => inSpec(kind, at) });
+    const subject = subjectsWithout(document);
+    return absent.flatMap((ref) => {
+      const secret = `${namespace}/${ref.name}`;
+      if (secrets.has(secret)) return [fault(item, `the Secret ${secret} has no key ${ref.key}`, ['spec'], object)];
+      found.missing.push({ realm: of, secret, key: ref.key, object, file: item.file, subject });
+      return [];
+    });
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    const hint = /issuer of this cluster/.test(error.message) ? ', or give --cluster-issuer' : '';
+    return [fault(item, `${error.message}${hint}`, ['spec'], object)];
+  }
+}
+
+/** A document's paths are the spec's by the same names, but for the settings and what is an object of its own. */
+function inSpec(kind: KindName, [section, ...rest]: Path): Path {
+  if (kind === 'Realm') return ['spec', section === 'realm' ? 'settings' : (section ?? ''), ...rest];
+  return section === 'realm' ? ['spec', 'bind'] : ['spec'];
+}
+
+function subjectsWithout({ clients = [], webhooks = [] }: RealmDocument): { kind: string; key: string }[] {
+  return [
+    ...clients.filter((c) => c.secret === ABSENT).map((c) => ({ kind: 'client', key: c.clientId })),
+    ...webhooks.filter((w) => w.secret === ABSENT).map((w) => ({ kind: 'webhook', key: w.name })),
+  ];
+}
+function withoutAbsent(document: RealmDocument): RealmDocument {
+  const without = <T extends { secret?: string | undefined }>(one: T): T => {
+    if (one.secret !== ABSENT) return one;
+    const { secret: _, ...rest } = one;
+    return rest as T; // a type parameter's rest isn't assignable to it
+  };
+  return {
+    ...document,
+    ...(document.clients && { clients: document.clients.map(without) }),
+    ...(document.webhooks && { webhooks: document.webhooks.map(without) }),
+  };
+}
+
+function document(item: Item, named: string | undefined, found: Declared): FileFault[] {
+  const object = 'realm document';
+  const { value } = item;
+  count(found.counts, object);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [fault(item, 'is neither a Kubernetes object nor a realm document', [])];
+  if ('kind' in value || 'apiVersion' in value)
+    return [fault(item, 'a Kubernetes object has both apiVersion and kind', [])];
+  const parsed = RealmDocument.safeParse(value);
+  if (!parsed.success) return zodFaults(item, parsed.error, [], object);
+  const { formatVersion: _, requiredEnv: __, realm: settings, ...rest } = parsed.data;
+  const { realmId, ...declared } = settings ?? {};
+  const name = realmId ?? named;
+  if (name === undefined)
+    return [fault(item, 'does not say which realm it is for: give --realm, or realm.realmId in it', [], object)];
+  const whole = { ...rest, ...(settings && { realm: declared }) };
+  found.parts.push({ realm: name, document: whole, item, object, pathOf: (at) => at });
+  return [];
+}

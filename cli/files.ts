@@ -1,0 +1,163 @@
+// Owns: what `-f` names, read: files, folders, stdin; YAML with several documents, JSON, lists; and where each thing stands.
+// Does not own: what an object means (declared.ts).
+// Implements: issue "CLI": files, folders, stdin, kustomize output.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { isMap, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
+import type { Io } from './command.ts';
+import { Refused } from './faults.ts';
+
+export type Path = readonly (string | number)[];
+
+/** Something that is wrong in a file; offline, or before anything is sent. */
+export interface FileFault {
+  file: string;
+  line: number | undefined;
+  /** The document's place in the file, from 1. */
+  document: number | undefined;
+  /** `Realm identity/acme`, where that is known. */
+  object: string | undefined;
+  /** `spec.clients[0].clientId` */
+  path: string | undefined;
+  message: string;
+}
+
+/** One object of a file. */
+export interface Item {
+  file: string;
+  document: number;
+  value: unknown;
+  /** The line of a field, or of the nearest thing around it. */
+  lineOf(at: Path): number | undefined;
+}
+
+export interface Reading {
+  items: Item[];
+  faults: FileFault[];
+}
+
+const STDIN = '-';
+/** Beyond this a file's lines aren't counted: the parser that knows them takes ten times as long. */
+const LINES_UP_TO = 4_000_000;
+
+export async function readFiles(
+  io: Pick<Io, 'stdin'>,
+  names: readonly string[],
+  { recursive }: { recursive: boolean },
+): Promise<Reading> {
+  const reading: Reading = { items: [], faults: [] };
+  const files = (await Promise.all(names.map((name) => filesOf(name, recursive)))).flat();
+  if (files.filter((file) => file === STDIN).length > 1) throw new Refused('stdin can be read once');
+  for (const file of new Set(files)) {
+    const text = file === STDIN ? await textOf(io.stdin) : await readFile(file, 'utf8');
+    const shown = file === STDIN ? 'stdin' : file;
+    if (file.endsWith('.json') && text.length > LINES_UP_TO) takeJson(shown, text, reading);
+    else takeYaml(shown, text, reading);
+  }
+  return reading;
+}
+
+async function textOf(stdin: Io['stdin']): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A folder's files in the order of their names; a link to a folder isn't followed, so that there is no circle. */
+async function filesOf(name: string, recursive: boolean): Promise<string[]> {
+  if (name === STDIN) return [STDIN];
+  if (/^https?:/.test(name)) throw new Refused(`${name} is not a file`, 'Fetch it first: curl … | realmctl … -f -');
+  const found = await stat(name).catch(() => {
+    throw new Refused(`there is no file or folder ${name}`);
+  });
+  if (!found.isDirectory()) return [name];
+  const entries = await readdir(name, { withFileTypes: true });
+  const files: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.')) continue;
+    const inside = path.join(name, entry.name);
+    if (entry.isDirectory() && recursive) files.push(...(await filesOf(inside, true)));
+    else if (!entry.isDirectory() && isManifest(entry.name) && (await stat(inside)).isFile()) files.push(inside);
+  }
+  return files;
+}
+
+/** What kustomize and Helm read themselves is no manifest. */
+const isManifest = (name: string): boolean =>
+  /\.(ya?ml|json)$/i.test(name) && !/^(kustomization\.ya?ml|Chart\.yaml|values[^/]*\.ya?ml)$/.test(name);
+
+function takeJson(file: string, text: string, reading: Reading): void {
+  try {
+    take({ file, document: 1, value: JSON.parse(text), lineOf: () => undefined }, reading);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    reading.faults.push({ file, line: undefined, document: 1, object: undefined, path: undefined, message });
+  }
+}
+
+function takeYaml(file: string, text: string, reading: Reading): void {
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter, merge: true });
+  for (const [index, parsed] of documents.entries()) {
+    const document = index + 1;
+    const lineAt = (offset: number) => lineCounter.linePos(offset).line;
+    const fault = (message: string, offset: number | undefined) =>
+      reading.faults.push({
+        file,
+        line: offset === undefined ? undefined : lineAt(offset),
+        document,
+        object: undefined,
+        path: undefined,
+        message,
+      });
+    for (const error of parsed.errors) fault(firstLine(error.message), error.pos[0]);
+    if (parsed.errors.length > 0 || parsed.contents === null) continue;
+    const { contents } = parsed;
+    try {
+      const value: unknown = parsed.toJS();
+      if (value === null) continue;
+      const lineOf = (at: Path) => {
+        const offset = nodeAt(contents, at)?.range?.[0];
+        return offset === undefined ? undefined : lineAt(offset);
+      };
+      take({ file, document, value, lineOf }, reading);
+    } catch (error) {
+      fault(error instanceof Error ? error.message : String(error), contents.range?.[0]);
+    }
+  }
+}
+
+/** The parser draws the place below its message, and names it in it. */
+const firstLine = (message: string) => message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
+
+function nodeAt(root: Node, at: Path): Node | undefined {
+  let node: Node = root;
+  for (const step of at) {
+    const next = isMap(node) || isSeq(node) ? node.get(step, true) : undefined;
+    if (!next) return node;
+    node = next;
+  }
+  return node;
+}
+
+/** kubectl's `List`, and any other that has `items`, stands for what it holds. */
+function take(item: Item, reading: Reading): void {
+  const { value } = item;
+  if (!isList(value)) {
+    reading.items.push(item);
+    return;
+  }
+  for (const [index, inner] of value.items.entries()) {
+    take({ ...item, value: inner, lineOf: (path) => item.lineOf(['items', index, ...path]) }, reading);
+  }
+}
+
+const isList = (value: unknown): value is { items: unknown[] } =>
+  typeof value === 'object' &&
+  value !== null &&
+  'kind' in value &&
+  typeof value.kind === 'string' &&
+  value.kind.endsWith('List') &&
+  'apiVersion' in value &&
+  'items' in value &&
+  Array.isArray(value.items);

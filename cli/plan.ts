@@ -1,0 +1,134 @@
+// Owns: a plan in words and colours: what is made, changed, deleted, what changes hands, what stands in the way.
+// Does not own: the comparing; that is the server's.
+// Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
+import type { Change, OwnershipMove, Plan } from '../server/contract/transfer.ts';
+import type { Io } from './command.ts';
+import type { MissingSecret } from './declared.ts';
+import { paint, plain } from './output.ts';
+
+const WIDE = 160;
+
+/** A realm's plan, or why there is none. */
+export interface Planned {
+  realm: string;
+  plan: Plan;
+  /** Secrets that no file holds. */
+  notCompared: readonly MissingSecret[];
+}
+
+/** Nothing differs but what could not be compared. */
+export function inSync({ plan, notCompared }: Planned): boolean {
+  if (plan.inSync) return true;
+  const subjects = notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
+  return (
+    plan.changes.length === 0 &&
+    plan.conflicts.length === 0 &&
+    plan.ownership.length > 0 &&
+    plan.ownership.every(({ action, kind, key }) => action === 'fields' && subjects.includes(`${kind} ${key}`))
+  );
+}
+
+export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
+  const { realm, plan, notCompared } = planned;
+  const title = paint(io, 'bold', `Realm ${plain(realm)}`);
+  const lines = [
+    ...plan.changes.flatMap((change) => changeLines(io, change)),
+    ...handed(io, plan),
+    ...plan.conflicts.map(({ kind, key, path, manager }) =>
+      paint(io, 'red', `! ${plain(`${kind} ${key}${path ? ` ${path}` : ''}`)} is managed by ${plain(manager)}`),
+    ),
+    ...notCompared.map(({ secret, key, object }) =>
+      paint(
+        io,
+        'dim',
+        `? ${plain(object)}: secret not compared, the Secret ${plain(secret)} (key ${plain(key)}) is in no file`,
+      ),
+    ),
+  ];
+  if (lines.length === 0) return `${title}  ${paint(io, 'dim', 'in sync')}`;
+  return [title, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+const signs = { create: '+', update: '~', delete: '-' } as const;
+const colours = { create: 'green', update: 'yellow', delete: 'red' } as const;
+
+function changeLines(io: Pick<Io, 'colour'>, { action, kind, key, fields }: Change): string[] {
+  const name = plain(kind === 'settings' ? 'settings' : `${kind} ${key}`);
+  const head = paint(io, colours[action], `${signs[action]} ${action} ${name}`);
+  if (action === 'delete') return [head];
+  const shown = fields.flatMap(({ path, from, to }) =>
+    action === 'create' ? [`${plain(path)}: ${value(to)}`] : differences(path, from, to),
+  );
+  return [head, ...shown.map((line) => `    ${line}`)];
+}
+
+/** What nobody would want to read twice: an object that is made is taken too. */
+function handed(io: Pick<Io, 'colour'>, { changes, ownership, manager }: Plan): string[] {
+  const made = new Set(changes.filter(({ action }) => action === 'create').map(({ kind, key }) => `${kind} ${key}`));
+  const of = (is: (move: OwnershipMove) => boolean) =>
+    ownership.filter((move) => is(move) && !made.has(`${move.kind} ${move.key}`));
+  const names = (moves: OwnershipMove[]) => plain(moves.map(({ kind, key }) => `${kind} ${key}`).join(', '));
+  const line = (words: string, moves: OwnershipMove[]) =>
+    moves.length > 0 ? [paint(io, 'magenta', `> ${words}: ${names(moves)}`)] : [];
+  const taken = of(({ action, from }) => action === 'take' && from !== undefined);
+  return [
+    ...taken.map(({ kind, key, from = '' }) =>
+      paint(io, 'magenta', `> take over ${plain(`${kind} ${key}`)} from ${plain(from)}`),
+    ),
+    ...line(
+      `manage as ${plain(manager)}`,
+      of(({ action, from }) => action === 'take' && from === undefined),
+    ),
+    ...line(
+      'declare other fields of',
+      of(({ action }) => action === 'fields'),
+    ),
+    ...line(
+      'no longer manage',
+      of(({ action }) => action === 'release'),
+    ),
+  ];
+}
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
+const isList = (v: unknown): v is unknown[] => Array.isArray(v);
+const scalar = (v: unknown) => typeof v !== 'object' || v === null;
+
+/** Down to what really differs, so that a changed leaf of a flow isn't a wall of JSON. */
+function differences(path: string, from: unknown, to: unknown): string[] {
+  if (JSON.stringify(from) === JSON.stringify(to) && from !== '***') return [];
+  if (isObject(from) && isObject(to)) {
+    const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
+    return [...keys].flatMap((key) => differences(`${path}.${key}`, from[key], to[key]));
+  }
+  if (isList(from) && isList(to)) {
+    if (from.every(scalar) && to.every(scalar)) return [`${plain(path)}: ${listed(from, to)}`];
+    const longest = Math.max(from.length, to.length);
+    return Array.from({ length: longest }, (_, i) => differences(`${path}[${i}]`, from[i], to[i])).flat();
+  }
+  return [`${plain(path)}: ${value(from)} → ${value(to)}`];
+}
+
+function listed(from: readonly unknown[], to: readonly unknown[]): string {
+  const gone = from.filter((one) => !to.includes(one)).map((one) => `- ${value(one)}`);
+  const come = to.filter((one) => !from.includes(one)).map((one) => `+ ${value(one)}`);
+  const changes = [...gone, ...come];
+  return changes.length > 0 ? changes.join(', ') : `${value(from)} → ${value(to)}`;
+}
+
+function value(of: unknown): string {
+  if (of === undefined || of === null) return 'nothing';
+  if (of === '***') return '***';
+  const text = JSON.stringify(of);
+  return plain(text.length > WIDE ? `${text.slice(0, WIDE)}…` : text);
+}
+
+/** `2 to create, 1 to update, 0 to delete in 2 realms`. */
+export function sumText(all: readonly Planned[]): string {
+  const sum = (of: 'create' | 'update' | 'delete') => all.reduce((n, { plan }) => n + plan.summary[of], 0);
+  const conflicts = all.reduce((n, { plan }) => n + plan.conflicts.length, 0);
+  const where = all.length === 1 ? `realm ${all[0]?.realm}` : `${all.length} realms`;
+  if (all.every(inSync)) return `In sync: ${where}.`;
+  const counts = `${sum('create')} to create, ${sum('update')} to update, ${sum('delete')} to delete`;
+  return `${counts}${conflicts > 0 ? `, ${conflicts} in conflict` : ''} in ${where}.`;
+}
