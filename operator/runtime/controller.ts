@@ -13,6 +13,7 @@ import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
 import type { Details } from './details.ts';
 import { newsOf } from './news.ts';
+import { flowsFirst } from './flows-first.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { changeLines, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';
@@ -53,7 +54,7 @@ interface Common {
 
 export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, details, looked, applied, writing, metrics, log, now } = options;
-  const remove = createDeletion({ client, clusterName });
+  const remove = createDeletion({ client, clusterName, now });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
     const resource = source.get(key);
@@ -125,7 +126,10 @@ export function createController(options: ControllerOptions) {
     }: { document: RealmDocument; own: Record<string, unknown>; standing: Standing; mustExist: boolean },
   ): Promise<Result> {
     const wanted = { realm, manager: managerOf(clusterName, resource), document, force: false };
-    let planned = await dryRun(client, { ...wanted, mustExist });
+    let planned = await dryRun(client, { ...wanted, mustExist }).catch((refusal: unknown) => {
+      if (mustExist) throw refusal;
+      return flowsFirst(client, wanted, refusal);
+    });
     looked(realm, planned.revision);
     if (standing.isNew && planned.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
     if (planned.conflicts.length > 0) {

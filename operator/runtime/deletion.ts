@@ -1,11 +1,13 @@
 // What deleting a resource does on the server: release, remove, or delete the realm. It ends well where there is nothing left.
 // Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
-import { deleteRealm, getAdoption } from '../../server/contract/realms.ts';
+import { RealmName } from '../../server/contract/names.ts';
+import { deleteRealm, getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { releaseManager } from '../../server/contract/transfer.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { managersOf } from '../managers.ts';
 import { managerOf, type Resource } from '../resource.ts';
+import { Waiting } from './outcome.ts';
 
 /** What of a kind deletion goes by. */
 type Rules = Pick<Kind<{ realm: string }>, 'attached' | 'deletionPolicy'>;
@@ -15,21 +17,50 @@ interface Aim {
   policy: 'Retain' | 'Delete';
 }
 
+/** How long an object that something else needs is waited for: what needs it may be about to go, too. */
+const IN_USE_MS = 30_000;
+
 /** What deletion needs of a spec; a spec that isn't even that much names nothing on the server. */
 function aimOf(spec: unknown, kind: Rules): Aim | undefined {
-  if (typeof spec !== 'object' || spec === null || !('realm' in spec) || typeof spec.realm !== 'string')
-    return undefined;
+  if (typeof spec !== 'object' || spec === null || !('realm' in spec)) return undefined;
+  const realm = RealmName.safeParse(spec.realm);
+  if (!realm.success) return undefined;
   const asked = 'deletionPolicy' in spec ? spec.deletionPolicy : undefined;
-  return { realm: spec.realm, policy: asked === 'Retain' || asked === 'Delete' ? asked : kind.deletionPolicy };
+  return { realm: realm.data, policy: asked === 'Retain' || asked === 'Delete' ? asked : kind.deletionPolicy };
 }
 
-export function createDeletion({ client, clusterName }: { client: Client; clusterName: string }) {
-  /** Asked of the server: a status may have been lost between the apply and its write, or be written by somebody else. */
+const ofRealmResource = (manager: string): boolean => /^k8s:[^/]+\/[^/]+\/Realm\//.test(manager);
+
+export function createDeletion({ client, clusterName, now }: { client: Client; clusterName: string; now(): Date }) {
+  /**
+   * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
+   * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, and a realm
+   * that another Realm resource manages, too, isn't its alone.
+   */
   async function isTheirs(realm: string, manager: string): Promise<boolean> {
-    const params = { realm };
-    const adoption = await client.call(getAdoption, { params });
-    if (adoption.body?.createdBy === manager) return true;
-    return (await managersOf(client, realm)).includes(manager);
+    if (realm === MASTER) return false;
+    const adoption = await client.call(getAdoption, { params: { realm } });
+    const managers = await managersOf(client, realm);
+    if (managers.some((other) => other !== manager && ofRealmResource(other))) return false;
+    return adoption.body?.createdBy === manager || managers.includes(manager);
+  }
+
+  async function release(realm: string, manager: string, objects: 'delete' | 'keep'): Promise<string> {
+    await client.call(releaseManager, { params: { realm, '*': manager }, query: { objects } });
+    return objects === 'delete' ? `removed from the realm ${realm}` : `released; the realm ${realm} keeps it`;
+  }
+
+  /** An object that a client or a flow needs can't go. For good it must not hold up a namespace that is deleted. */
+  async function removeObjects(realm: string, manager: string, deletedAt: number): Promise<string> {
+    try {
+      return await release(realm, manager, 'delete');
+    } catch (error) {
+      if (!(error instanceof ServerProblem && error.status === 409)) throw error;
+      if (now().getTime() < deletedAt + IN_USE_MS)
+        throw new Waiting('InUse', `something in the realm ${realm} still needs it`);
+      await release(realm, manager, 'keep');
+      return `released; the realm ${realm} keeps it, because something there needs it`;
+    }
   }
 
   /** Answers what was done, in words. */
@@ -39,17 +70,12 @@ export function createDeletion({ client, clusterName }: { client: Client; cluste
     const { realm, policy } = aim;
     const manager = managerOf(clusterName, resource);
     try {
-      // A Realm resource that never came to apply owns nothing: it must not delete somebody else's realm.
-      if (policy === 'Delete' && !kind.attached && (await isTheirs(realm, manager))) {
+      if (policy === 'Retain') return await release(realm, manager, 'keep');
+      if (!kind.attached && (await isTheirs(realm, manager))) {
         await client.call(deleteRealm, { params: { realm } });
         return `deleted the realm ${realm}`;
       }
-      const objects = policy === 'Delete' && kind.attached ? 'delete' : 'keep';
-      await client.call(releaseManager, {
-        params: { realm, '*': manager },
-        query: { objects },
-      });
-      return objects === 'delete' ? `removed from the realm ${realm}` : `released; the realm ${realm} keeps it`;
+      return await removeObjects(realm, manager, Date.parse(resource.metadata.deletionTimestamp ?? ''));
     } catch (error) {
       // no realm, or nothing that this resource managed: there is nothing left to do
       if (error instanceof ServerProblem && error.status === 404) return 'nothing is left on the server';

@@ -20,9 +20,12 @@ export const systemTimers: Timers = {
 };
 
 export interface Queue {
-  /** Runs the key as soon as there is room. */
-  add(key: string): void;
-  /** Runs the key after `ms`; an earlier time wins. */
+  /**
+   * Runs the key as soon as there is room; what is done at leisure lets others go first, but never waits for ever: one
+   * run of four is its.
+   */
+  add(key: string, options?: { leisure?: boolean }): void;
+  /** Runs the key after `ms`, at leisure; an earlier time wins. */
   addAfter(key: string, ms: number): void;
   /** What made runs fail is over: whatever backs off runs now, and its failures are forgotten. */
   hurry(): void;
@@ -50,10 +53,15 @@ export interface QueueOptions {
 
 const BASE_MS = 500;
 const MAX_MS = 5 * 60_000;
+/** So many runs in a row before what is done at leisure has one. */
+const URGENT_RUNS = 3;
 
 export function createQueue(options: QueueOptions): Queue {
   const { run, failed, lane = () => '', waited, concurrency = 4, timers = systemTimers } = options;
-  const ready = createLanes(lane);
+  const urgent = createLanes(lane);
+  const leisurely = createLanes(lane);
+  const ready = { size: () => urgent.size() + leisurely.size() };
+  let urgentRuns = 0;
   const running = new Map<string, number>();
   const again = new Set<string>();
   const later = new Map<string, { at: number; cancel(): void }>();
@@ -61,24 +69,40 @@ export function createQueue(options: QueueOptions): Queue {
   let stopped = false;
   let waiters: (() => void)[] = [];
 
-  function add(key: string): void {
+  function add(key: string, { leisure = false } = {}): void {
     if (stopped) return;
     later.get(key)?.cancel();
     later.delete(key);
     if (running.has(key)) again.add(key);
-    else ready.add(key, timers.now());
+    else enqueue(key, leisure);
     pump();
   }
 
+  function enqueue(key: string, leisure: boolean): void {
+    if (urgent.has(key) || (leisure && leisurely.has(key))) return;
+    // whoever has waited at leisure has waited
+    const since = leisurely.remove(key) ?? timers.now();
+    (leisure ? leisurely : urgent).add(key, since);
+  }
+
+  function next(): { key: string; since: number } | undefined {
+    if (urgentRuns < URGENT_RUNS && urgent.size() > 0) {
+      urgentRuns += 1;
+      return urgent.take();
+    }
+    urgentRuns = 0;
+    return leisurely.take() ?? urgent.take();
+  }
+
   function addAfter(key: string, ms: number): void {
-    if (stopped || ready.has(key) || again.has(key)) return;
+    if (stopped || urgent.has(key) || leisurely.has(key) || again.has(key)) return;
     const at = timers.now() + ms;
     const waiting = later.get(key);
     if (waiting && waiting.at <= at) return;
     waiting?.cancel();
     const cancel = timers.after(ms, () => {
       later.delete(key);
-      add(key);
+      add(key, { leisure: true });
     });
     later.set(key, { at, cancel });
   }
@@ -104,19 +128,19 @@ export function createQueue(options: QueueOptions): Queue {
       backOff(key);
     } finally {
       running.delete(key);
-      if (again.delete(key) && !stopped) ready.add(key, timers.now());
+      if (again.delete(key) && !stopped) enqueue(key, false);
       pump();
     }
   }
 
   function pump(): void {
     while (running.size < concurrency) {
-      const next = ready.take();
-      if (!next) break;
+      const turn = next();
+      if (!turn) break;
       const now = timers.now();
-      running.set(next.key, now);
-      waited?.(now - next.since);
-      void execute(next.key);
+      running.set(turn.key, now);
+      waited?.(now - turn.since);
+      void execute(turn.key);
     }
     if (running.size === 0 && ready.size() === 0) {
       for (const waiter of waiters) waiter();
@@ -127,7 +151,7 @@ export function createQueue(options: QueueOptions): Queue {
   function hurry(): void {
     const backing = [...failures.keys()];
     failures.clear();
-    for (const key of backing) if (later.has(key) || running.has(key)) add(key);
+    for (const key of backing) if (later.has(key) || running.has(key)) add(key, { leisure: true });
   }
 
   const idle = () =>
@@ -148,7 +172,8 @@ export function createQueue(options: QueueOptions): Queue {
       stopped = true;
       for (const { cancel } of later.values()) cancel();
       later.clear();
-      ready.clear();
+      urgent.clear();
+      leisurely.clear();
       again.clear();
       await idle();
     },
@@ -168,6 +193,16 @@ function createLanes(laneOf: (key: string) => string) {
       if (keys.has(key)) return;
       lanes.set(name, keys.set(key, now));
       size += 1;
+    },
+    /** @returns since when it has waited */
+    remove(key: string): number | undefined {
+      const name = laneOf(key);
+      const keys = lanes.get(name);
+      const since = keys?.get(key);
+      if (!keys?.delete(key)) return undefined;
+      size -= 1;
+      if (keys.size === 0) lanes.delete(name);
+      return since;
     },
     take(): { key: string; since: number } | undefined {
       for (const [name, keys] of lanes) {

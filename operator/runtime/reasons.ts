@@ -12,9 +12,12 @@ export const conditionReasons = [
   // a dependency isn't there yet
   'SecretMissing',
   'RealmMissing',
+  'FlowMissing',
   'RealmNotDeclared',
   'ServerUnreachable',
   'SignInRefused',
+  // a deletion: something in the realm needs the object
+  'InUse',
   // it is tried again
   'ServerUnavailable',
   'Changed',

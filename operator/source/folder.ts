@@ -208,7 +208,7 @@ export const underDeletion = (resource: Resource): Resource => ({
   ...resource,
   metadata: {
     ...resource.metadata,
-    deletionTimestamp: resource.metadata.deletionTimestamp ?? new Date(0).toISOString(),
+    deletionTimestamp: resource.metadata.deletionTimestamp ?? new Date().toISOString(),
   },
 });
 

@@ -1,10 +1,15 @@
 // What deleting a resource does, as the server knows it: statuses may be lost, or written by people who may write statuses.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { flow as flowKind } from '../../operator/kinds/flow.ts';
 import { realm as realmKind } from '../../operator/kinds/realm.ts';
-import { managerOf, resourceOf } from '../../operator/resource.ts';
+import { managerOf, type Resource, resourceOf } from '../../operator/resource.ts';
 import { createDeletion } from '../../operator/runtime/deletion.ts';
+import { createClient, deleteClient } from '../../server/contract/clients.ts';
+import { listFlows } from '../../server/contract/flows.ts';
 import { createRealm, getRealm } from '../../server/contract/realms.ts';
-import { importRealm } from '../../server/contract/transfer.ts';
+import { listRoles } from '../../server/contract/roles.ts';
+import { getSettings } from '../../server/contract/settings.ts';
+import { importRealm, listManagers, type RealmDocument } from '../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const CLUSTER = 'test';
@@ -14,14 +19,21 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const declaring = (realm: string, status: object = {}) =>
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+const declaring = (realm: string, status: object = {}, namespace = 'default') =>
   resourceOf('Realm', {
-    metadata: { name: realm, namespace: 'default', uid: realm, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    metadata: { name: realm, namespace, uid: realm, deletionTimestamp },
     spec: { realm, deletionPolicy: 'Delete' },
     status,
   });
-const remove = (resource: ReturnType<typeof declaring>) =>
-  createDeletion({ client: server.admin, clusterName: CLUSTER })(resource, realmKind);
+const remove = (resource: Resource, secondsLater = 3600) =>
+  createDeletion({
+    client: server.admin,
+    clusterName: CLUSTER,
+    now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
+  })(resource, resource.kind === 'Realm' ? realmKind : flowKind);
+const applied = (resource: Resource, realm: string, body: RealmDocument) =>
+  server.admin.call(importRealm, { params: { realm }, query: { manager: managerOf(CLUSTER, resource) }, body });
 const exists = async (realm: string) =>
   (await server.admin.call(getRealm, { params: { realm } }).catch(() => undefined)) !== undefined;
 
@@ -41,4 +53,54 @@ test('somebody else’s realm stays, whatever the status of the resource says', 
   await server.admin.call(createRealm, { body: { realm: 'theirs' } });
   expect(await remove(declaring('theirs', { lastAppliedRevision: 7 }))).toBe('nothing is left on the server');
   expect(await exists('theirs')).toBe(true);
+});
+
+test('a realm that another Realm resource manages, too, stays: only what this one declared goes', async () => {
+  const realm = 'shared';
+  const [mine, theirs] = [declaring(realm), declaring(realm, {}, 'theirs')];
+  await applied(mine, realm, { roles: [{ name: 'mine' }] });
+  await applied(theirs, realm, { roles: [{ name: 'theirs' }] });
+  expect(await remove(mine)).toBe('removed from the realm shared');
+  const { body: roles } = await server.admin.call(listRoles, { params: { realm } });
+  expect(roles?.map(({ name }) => name)).toContain('theirs');
+  expect(roles?.map(({ name }) => name)).not.toContain('mine');
+  expect(await remove(theirs)).toBe('deleted the realm shared');
+});
+
+test('master can’t be deleted, and what its resource declared goes back', async () => {
+  const realm = 'master';
+  await applied(declaring(realm), realm, { realm: { displayName: 'Declared' } });
+  expect(await remove(declaring(realm))).toBe('removed from the realm master');
+  const { body } = await server.admin.call(getSettings, { params: { realm } });
+  expect(body?.displayName).not.toBe('Declared');
+});
+
+test('a spec whose realm is no realm’s name leads nowhere', async () => {
+  const strange = { ...declaring('any'), spec: { realm: '../master', deletionPolicy: 'Delete' } };
+  expect(await remove(strange)).toBe('deleted; its spec named no realm');
+});
+
+test('a Flow that a client needs is waited for a while, then the realm keeps it; the client’s going is enough', async () => {
+  const realm = 'needing';
+  await server.admin.call(createRealm, { body: { realm } });
+  const flow = (name: string) =>
+    resourceOf('Flow', { metadata: { name, namespace: 'default', uid: name, deletionTimestamp }, spec: { realm } });
+  const needed = async (name: string) => {
+    const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' as const }];
+    await applied(flow(name), realm, { flows: [{ alias: name, executions }] });
+    const body = { clientId: `of-${name}`, flowOverride: name };
+    return (await server.admin.call(createClient, { params: { realm }, body })).body?.id ?? '';
+  };
+  const flows = async () =>
+    (await server.admin.call(listFlows, { params: { realm } })).body?.map(({ alias }) => alias) ?? [];
+  const id = await needed('brief');
+  await needed('lasting');
+  for (const name of ['brief', 'lasting'])
+    await expect(remove(flow(name), 10)).rejects.toMatchObject({ reason: 'InUse' });
+  await server.admin.call(deleteClient, { params: { realm, id } });
+  expect(await remove(flow('brief'), 10)).toBe('removed from the realm needing');
+  expect(await remove(flow('lasting'), 60)).toContain('the realm needing keeps it');
+  expect(await flows()).toContain('lasting');
+  expect(await flows()).not.toContain('brief');
+  expect((await server.admin.call(listManagers, { params: { realm } })).body).toEqual([]);
 });
