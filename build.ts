@@ -48,6 +48,23 @@ const swaggerFiles: Plugin = {
   },
 };
 
+/**
+ * What is imported and never called, half a megabyte of it: JSON Schema's compilers (ours are zod's: zodAlone in
+ * server/http/fastify.ts), cron lines (jobs repeat by plain intervals), zod's messages in other languages.
+ */
+const neverCalled: Plugin = {
+  name: 'never-called',
+  setup({ onLoad }) {
+    const stands: [RegExp, string][] = [
+      [/node_modules\/@fastify\/(ajv|fast-json-stringify)-compiler\//, 'module.exports = undefined;'],
+      [/node_modules\/cron-parser\//, 'export const CronExpressionParser = undefined;'],
+      [/node_modules\/rrule-temporal\//, 'export const RRuleTemporal = undefined;'],
+      [/node_modules\/zod\/v4\/locales\/index\.js$/, "export { default as en } from './en.js';"],
+    ];
+    for (const [filter, contents] of stands) onLoad({ filter }, () => ({ contents, loader: 'js' }));
+  },
+};
+
 async function bundle(): Promise<void> {
   await build({
     absWorkingDir: root,
@@ -68,9 +85,14 @@ async function bundle(): Promise<void> {
     banner: {
       js: "import{createRequire as nodeCreateRequire}from'node:module';const require=nodeCreateRequire(import.meta.url),__dirname=import.meta.dirname,__filename=import.meta.filename;",
     },
-    plugins: [swaggerFiles],
+    plugins: [swaggerFiles, neverCalled],
     logLevel: 'warning',
   });
+  for (const file of await readdir(bundles)) {
+    // esbuild escapes such characters, but for those of tagged templates
+    if (file.endsWith('.js') && /[^\0-\xff]/.test(await readFile(path.join(bundles, file), 'utf8')))
+      console.warn(`${file} has a character beyond U+00FF in a tagged template, so V8 keeps it at two bytes for each`);
+  }
   for (const [role] of roles) {
     await writeFile(
       path.join(dist, `${role}.js`),

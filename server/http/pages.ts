@@ -71,7 +71,7 @@ export function layout({ realm, brand, title, documentTitle, body, wide }: Page)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${documentTitle ?? title} – ${name}</title>
+<title>${documentTitle ?? title} &ndash; ${name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLE_PATH}">
 ${theme}

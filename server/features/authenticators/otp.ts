@@ -96,7 +96,7 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
 <ol class="steps">
 <li>Scan this picture with your authenticator app.
 <div class="qr" role="img" aria-label="QR code for your authenticator app; the same key is below as text">${drawing}</div>
-<p class="hint" id="secret-hint">You can’t scan it? Enter this key instead:</p>
+<p class="hint" id="secret-hint">You can&rsquo;t scan it? Enter this key instead:</p>
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>Enter the code that the app shows.</li>
 </ol>

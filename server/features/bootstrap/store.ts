@@ -67,7 +67,7 @@ export async function putOperator(
   const { id, clientId, secretHash, secretSlow, at } = client;
   await sql`
     insert into client (realm_id, id, client_id, name, description, grant_types, secret_hash, secret_slow, created_at)
-    values (${realm}, ${id}, ${clientId}, 'Kubernetes operator', 'Made at start from SVC_OPERATOR_…',
+    values (${realm}, ${id}, ${clientId}, 'Kubernetes operator', 'Made at start from SVC_OPERATOR_*',
       '{client_credentials}', ${secretHash}, ${secretSlow}, ${at})
     on conflict (realm_id, client_id) do update set enabled = true, token_endpoint_auth_method = 'client_secret_basic',
       grant_types = excluded.grant_types, redirect_uris = '{}', jwks = null, jwks_uri = null,
