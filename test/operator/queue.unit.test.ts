@@ -248,6 +248,28 @@ test('lanes take turns, and keys of a lane run in the order they came', async ()
   expect(runs).toEqual(['a/1', 'a/2', 'b/1', 'c/1', 'a/3', 'b/2']);
 });
 
+test('what is done at leisure lets others go first, and has one run of four', async () => {
+  const { queue, runs, end } = harness(1);
+  queue.add('first');
+  for (let i = 0; i < 3; i += 1) queue.add(`leisure/${i}`, { leisure: true });
+  for (let i = 0; i < 5; i += 1) queue.add(`urgent/${i}`);
+  // asked for both ways it is urgent, and runs once
+  queue.add('leisure/2');
+  queue.add('urgent/0', { leisure: true });
+  for (let i = 0; i < runs.length; i += 1) await end(runs[i] ?? '');
+  expect(runs).toEqual([
+    'first',
+    'urgent/0',
+    'urgent/1',
+    'leisure/0',
+    'urgent/2',
+    'urgent/3',
+    'urgent/4',
+    'leisure/1',
+    'leisure/2',
+  ]);
+});
+
 test('it says how long a key waited for its turn, and since when the oldest run has been running', async () => {
   const { queue, waits, end, pass } = harness(1);
   expect(queue.runningSince()).toBeUndefined();
@@ -266,7 +288,7 @@ test('it says how long a key waited for its turn, and since when the oldest run 
 
 test('whatever is added and however runs end: no key twice at a time, nobody starved, nothing forgotten', async () => {
   const step = fc.oneof(
-    fc.record({ add: fc.constantFrom('a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1') }),
+    fc.record({ add: fc.constantFrom('a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1'), leisure: fc.boolean() }),
     fc.record({ end: fc.nat(), how: fc.constantFrom('fine', 'backoff', 'error') }),
     fc.record({ pass: fc.integer({ min: 0, max: 2_000 }) }),
     fc.constant({ hurry: true }),
@@ -279,7 +301,7 @@ test('whatever is added and however runs end: no key twice at a time, nobody sta
       for (const one of steps) {
         if ('add' in one) {
           asked.set(one.add, runs.length);
-          queue.add(one.add);
+          queue.add(one.add, { leisure: one.leisure });
         } else if ('pass' in one) await pass(one.pass);
         else if ('hurry' in one) queue.hurry();
         else if (open.size > 0) {
