@@ -2,6 +2,7 @@
 // The rules are runtime/leader.ts's. Decisions "Custom resources" (operator).
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { type Connections, createConnections, fetchOver } from './connections.ts';
 import { createLeader, type Leader } from './runtime/leader.ts';
 import type { Permit } from './runtime/permit.ts';
 import { systemTimers } from './runtime/queue.ts';
@@ -9,6 +10,8 @@ import { clusterLease, type LeaseOptions } from './source/lease.ts';
 
 export interface Leadership {
   permit: Permit;
+  /** What acts goes over these, `fetch` too. */
+  connections: Connections;
   /** Who leads, as last seen. */
   holder(): string | undefined;
   start(turns: Turns): void;
@@ -32,6 +35,8 @@ export function createLeadership({
 }: LeaseOptions & { leaseSeconds: number; hostname: string; log(message: string): void }): Leadership {
   const port = clusterLease(lease);
   const acting = new AbortController();
+  const connections = createConnections();
+  fetchOver(connections);
   const identity = `${hostname}_${randomBytes(8).toString('hex')}`;
   let turns: Turns | undefined;
   const leader: Leader = createLeader({
@@ -46,6 +51,7 @@ export function createLeadership({
       turns?.acquired();
     },
     lost(reason) {
+      connections.cut();
       acting.abort(new Error(`the Lease ${port.described} is lost`));
       log(`no longer leading: ${reason}; ending, so that nothing of this goes on beside the next leader`);
       turns?.lost();
@@ -54,12 +60,16 @@ export function createLeadership({
   });
   return {
     permit: { granted: leader.leading, signal: acting.signal },
+    connections,
     holder: leader.holder,
     start(what) {
       turns = what;
       leader.start();
     },
-    abort: (reason) => acting.abort(new Error(reason)),
+    abort(reason) {
+      connections.cut();
+      acting.abort(new Error(reason));
+    },
     async stop() {
       await leader.stop();
       await port.close();

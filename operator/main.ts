@@ -5,7 +5,7 @@ import { type Client, createClient } from '../server/contract/client.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
-import { always, type Permit, permittedFetch } from './runtime/permit.ts';
+import { always, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
@@ -26,7 +26,7 @@ interface Place {
 async function placeOf(
   config: OperatorConfig,
   client: Client,
-  permit: Permit,
+  { permit = always, connections }: Partial<Leadership>,
   watchFailed?: (kind: string) => void,
 ): Promise<Place> {
   if (config.manifests === undefined) {
@@ -35,22 +35,28 @@ async function placeOf(
     const options = { kubeconfig: config.kubeconfig, log: say };
     const clusterName = config.clusterName ?? (await clusterUid(options));
     const namespaces = config.watchNamespaces;
-    return { source: await clusterSource({ ...options, watchFailed, permit, namespaces }), clusterName };
+    const source = await clusterSource({ ...options, watchFailed, permit, connections, namespaces });
+    return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
   const orphans = () => orphansOf(client, clusterName);
   return { source: folderSource({ dir: config.manifests, orphans, log: say }), clusterName };
 }
 
-async function start(config: OperatorConfig, permit: Permit, monitoring: Monitoring | undefined): Promise<Operator> {
+async function start(
+  config: OperatorConfig,
+  leadership: Leadership | undefined,
+  monitoring: Monitoring | undefined,
+): Promise<Operator> {
   const { serverUrl, credential, realmNamespaces } = config;
+  const permit = leadership?.permit ?? always;
   const fetch = permittedFetch(permit, globalThis.fetch);
   const client = createClient({
     baseUrl: serverUrl,
     fetch,
     authorize: serverSession({ serverUrl, credential, fetch }),
   });
-  const { source, clusterName } = await placeOf(config, client, permit, monitoring?.metrics.watchFailed);
+  const { source, clusterName } = await placeOf(config, client, leadership ?? {}, monitoring?.metrics.watchFailed);
   const operator = await startOperator({
     source,
     client,
@@ -98,7 +104,7 @@ async function run(config: OperatorConfig): Promise<void> {
 
   const monitoring = config.listen && (await (await import('./monitoring.ts')).startMonitoring(config.listen));
   leadership = await leadershipOf(config);
-  operator = await start(config, leadership?.permit ?? always, monitoring);
+  operator = await start(config, leadership, monitoring);
   monitoring?.metrics.leading(leadership === undefined);
   if (stopping) return;
   leadership?.start({

@@ -10,6 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { z } from 'zod';
+import type { Connections } from '../connections.ts';
 import { ApiFailure } from './list-watch.ts';
 
 type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
@@ -25,8 +26,11 @@ export interface Ask {
   signal?: AbortSignal;
 }
 
-/** @param kubeconfig its path; left out: $HOME/.kube/config, or the pod's ServiceAccount */
-export function connect(kubeconfig: string | undefined) {
+/**
+ * @param kubeconfig its path; left out: $HOME/.kube/config, or the pod's ServiceAccount
+ * @param connections those that can be cut; left out: undici's own
+ */
+export function connect(kubeconfig: string | undefined, connections?: Connections) {
   const config = new KubeConfig();
   if (kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfig);
@@ -44,7 +48,12 @@ export function connect(kubeconfig: string | undefined) {
     const connect = given(tls);
     const former = current;
     const proxy = cluster?.proxyUrl;
-    current = { key, dispatcher: proxy ? new ProxyAgent({ uri: proxy, requestTls: connect }) : new Agent({ connect }) };
+    current = {
+      key,
+      dispatcher: proxy
+        ? new ProxyAgent({ uri: proxy, requestTls: connect })
+        : new Agent({ connect: connections?.connector(connect) ?? connect }),
+    };
     // what still runs over the old connections ends in peace
     void former?.dispatcher.close().catch(() => undefined);
     return current.dispatcher;

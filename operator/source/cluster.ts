@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
+import type { Connections } from '../connections.ts';
 import {
   API_VERSION,
   FINALIZER,
@@ -45,6 +46,7 @@ export interface ClusterOptions {
   /** Of ServiceAccount tokens, where it is known already. */
   issuer?: string | undefined;
   permit?: Permit;
+  connections?: Connections | undefined;
 }
 
 /** Names the cluster where nobody gave it a name. */
@@ -70,7 +72,7 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
 
 export async function clusterSource(options: ClusterOptions): Promise<Source> {
   const { kubeconfig, log, watchFailed, namespaces = [], permit = always } = options;
-  const api = connect(kubeconfig);
+  const api = connect(kubeconfig, options.connections);
   const act: Api['call'] = async (method, path, ask) => {
     demand(permit);
     return api.call(method, path, { ...ask, signal: permit.signal });

@@ -43,6 +43,7 @@ export interface Daemon {
   stop(): Promise<void>;
   /** Tells it something by a signal; gives its exit code once it has ended, which this does not wait for otherwise. */
   signal(signal: NodeJS.Signals): Promise<number | null>;
+  ended: Promise<number | null>;
 }
 
 export interface DaemonOptions {
@@ -94,7 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
     await sleep(50);
   }
-  return { stop, signal };
+  return { stop, signal, ended };
 }
 
 /** Cleans up when this process ends, however it ends. */

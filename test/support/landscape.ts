@@ -22,6 +22,11 @@ export interface Program {
   kill(): Promise<void>;
   /** Signals it; gives its exit code once it has ended. */
   signal(signal: NodeJS.Signals): Promise<number | null>;
+  /** Its exit code, once it has ended. */
+  ended(): Promise<number | null>;
+  /** Lets it sleep, as a machine does that is frozen. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** Everything it has printed, over all its lives. */
   said(): Promise<string>;
 }
@@ -91,6 +96,9 @@ export async function startLandscape({
         daemon = undefined;
       },
       signal: async (name) => (daemon ? daemon.signal(name) : null),
+      ended: async () => (daemon ? daemon.ended : null),
+      pause: async () => void daemon?.signal('SIGSTOP'),
+      resume: async () => void daemon?.signal('SIGCONT'),
       said: () => readFile(log, 'utf8').catch(() => ''),
     };
     programs.push(made);
