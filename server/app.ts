@@ -214,7 +214,7 @@ export async function buildApp({
     transact,
     clients: protocol.clients,
     settings,
-    issuerKeys: createIssuerKeys({ outbound, now, clusterIssuer: cluster?.issuer }),
+    issuerKeys: createIssuerKeys({ outbound, now }),
     mint: protocol.mint,
     adminAudience: access.audience,
     metrics,

@@ -1,6 +1,7 @@
 // The environment as one schema, parsed once; every fault is reported at once. Decisions "Where it listens, what it reads".
 // Only main.ts files read process.env and hand it here.
 import { z } from 'zod';
+import { issuerIn } from './cluster-token.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z
@@ -78,7 +79,9 @@ const Environment = z.object({
 function faultsTogether(env: Readonly<Record<string, string | undefined>>): string[] {
   const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'];
   const lacking = identity.filter((name) => env[name] === undefined);
-  const apart = lacking.length === identity.length ? [] : lacking;
+  // the issuer is also that of the cluster's token
+  const needed = lacking.filter((name) => name !== identity[0] || env.SVC_CLUSTER_TOKEN_FILE === undefined);
+  const apart = lacking.length === identity.length ? [] : needed;
   const faults = apart.map((name) => `${name}: is needed too: ${identity.join(', ')} go together`);
   if (env.DATABASE_URL !== undefined && env.SVC_MASTER_KEY === undefined) {
     faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
@@ -126,7 +129,12 @@ const operatorIdentity = ({
   SVC_OPERATOR_ISSUER: issuer,
   SVC_OPERATOR_SUBJECT: subject,
   SVC_OPERATOR_AUDIENCE: audience,
-}: Config) => (issuer && subject && audience ? { issuer, subject, audience } : undefined);
+  SVC_CLUSTER_TOKEN_FILE: tokenFile,
+}: Config) => {
+  if (!subject || !audience) return undefined;
+  if (issuer) return { issuer, subject, audience };
+  return tokenFile ? { issuer: issuerIn(tokenFile), subject, audience } : undefined;
+};
 
 /** What a server makes of itself at start. */
 export const bootstrapOptions = (config: Config) => ({
@@ -137,12 +145,16 @@ export const bootstrapOptions = (config: Config) => ({
   operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
 });
 
-/** Its issuer is the operator's; a cluster that is known by its files alone has the name that every cluster has. */
+/** Its issuer is the operator's, or that of its token; a cluster that is known by its CA alone has the name of every one. */
 export const clusterOf = ({
-  SVC_OPERATOR_ISSUER: issuer = 'https://kubernetes.default.svc',
+  SVC_OPERATOR_ISSUER: issuer,
   SVC_CLUSTER_CA_FILE: caFile,
   SVC_CLUSTER_TOKEN_FILE: tokenFile,
-}: Config) => (caFile === undefined ? undefined : { issuer, caFile, tokenFile });
+}: Config) => {
+  if (caFile === undefined) return undefined;
+  const named = issuer ?? (tokenFile === undefined ? 'https://kubernetes.default.svc' : issuerIn(tokenFile));
+  return { issuer: named, caFile, tokenFile };
+};
 
 /** What health looks at: the disk that data lies on, and the certificates that the server was given. */
 export const watched = (config: Config) => ({

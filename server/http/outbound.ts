@@ -25,6 +25,8 @@ export interface OutboundAnswer {
   status: number;
   headers: Headers;
   body: Buffer;
+  /** It came from the cluster's own issuer, by the cluster's CA. */
+  atHome?: boolean;
 }
 export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
 
@@ -38,12 +40,13 @@ export class OutboundError extends Error {
 }
 
 /**
- * The issuer of the cluster that this server runs in. Its discovery document and keys, and nothing else, are fetched
- * with the cluster's CA and the server's own token, and may be at a private address.
+ * The issuer of the cluster that this server runs in. One that anybody can ask is asked like any other. Where that fails,
+ * its discovery document and keys, and nothing else, are fetched with the server's own token, also from a private
+ * address, and only from who shows a certificate of the cluster's CA: a public issuer is never sent the token.
  */
 export interface ClusterIssuer {
   issuer: string;
-  caFile?: string | undefined;
+  caFile: string;
   tokenFile?: string | undefined;
 }
 export interface OutboundOptions {
@@ -68,21 +71,34 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
   const policy = addressPolicy(allow);
   const agent = guardedAgent({ policy, caFiles: caFile ? [caFile] : [], lookup });
   const home = cluster && homeOf(cluster);
-  const homeAgent =
-    home &&
-    guardedAgent({ policy: () => true, caFiles: [caFile, cluster.caFile].filter((f) => f !== undefined), lookup });
+  const homeAgent = cluster && guardedAgent({ policy: () => true, caFiles: [cluster.caFile], onlyThese: true, lookup });
+
+  async function sendBy(by: typeof agent, url: URL, options: OutboundRequest, headers: Record<string, string> = {}) {
+    try {
+      return await send(url, options, { dispatcher: await by.get(), headers });
+    } catch (error) {
+      throw faultOf(error, url, options);
+    }
+  }
 
   return {
     async fetch(address, options) {
       const url = parseUrl(address, options.httpsOnly ?? true);
-      const atHome = home?.covers(url, options.method ?? 'GET') ?? false;
+      const asAnybody = sendBy(agent, url, options);
+      if (!home || !homeAgent || !home.covers(url, options.method ?? 'GET')) return asAnybody;
+      const answer = await asAnybody.catch((error: OutboundError) => error);
+      if (answer instanceof OutboundError ? answer.fault === 'timed-out' : ![401, 403].includes(answer.status)) {
+        return asAnybody;
+      }
       try {
-        return await send(url, options, {
-          dispatcher: await (atHome && homeAgent ? homeAgent : agent).get(),
-          headers: atHome && home ? await home.headers() : {},
-        });
+        return { ...(await sendBy(homeAgent, url, options, await home.headers())), atHome: true };
       } catch (error) {
-        throw faultOf(error, url, options);
+        if (!(error instanceof OutboundError && answer instanceof OutboundError)) throw error;
+        throw new OutboundError(
+          error.fault,
+          `${error.message} (and without the cluster's CA: ${answer.message})`,
+          error,
+        );
       }
     },
     async close() {
@@ -127,10 +143,13 @@ async function send(
 function guardedAgent({
   policy,
   caFiles,
+  onlyThese = false,
   lookup = systemLookup,
 }: {
   policy: AddressPolicy;
   caFiles: readonly string[];
+  /** Without the public authorities. */
+  onlyThese?: boolean;
   lookup?: net.LookupFunction | undefined;
 }) {
   // Read now, so that a wrong path is a fault of the start.
@@ -143,7 +162,11 @@ function guardedAgent({
     const trust =
       extra.length === 0
         ? {}
-        : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }) };
+        : {
+            secureContext: tls.createSecureContext({
+              ca: [...(onlyThese ? [] : tls.getCACertificates('default')), ...extra],
+            }),
+          };
     return new Agent({
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,

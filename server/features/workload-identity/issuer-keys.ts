@@ -27,39 +27,32 @@ interface Entry {
   until: number;
 }
 
-export function createIssuerKeys({
-  outbound,
-  now,
-  clusterIssuer,
-}: {
-  outbound: Pick<Outbound, 'fetch'>;
-  now(): Date;
-  clusterIssuer?: string | undefined;
-}) {
+export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now(): Date }) {
   const entries = new Map<string, Entry>();
   const renewedAt = new Map<string, number>();
   const keyOf = ({ issuer, jwksUri }: Source) => JSON.stringify([jwksUri === null ? issuer : null, jwksUri]);
 
-  async function json(url: string): Promise<unknown> {
-    const { status, body } = await outbound.fetch(url, { headers: { accept: ACCEPT }, ...LIMITS });
+  async function json(url: string): Promise<{ content: unknown; atHome: boolean }> {
+    const { status, body, atHome = false } = await outbound.fetch(url, { headers: { accept: ACCEPT }, ...LIMITS });
     if (status !== 200) throw new Error(`${url} answered ${status}`);
-    return JSON.parse(body.toString());
+    return { content: JSON.parse(body.toString()), atHome };
   }
 
   async function addressOf({ issuer, jwksUri }: Source): Promise<string> {
     if (jwksUri !== null) return jwksUri;
-    const read = Discovery.safeParse(await json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`));
+    const { content, atHome } = await json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const read = Discovery.safeParse(content);
     if (!read.success) throw new Error(`the discovery document of ${issuer} names no keys at https`);
     const found = read.data;
     // OpenID Connect Discovery §4.3: else any host could speak for any issuer.
     if (found.issuer !== issuer) throw new Error(`${issuer} calls itself ${found.issuer}`);
-    const inCluster = issuer === clusterIssuer && new URL(found.jwks_uri).origin !== new URL(issuer).origin;
+    const inCluster = atHome && new URL(found.jwks_uri).origin !== new URL(issuer).origin;
     return inCluster ? new URL(CLUSTER_KEYS_PATH, issuer).href : found.jwks_uri;
   }
 
   async function download(source: Source): Promise<readonly ForeignKey[]> {
     const address = await addressOf(source);
-    const read = ForeignKeySet.safeParse(await json(address));
+    const read = ForeignKeySet.safeParse((await json(address)).content);
     if (!read.success) throw new Error(`${address} answered no JWK set, or too many keys`);
     return read.data;
   }

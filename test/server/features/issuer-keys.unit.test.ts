@@ -6,18 +6,18 @@ const ISSUER = 'https://issuer.example';
 const SOURCE = { issuer: ISSUER, jwksUri: null };
 
 /** An internet of our own: addresses and what they answer; undefined: unreachable. */
-function world(pages: Record<string, unknown>, clusterIssuer?: string) {
+function world(pages: Record<string, unknown>, home?: string) {
   let at = 0;
   const asked: string[] = [];
   const keys = createIssuerKeys({
-    clusterIssuer,
     now: () => new Date(at),
     outbound: {
       async fetch(url) {
         asked.push(url);
         const page = pages[url];
         if (page === undefined) throw new Error('unreachable');
-        return { status: 200, headers: new Headers(), body: Buffer.from(JSON.stringify(page)) };
+        const atHome = home !== undefined && url.startsWith(home);
+        return { status: 200, headers: new Headers(), body: Buffer.from(JSON.stringify(page)), atHome };
       },
     },
   });

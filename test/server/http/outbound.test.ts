@@ -209,4 +209,46 @@ describe("the cluster's own issuer", () => {
     expect(receiver.received).toHaveLength(2);
     await rm(folder, { recursive: true });
   });
+
+  test('is asked like any other where anybody can ask it, and never sees the token', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'cluster-'));
+    const tokenFile = path.join(folder, 'token');
+    await writeFile(tokenFile, 'secret');
+    const other = await startReceiver({ names: ['cluster.example'] });
+    const issuer = `https://cluster.example:${receiver.port}`;
+    const publicly = (allow: string[]) => {
+      const guard = createOutbound({
+        allow,
+        // stands for a public authority
+        caFile: receiver.caFile,
+        cluster: { issuer, caFile: other.caFile, tokenFile },
+        lookup: resolving(['127.0.0.1']),
+      });
+      open.push(guard);
+      return guard.fetch(`${issuer}/openid/v1/jwks`, LIMITS);
+    };
+    expect(await publicly([`cluster.example:${receiver.port}`])).not.toHaveProperty('atHome');
+    // unreachable as anybody, it is asked as the cluster's; but this isn't who holds the cluster's certificate
+    expect(await fault(publicly([]))).toBe('failed');
+    expect(receiver.received.map((r) => r.headers.authorization)).toEqual([undefined]);
+    await other.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  test('that turns strangers away is asked with the token, if it shows the cluster’s certificate', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'cluster-'));
+    const tokenFile = path.join(folder, 'token');
+    await writeFile(tokenFile, 'secret');
+    receiver.answer = ({ headers }) => ({ status: headers.authorization === undefined ? 401 : 200 });
+    const issuer = `https://cluster.example:${receiver.port}`;
+    const guard = createOutbound({
+      allow: [`cluster.example:${receiver.port}`],
+      caFile: receiver.caFile,
+      cluster: { issuer, caFile: receiver.caFile, tokenFile },
+      lookup: resolving(['127.0.0.1']),
+    });
+    open.push(guard);
+    expect(await guard.fetch(`${issuer}/openid/v1/jwks`, LIMITS)).toMatchObject({ status: 200, atHome: true });
+    await rm(folder, { recursive: true });
+  });
 });

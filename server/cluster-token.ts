@@ -1,0 +1,18 @@
+// Who issues a cluster's ServiceAccount tokens, read from one that the cluster gave this server: nobody has to type it.
+// The token isn't judged: it is our own, from a file that the kubelet writes. Decisions "The operator's first sign-in".
+import { readFileSync } from 'node:fs';
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+
+const Claims = z.object({ iss: z.url({ protocol: /^https$/ }) });
+
+/** @throws Error naming the file that is no such token */
+export function issuerIn(tokenFile: string): string {
+  try {
+    return Claims.parse(decodeJwt(readFileSync(tokenFile, 'utf8').trim())).iss;
+  } catch (cause) {
+    throw new Error(`SVC_CLUSTER_TOKEN_FILE: ${tokenFile} holds no ServiceAccount token with an https issuer`, {
+      cause,
+    });
+  }
+}
