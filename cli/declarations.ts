@@ -83,6 +83,26 @@ export function faultText({ file, line, document, object, path, message }: FileF
   return plain([`${file}${place}`, object, path, message].filter((part) => part !== undefined).join(': '));
 }
 
+/** What the server refuses is told with file and line, where its words lead back to them. */
+function inFiles(
+  { io }: Pick<Cli, 'io'>,
+  error: unknown,
+  { realm, placeOf }: Pick<Merged, 'realm' | 'placeOf'>,
+): unknown {
+  if (!(error instanceof ServerProblem) || error.status === 0) return error;
+  const faults = error.problem?.errors ?? [];
+  if (faults.length === 0) {
+    say(io, `Realm ${plain(realm)}:`);
+    return error;
+  }
+  say(io, `The server refuses realm ${plain(realm)}:`);
+  for (const { path, message } of faults) {
+    const place = placeOf(path);
+    say(io, place ? faultText({ ...place, message }) : plain(`${path}: ${message}`));
+  }
+  return new Outcome(2);
+}
+
 const SLOW_MS = 1_500;
 
 /** Says what takes long, while it does. */
@@ -99,7 +119,7 @@ async function patiently<T>({ io }: Pick<Cli, 'io'>, what: string, work: Promise
 export async function ask(
   cli: Pick<Cli, 'io' | 'signal'>,
   { client }: Connection,
-  { realm, document }: Merged,
+  { realm, document, placeOf }: Merged,
   { manager, prune = false, force = false }: { manager: string; prune?: boolean; force?: boolean },
   revision?: number,
 ): Promise<Plan> {
@@ -111,7 +131,10 @@ export async function ask(
     headers: dryRun ? {} : { 'if-match': `"${revision}"` },
     signal: cli.signal,
   });
-  const { body } = await patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
+  const answer = patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
+  const { body } = await answer.catch((error) => {
+    throw inFiles(cli, error, { realm, placeOf });
+  });
   if (!body) throw new ServerProblem(502, 'the server answered no plan');
   return body;
 }

@@ -214,9 +214,10 @@ function manifest(
 }
 
 /** A document's paths are the spec's by the same names, but for the settings and what is an object of its own. */
-function inSpec(kind: KindName, [section, ...rest]: Path): Path {
-  if (kind === 'Realm') return ['spec', section === 'realm' ? 'settings' : (section ?? ''), ...rest];
-  return section === 'realm' ? ['spec', 'bind'] : ['spec'];
+function inSpec(kind: KindName, [section, index, ...rest]: Path): Path {
+  if (kind !== 'Realm') return section === 'realm' ? ['spec', 'bind'] : ['spec', ...rest];
+  const inside = index === undefined ? rest : [index, ...rest];
+  return ['spec', section === 'realm' ? 'settings' : (section ?? ''), ...inside];
 }
 
 function subjectsWithout({ clients = [], webhooks = [] }: RealmDocument): { kind: string; key: string }[] {

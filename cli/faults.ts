@@ -56,8 +56,9 @@ const away = (status: number) => status === 0 || status === 429 || status >= 500
 
 function serverFault({ status, message, problem, retryAfterSeconds, cause }: ServerProblem): Fault {
   const lines = [status === 0 ? `${message}${because(cause)}` : (problem?.title ?? message)];
-  if (problem?.detail && problem.detail !== problem.title) lines.push(problem.detail);
-  for (const { path, message: what } of problem?.errors ?? []) lines.push(`  ${path}: ${what}`);
+  const { detail, title, errors = [] } = problem ?? {};
+  if (detail && detail !== title && errors.length === 0) lines.push(detail);
+  for (const { path, message: what } of errors) lines.push(`  ${path}: ${what}`);
   if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
   return { code: away(status) ? 3 : 2, lines };
 }

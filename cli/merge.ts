@@ -38,7 +38,8 @@ const words = new Map([
 export interface Merged {
   realm: string;
   document: RealmDocument;
-  parts: Part[];
+  /** Where a path of the document (`flows[0].executions[1]`) stands in the files. */
+  placeOf(path: string): Omit<FileFault, 'message'> | undefined;
 }
 
 type Lists = Record<string, unknown>;
@@ -48,7 +49,7 @@ export function merge(parts: readonly Part[]): { realms: Merged[]; faults: FileF
   const faults: FileFault[] = [];
   const realms = [...byRealm]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([realm, ofRealm]) => ({ realm, document: mergeRealm(ofRealm, faults), parts: ofRealm }));
+    .map(([realm, ofRealm]) => ({ realm, ...mergeRealm(ofRealm, faults) }));
   return { realms, faults };
 }
 
@@ -58,8 +59,10 @@ function byName(parts: readonly Part[]): Map<string, Part[]> {
   return found;
 }
 
-function mergeRealm(parts: readonly Part[], faults: FileFault[]): RealmDocument {
+function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, 'realm'> {
   const merged: Lists = {};
+  /** `flows 0`, `clientRoles app 0`, `realm requireMfa` → where that came from. */
+  const origins = new Map<string, { part: Part; path: Path }>();
   const first = new Map<string, { part: Part; path: Path; value: unknown }>();
   /** False, and a fault, where the name is there already. */
   const claim = (part: Part, section: string, name: string, path: Path, value: unknown): boolean => {
@@ -76,11 +79,14 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): RealmDocument 
   function add(part: Part, section: string, value: unknown): void {
     const field = keyField.get(section);
     if (Array.isArray(value)) {
-      const kept = value.filter((one: unknown, index) => {
-        const name = field === undefined ? one : field in Object(one) ? Object(one)[field] : undefined;
-        return claim(part, section, String(name), [section, index], one);
-      });
-      merged[section] = [...list(merged[section]), ...kept];
+      const kept = [...list(merged[section])];
+      for (const [index, one] of value.entries()) {
+        const name = field === undefined ? one : Object(one)[field];
+        if (!claim(part, section, String(name), [section, index], one)) continue;
+        origins.set(`${section} ${kept.length}`, { part, path: [section, index] });
+        kept.push(one);
+      }
+      merged[section] = kept;
     } else if (section === 'clientRoles') {
       const roles: Record<string, unknown[]> = { ...Object(merged[section]) };
       for (const [clientId, ofClient] of Object.entries(Object(value))) {
@@ -94,10 +100,23 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): RealmDocument 
       const kept = Object.entries(Object(value)).filter(([name, one]) =>
         claim(part, section, name, [section, name], one),
       );
+      for (const [name] of kept) origins.set(`${section} ${name}`, { part, path: [section, name] });
       merged[section] = { ...Object(merged[section]), ...Object.fromEntries(kept) };
     }
   }
-  return merged satisfies Lists as RealmDocument; // its pieces were parsed, and each went to where it came from
+  return {
+    document: merged satisfies Lists as RealmDocument, // its pieces were parsed, and each went to where it came from
+    placeOf(text) {
+      const [section = '', name = '', ...rest] = (text.match(/[^.[\]]+/g) ?? []).map((step) =>
+        /^\d+$/.test(step) ? Number(step) : step,
+      );
+      const origin = origins.get(`${section} ${name}`);
+      if (!origin) return undefined;
+      const { item, object, pathOf } = origin.part;
+      const at = pathOf([...origin.path, ...rest]);
+      return { file: item.file, line: item.lineOf(at), document: item.document, object, path: shownPath(at) };
+    },
+  };
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -1,6 +1,7 @@
 // Owns: a plan in words and colours: what is made, changed, deleted, what changes hands, what stands in the way.
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
+import { stringify } from 'yaml';
 import type { Change, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
 import type { MissingSecret } from './declared.ts';
@@ -33,20 +34,34 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   const title = paint(io, 'bold', `Realm ${plain(realm)}`);
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
-    ...handed(io, plan),
-    ...plan.conflicts.map(({ kind, key, path, manager }) =>
-      paint(io, 'red', `! ${plain(`${kind} ${key}${path ? ` ${path}` : ''}`)} is managed by ${plain(manager)}`),
-    ),
+    ...handed(io, planned),
+    ...byManager(
+      plan.conflicts.map(({ kind, key, path, manager }) => [manager, path ? `${kind} ${path}` : `${kind} ${key}`]),
+    ).map(([manager, names]) => paint(io, 'red', `! in conflict, managed by ${manager}: ${names}`)),
     ...notCompared.map(({ secret, key, object }) =>
       paint(
         io,
         'dim',
-        `? ${plain(object)}: secret not compared, the Secret ${plain(secret)} (key ${plain(key)}) is in no file`,
+        `? ${plain(`${object}: not compared: the key ${key} of the Secret ${secret}, which is in no file`)}`,
       ),
     ),
   ];
   if (lines.length === 0) return `${title}  ${paint(io, 'dim', 'in sync')}`;
   return [title, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+/** `manager` → what of it, in words that may go to a terminal. */
+function byManager(pairs: readonly [manager: string, name: string][]): [string, string][] {
+  const managers = [...new Set(pairs.map(([manager]) => manager))];
+  return managers.map((one) => [
+    plain(one),
+    plain(
+      pairs
+        .filter(([manager]) => manager === one)
+        .map(([, name]) => name)
+        .join(', '),
+    ),
+  ]);
 }
 
 const signs = { create: '+', update: '~', delete: '-' } as const;
@@ -57,37 +72,49 @@ function changeLines(io: Pick<Io, 'colour'>, { action, kind, key, fields }: Chan
   const head = paint(io, colours[action], `${signs[action]} ${action} ${name}`);
   if (action === 'delete') return [head];
   const shown = fields.flatMap(({ path, from, to }) =>
-    action === 'create' ? [`${plain(path)}: ${value(to)}`] : differences(path, from, to),
+    action === 'create' ? given(path, to) : differences(path, from, to),
   );
   return [head, ...shown.map((line) => `    ${line}`)];
 }
 
-/** What nobody would want to read twice: an object that is made is taken too. */
-function handed(io: Pick<Io, 'colour'>, { changes, ownership, manager }: Plan): string[] {
-  const made = new Set(changes.filter(({ action }) => action === 'create').map(({ kind, key }) => `${kind} ${key}`));
-  const of = (is: (move: OwnershipMove) => boolean) =>
-    ownership.filter((move) => is(move) && !made.has(`${move.kind} ${move.key}`));
-  const names = (moves: OwnershipMove[]) => plain(moves.map(({ kind, key }) => `${kind} ${key}`).join(', '));
-  const line = (words: string, moves: OwnershipMove[]) =>
-    moves.length > 0 ? [paint(io, 'magenta', `> ${words}: ${names(moves)}`)] : [];
-  const taken = of(({ action, from }) => action === 'take' && from !== undefined);
+const MOST_LINES = 60;
+/** What is nested is easier to read as it stands in a file. */
+function given(path: string, to: unknown): string[] {
+  if (scalar(to) || (isList(to) && to.every(scalar))) return [`${plain(path)}: ${value(to)}`];
+  const lines = stringify(to).trimEnd().split('\n');
+  const more = lines.length - MOST_LINES;
   return [
-    ...taken.map(({ kind, key, from = '' }) =>
-      paint(io, 'magenta', `> take over ${plain(`${kind} ${key}`)} from ${plain(from)}`),
-    ),
-    ...line(
-      `manage as ${plain(manager)}`,
-      of(({ action, from }) => action === 'take' && from === undefined),
-    ),
-    ...line(
-      'declare other fields of',
-      of(({ action }) => action === 'fields'),
-    ),
-    ...line(
-      'no longer manage',
-      of(({ action }) => action === 'release'),
-    ),
+    `${plain(path)}:`,
+    ...lines.slice(0, MOST_LINES).map((line) => `  ${plain(line)}`),
+    ...(more > 0 ? [`  … ${more} more lines`] : []),
   ];
+}
+
+/** What changes hands, but for what nobody would want to read twice: what is made is taken, what is deleted released. */
+function handed(io: Pick<Io, 'colour'>, { plan: { changes, ownership, manager }, notCompared }: Planned): string[] {
+  const subjects = notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
+  const said = new Set([
+    ...changes.filter(({ action }) => action !== 'update').map(({ kind, key }) => `${kind} ${key}`),
+    ...changes
+      .filter(({ kind }) => kind === 'settings')
+      .flatMap(({ fields }) => fields.map(({ path }) => `settings ${path}`)),
+  ]);
+  const of = (is: (move: OwnershipMove) => boolean): [string, string][] =>
+    ownership
+      .filter(is)
+      .map(({ kind, key, from = '' }): [string, string] => [from, `${kind} ${key}`])
+      .filter(([from, name]) => from !== '' || !said.has(name));
+  const lines = [
+    ...byManager(of(({ from }) => from !== undefined)).map(([from, names]) => `take over from ${from}: ${names}`),
+    ...byManager(of(({ action, from }) => action === 'take' && from === undefined)).map(
+      ([, names]) => `manage as ${plain(manager)} from now on: ${names}`,
+    ),
+    ...byManager(of(({ action, kind, key }) => action === 'fields' && !subjects.includes(`${kind} ${key}`))).map(
+      ([, names]) => `declare other fields of: ${names}`,
+    ),
+    ...byManager(of(({ action }) => action === 'release')).map(([, names]) => `no longer manage: ${names}`),
+  ];
+  return lines.map((line) => paint(io, 'magenta', `> ${line}`));
 }
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
@@ -131,4 +158,13 @@ export function sumText(all: readonly Planned[]): string {
   if (all.every(inSync)) return `In sync: ${where}.`;
   const counts = `${sum('create')} to create, ${sum('update')} to update, ${sum('delete')} to delete`;
   return `${counts}${conflicts > 0 ? `, ${conflicts} in conflict` : ''} in ${where}.`;
+}
+
+/** `2 created, 1 updated`. */
+export function doneText({ summary }: Plan): string {
+  const { create, update, delete: remove } = summary;
+  const counts = [`${create} created`, `${update} updated`, `${remove} deleted`].filter(
+    (text) => !text.startsWith('0'),
+  );
+  return counts.join(', ') || 'what is managed by whom';
 }

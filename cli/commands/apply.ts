@@ -4,7 +4,7 @@ import { type Cli, examples, type Register } from '../command.ts';
 import { addPlan, ask, type PlanOptions, readWanted, type Wanted } from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
 import { addOutput, type Format, plain, print, say } from '../output.ts';
-import { inSync, type Planned, planText, sumText } from '../plan.ts';
+import { doneText, inSync, type Planned, planText, sumText } from '../plan.ts';
 import { confirm } from '../prompt.ts';
 import { printPlans, sayConflicts } from './diff.ts';
 
@@ -65,7 +65,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
       sayPartial(cli, { applied, failed: realm, open });
       throw known(error, realm);
     }
-    if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${plan.summary.text}.`);
+    if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
   }
   if (options.output !== 'table')
     print(io, options.output, {
