@@ -109,9 +109,11 @@ export function manifestsOf(
       enabled,
       secretKeyRef: refTo('webhook', name, secret),
     });
-  for (const { scopes, ...identity } of identities)
+  for (const { scopes, adminAccess, ...identity } of identities)
     add(workloadIdentity, objectName(realm, identity.name), {
       ...identity,
+      // what everyone may who isn't kept from it
+      adminAccess: adminAccess === true ? undefined : adminAccess,
       scopes: scopes?.split(' ').filter((scope) => scope !== ''),
     });
   if (faults.length > 0) throw new NoManifest(faults);

@@ -90,7 +90,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realms,
     details: createDetails({ client }),
     looked: drift.looked,
-    applied: drift.applied,
+    applied(name, revision) {
+      drift.applied(name, revision);
+      enqueueStalled(name);
+    },
     writing: drift.writing,
     metrics,
     log,
@@ -134,6 +137,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     for (const key of keys) {
       const resource = source.get(key);
       if (resource && !isReady(resource)) queue.add(key, { leisure: true });
+    }
+  }
+
+  /** What was refused for want of an object may be taken now that another resource has written. */
+  function enqueueStalled(name: string): void {
+    for (const key of registry.ofRealm(name)) {
+      const stalled = source.get(key)?.status.conditions?.some((c) => c.type === 'Stalled' && c.status === 'True');
+      if (stalled) queue.add(key, { leisure: true });
     }
   }
 

@@ -12,8 +12,8 @@ import { appliedBefore, mayTakeOver, refuseAdoption, type Standing, takenIn } fr
 import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
 import type { Details } from './details.ts';
-import { newsOf } from './news.ts';
 import { flowsFirst } from './flows-first.ts';
+import { newsOf } from './news.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { changeLines, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';

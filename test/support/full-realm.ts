@@ -1,0 +1,206 @@
+// Owns: a realm full of things: every section, every field with another value than a fresh realm's, names that need care.
+// Does not own: documents as fast-check makes them (documents.ts).
+// Implements: tests of what must carry a whole realm from one place to another.
+import { generateKeyPairSync } from 'node:crypto';
+import { permissions } from '../../server/contract/permissions.ts';
+import type { Settings } from '../../server/contract/settings.ts';
+import type { RealmDocument } from '../../server/contract/transfer.ts';
+
+const settings = {
+  displayName: 'Ácme: on & off',
+  issuer: 'https://id.example.com/tenants/acme',
+  accessTokenTtlSeconds: 601,
+  refreshTokenTtlSeconds: 86_401,
+  reuseRefreshTokens: true,
+  requireMfa: true,
+  ssoSessionIdleTimeoutSeconds: 901,
+  ssoSessionMaxLifetimeSeconds: 7201,
+  rememberMe: true,
+  rememberMeLifetimeSeconds: 86_402,
+  lockoutEnabled: true,
+  maxLoginFailures: 7,
+  lockoutDurationSeconds: 61,
+  passwordMinLength: 16,
+  breachedPasswordCheck: true,
+  captchaProvider: 'none',
+  maxConcurrentSessions: 3,
+  riskPolicyEnabled: true,
+  riskMediumThreshold: 30,
+  riskHighThreshold: 60,
+  riskLowAction: 'step_up',
+  riskMediumAction: 'deny',
+  riskHighAction: 'allow',
+  logoUrl: 'https://acme.example.com/logo.svg',
+  primaryColor: '#1a2b3c',
+  backgroundColor: '#fff',
+  welcomeText: 'Welcome: "on"\n- to Acme\n',
+  customCss: 'a {\n  color: red; /* # */\n}\n',
+  registrationEnabled: false,
+  browserFlow: 'Four levels: deep',
+  defaultLocale: 'no',
+  supportedLocales: ['de-CH', 'en', 'no'],
+  workloadTokenTtlSeconds: 120,
+} as const satisfies Settings;
+
+const jwks = () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: '1:30' }] };
+};
+const step = (authenticatorId: string, config?: Record<string, unknown>) =>
+  ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
+
+/** Secrets by the object that has them. */
+export const fullRealmSecrets: Record<string, string> = {
+  'client billing': 'the secret of billing, 0123456789abcdef',
+  'client Old App: 2024-01-01': 'p$ss"w0rd\'with: # odd {signs}',
+  'webhook audit': 'the signing secret of audit',
+  'webhook Alarm: on call': 'the signing secret of the alarm',
+};
+
+export function fullRealm(): RealmDocument {
+  return {
+    realm: settings,
+    resourceIndicators: ['https://api.example.com/orders', 'urn:example:on'],
+    clientScopes: [
+      {
+        name: 'orders:read',
+        description: 'Your orders: on',
+        includeInTokenScope: false,
+        claims: [
+          { name: 'org.unit', source: 'attribute', value: 'unit', accessToken: true, idToken: true, userinfo: false },
+          { name: 'tier', source: 'constant', value: '010' },
+        ],
+      },
+      { name: 'phone', description: null, claims: [] },
+    ],
+    roles: [
+      { name: 'reader', description: 'May read', attributes: { 'a: b': ['yes', '1:30', 'two\nlines'] } },
+      { name: 'on', default: true },
+      { name: 'Über: all', composite: { roles: ['reader', 'on'], clientRoles: { billing: ['clerk'] } } },
+    ],
+    flows: [
+      {
+        alias: 'Four levels: deep',
+        executions: [
+          step('username-password'),
+          {
+            name: 'one',
+            requirement: 'CONDITIONAL',
+            executions: [
+              step('risk', { minimumBand: 'medium' }),
+              {
+                name: 'two',
+                requirement: 'REQUIRED',
+                executions: [
+                  {
+                    name: 'three: on',
+                    requirement: 'CONDITIONAL',
+                    executions: [step('mfa-enabled'), step('otp')],
+                  },
+                ],
+              },
+            ],
+          },
+          { name: 'off', requirement: 'DISABLED' },
+        ],
+      },
+      { alias: 'browser', executions: [step('username-password'), step('otp')] },
+      { alias: 'password-only', executions: [step('username-password')] },
+      { alias: 'empty', executions: [] },
+    ],
+    clients: [
+      {
+        clientId: 'billing',
+        name: 'Billing',
+        description: 'on',
+        tokenEndpointAuthMethod: 'client_secret_basic',
+        grantTypes: ['client_credentials'],
+        defaultClientScopes: ['orders:read', 'roles'],
+        optionalClientScopes: [],
+        secret: fullRealmSecrets['client billing'],
+        allowedResources: ['https://api.example.com/orders'],
+      },
+      {
+        clientId: 'Old App: 2024-01-01',
+        tokenEndpointAuthMethod: 'client_secret_post',
+        redirectUris: ['http://old.example.com/back'],
+        requirePkce: false,
+        enabled: false,
+        secret: fullRealmSecrets['client Old App: 2024-01-01'],
+      },
+      {
+        clientId: 'keyed',
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        grantTypes: ['client_credentials'],
+        jwks: jwks(),
+        accessTokenTtlSeconds: 60,
+      },
+      {
+        clientId: 'keyed-remotely',
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        grantTypes: ['client_credentials'],
+        jwksUri: 'https://keys.example.com/jwks',
+      },
+      {
+        clientId: 'web',
+        tokenEndpointAuthMethod: 'none',
+        redirectUris: ['https://web.example.com/back', 'http://127.0.0.1/back'],
+        postLogoutRedirectUris: ['https://web.example.com/'],
+        webOrigins: ['+', 'https://other.example.com'],
+        consentRequired: true,
+        flowOverride: 'password-only',
+        refreshTokenTtlSeconds: 3601,
+      },
+    ],
+    clientRoles: {
+      billing: [
+        { name: 'clerk', description: 'At the desk' },
+        { name: 'auditor', composite: { roles: ['reader'] } },
+      ],
+      web: [{ name: 'on', attributes: { y: ['n'] } }],
+    },
+    adminRoles: [
+      { name: 'helpdesk: on', permissions: ['users:read', 'sessions:write'] },
+      { name: 'everything', permissions: [...permissions].filter((p) => p.endsWith(':read')) },
+    ],
+    serviceAccountRoles: [
+      { clientId: 'billing', roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['helpdesk: on'] },
+      { clientId: 'keyed', roles: ['Über: all'] },
+    ],
+    groups: [
+      { path: '/staff', roles: ['reader'] },
+      { path: '/staff/on call', attributes: { pager: ['yes'] } },
+      { path: '/staff/on call/night: 22:00', roles: ['on'] },
+    ],
+    webhooks: [
+      {
+        name: 'audit',
+        url: 'https://audit.example.com/hook?a=b',
+        eventTypes: 'ADMIN_WRITE,LOGIN_FAILURE',
+        secret: fullRealmSecrets['webhook audit'],
+      },
+      {
+        name: 'Alarm: on call',
+        url: 'https://alarm.example.com',
+        eventTypes: '*',
+        enabled: false,
+        secret: fullRealmSecrets['webhook Alarm: on call'],
+      },
+      { name: 'unsigned', url: 'https://plain.example.com', eventTypes: 'LOGIN_SUCCESS' },
+    ],
+    workloadIdentity: [
+      {
+        name: 'Deployer: main',
+        issuer: 'https://ci.example.com',
+        jwksUri: 'https://ci.example.com/jwks',
+        subject: 'repo:acme/app:ref:refs/heads/main',
+        audience: 'acme',
+        clientId: 'keyed',
+        scopes: 'orders:read roles',
+        enabled: false,
+      },
+      { name: 'plain', issuer: 'https://ci.example.com', subject: '*', audience: 'on', clientId: 'web' },
+    ],
+    users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
+  };
+}
