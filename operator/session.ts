@@ -13,6 +13,8 @@ const Answer = z.object({ access_token: z.string(), expires_in: z.number() });
 /** Renewed this long before the end, so that no request is sent with a token that expires on its way. */
 const EARLY_MS = 30_000;
 const TIMEOUT_MS = 15_000;
+/** A refusal stays one for a while: a thousand resources must not ask a thousand times, each of which is audited. */
+const REFUSED_MS = 10_000;
 
 /** Gives `authorize` of contract/client.ts; concurrent callers share one sign-in. */
 export function serverSession({
@@ -28,9 +30,10 @@ export function serverSession({
 }): (options: { renew: boolean }) => Promise<string> {
   let current: { header: string; until: number } | undefined;
   let pending: Promise<string> | undefined;
+  let refused: { problem: ServerProblem; until: number } | undefined;
   const realm = `${serverUrl}/realms/${MASTER}`;
 
-  async function request(): Promise<Response> {
+  async function request(token: string): Promise<Response> {
     // The audience of the admin API is the server's own base address (RFC 8707).
     const resource = `${await baseUrl()}/admin`;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -46,7 +49,7 @@ export function serverSession({
     }
     const body = new URLSearchParams({
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token: (await readFile(credential.tokenFile, 'utf8')).trim(),
+      subject_token: token,
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
       resource,
     });
@@ -63,18 +66,22 @@ export function serverSession({
   }
 
   async function signIn(): Promise<string> {
+    // read each time: the kubelet replaces it
+    const token = 'secret' in credential ? '' : await tokenIn(credential.tokenFile);
     let response: Response;
     try {
-      response = await request();
+      response = await request(token);
     } catch (cause) {
       throw new ServerProblem(0, `the server at ${serverUrl} cannot be reached`, undefined, undefined, cause);
     }
     if (!response.ok) {
       await response.body?.cancel();
-      throw new ServerProblem(
-        response.status >= 500 ? response.status : 401,
-        `the server refused the operator's sign-in (${response.status}): look at ${'secret' in credential ? 'SVC_OPERATOR_CLIENT_SECRET' : 'SVC_OPERATOR_TOKEN_FILE'}, which the server knows too`,
-      );
+      const what = `the server refused the operator's sign-in (${response.status}): `;
+      if (response.status >= 500) throw new ServerProblem(response.status, what + MENDS_ITSELF);
+      const advice = 'secret' in credential ? SECRET_ADVICE : tokenAdvice(token, now());
+      const problem = new ServerProblem(401, what + advice);
+      refused = { problem, until: now() + REFUSED_MS };
+      throw problem;
     }
     const { access_token, expires_in } = Answer.parse(await response.json());
     const life = expires_in * 1000;
@@ -84,9 +91,53 @@ export function serverSession({
 
   return async ({ renew }) => {
     if (!renew && current && current.until > now()) return current.header;
+    if (refused && refused.until > now()) throw refused.problem;
     pending ??= signIn().finally(() => {
       pending = undefined;
     });
     return pending;
   };
+}
+
+const MENDS_ITSELF = 'it is not well itself just now';
+const SECRET_ADVICE =
+  'look at SVC_OPERATOR_CLIENT_SECRET, which the server knows too, and whether the client operator of master is enabled';
+
+/** @throws ServerProblem 401 where there is none */
+async function tokenIn(file: string): Promise<string> {
+  const nothing = (what: string) =>
+    new ServerProblem(401, `SVC_OPERATOR_TOKEN_FILE: ${file} ${what}; is a ServiceAccount token projected there?`);
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    throw nothing(`cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'})`);
+  }
+  if (text === '') throw nothing('is empty');
+  return text;
+}
+
+const Claims = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  exp: z.number(),
+});
+
+/** What the server must be told for this token to be good. Who a ServiceAccount is is no secret; the token isn't shown. */
+function tokenAdvice(token: string, now: number): string {
+  let claims: z.output<typeof Claims>;
+  try {
+    claims = Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));
+  } catch {
+    return 'what SVC_OPERATOR_TOKEN_FILE names holds no ServiceAccount token';
+  }
+  const { iss, sub, aud, exp } = claims;
+  const ended =
+    exp * 1000 <= now ? ` The token ended at ${new Date(exp * 1000).toISOString()}: is it still replaced?` : '';
+  return (
+    `the server must have SVC_OPERATOR_SUBJECT=${sub}, SVC_OPERATOR_AUDIENCE=${[aud].flat().join(' or ')} and ` +
+    `SVC_OPERATOR_ISSUER=${iss}, or be in that cluster with SVC_CLUSTER_TOKEN_FILE and SVC_CLUSTER_CA_FILE, and reach ` +
+    `that issuer's keys.${ended}`
+  );
 }

@@ -87,17 +87,64 @@ test('a token is kept while it lives and renewed before it ends', async () => {
   expect(await authorize({ renew: true })).toBe('Bearer token-3');
 });
 
-test.each([
-  [401, 401, /refused the operator's sign-in \(401\)/],
-  [400, 401, /refused the operator's sign-in \(400\)/],
-  [503, 503, /503/],
-])('an answer %i is told as %i, and the next one asks again', async (status, told, message) => {
+test.each([401, 400])(
+  'a refusal (%i) says what to look at, and is asked for again only after a while',
+  async (status) => {
+    const { authorize, answers, signIns, pass } = harness();
+    answers(() => new Response('{"error":"invalid_client"}', { status }));
+    for (let tries = 0; tries < 3; tries += 1) {
+      const refused = authorize({ renew: false });
+      await expect(refused).rejects.toMatchObject({ status: 401 });
+      await expect(refused).rejects.toThrow(/refused the operator's sign-in \(4.*SVC_OPERATOR_CLIENT_SECRET/);
+    }
+    expect(signIns).toHaveLength(1);
+    answers(() => Response.json({ access_token: 'at last', expires_in: 300 }));
+    pass(10_000);
+    expect(await authorize({ renew: false })).toBe('Bearer at last');
+  },
+);
+
+test('a server that is not well is told as such, and asked again at once', async () => {
   const { authorize, answers } = harness();
-  answers(() => new Response('{"error":"invalid_client"}', { status }));
-  await expect(authorize({ renew: false })).rejects.toMatchObject({ status: told });
-  await expect(authorize({ renew: false })).rejects.toThrow(message);
+  answers(() => new Response(null, { status: 503 }));
+  await expect(authorize({ renew: false })).rejects.toMatchObject({ status: 503 });
   answers(() => Response.json({ access_token: 'at last', expires_in: 300 }));
   expect(await authorize({ renew: false })).toBe('Bearer at last');
+});
+
+test('a refused token is told by what it says, so that the server can be told the same, and never shown', async () => {
+  const claims = { iss: 'https://cluster', sub: 'system:serviceaccount:a:b', aud: ['realmkeeper'], exp: 1_000 };
+  const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2lnbmF0dXJl`;
+  const tokenFile = path.join(folder, 'refused');
+  await writeFile(tokenFile, token);
+  const { authorize, answers, pass } = harness({ tokenFile });
+  answers(() => new Response(null, { status: 401 }));
+  const words = () => authorize({ renew: false }).catch((error: Error) => error.message);
+  const before = await words();
+  for (const part of [
+    'SVC_OPERATOR_SUBJECT=system:serviceaccount:a:b',
+    'SVC_OPERATOR_AUDIENCE=realmkeeper',
+    'SVC_OPERATOR_ISSUER=https://cluster',
+  ])
+    expect(before).toContain(part);
+  expect(before).not.toContain('ended');
+  pass(1_000_000);
+  expect(await words()).toContain('The token ended at 1970-01-01T00:16:40.000Z');
+  expect(before).not.toContain('c2lnbmF0dXJl');
+});
+
+test.each([
+  ['is not there', undefined, /cannot be read \(ENOENT\)/],
+  ['is empty', ' \n', /is empty/],
+])('a token file that %s is named, and the server is not asked', async (_, content, message) => {
+  const tokenFile = path.join(folder, 'none');
+  if (content === undefined) await rm(tokenFile, { force: true });
+  else await writeFile(tokenFile, content);
+  const { authorize, signIns } = harness({ tokenFile });
+  const refused = authorize({ renew: false });
+  await expect(refused).rejects.toMatchObject({ status: 401 });
+  await expect(refused).rejects.toThrow(message);
+  expect(signIns).toEqual([]);
 });
 
 test('a server that can’t be reached is told as such, without the secret', async () => {
