@@ -48,6 +48,12 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
     labelNames: ['realm'],
     registers,
   });
+  const deadLetters = new Counter({
+    name: 'svc_webhook_dead_letters_total',
+    help: 'Webhook deliveries that were given up after their last try',
+    labelNames: ['realm'],
+    registers,
+  });
   const writes = new Counter({
     name: 'svc_admin_write_total',
     help: 'Administrative write operations',
@@ -84,7 +90,7 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
     const gone = [...known].filter((realm) => !alive.has(realm));
     if (gone.length === 0) return;
     for (const realm of gone) known.delete(realm);
-    for (const counter of [logins, tokens, challenges, writes]) {
+    for (const counter of [logins, tokens, challenges, deadLetters, writes]) {
       for (const { labels } of (await counter.get()).values) {
         if (labels.realm !== undefined && gone.includes(String(labels.realm))) counter.remove({ ...labels });
       }
@@ -100,6 +106,7 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
       else if (type === 'REALM_DELETED') void forgetDeleted();
     },
     tokenIssued: (realm: string) => inRealm(realm, (label) => tokens.inc({ realm: label })),
+    deadLetter: (realm: string) => inRealm(realm, (label) => deadLetters.inc({ realm: label })),
     adminWrite: ({ realm, method, outcome }: { realm: string; method: string; outcome: WriteOutcome }) =>
       inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),
 

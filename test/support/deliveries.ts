@@ -42,12 +42,16 @@ export async function startDeliveries({
     strict: true,
   });
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
-  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds });
+  const givenUp: string[] = [];
+  const gaveUp = (realm: string) => void givenUp.push(realm);
+  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds, gaveUp });
   queue.takes([{ ...job, expireSeconds }]);
   await queue.start();
   return {
     sql,
     webhooks,
+    /** The realms of what was given up, in order. */
+    givenUp,
     /** Something happens in the realm `acme`, and is committed. */
     happen: (n: number) =>
       transact(async ({ record }) => record({ type: 'USER_LOCKED', realm: 'acme', by: bySystem, data: { n } })),

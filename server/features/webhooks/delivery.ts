@@ -51,6 +51,8 @@ export interface DeliveryDeps {
   retryDelaysSeconds?: readonly number[];
   /** 0 to 1, for the jitter. */
   random?(): number;
+  /** Told of each delivery that its receiver never took. */
+  gaveUp?(realm: string): void;
 }
 
 export function deliveryJob({
@@ -61,6 +63,7 @@ export function deliveryJob({
   enqueue,
   retryDelaysSeconds = RETRY_DELAYS,
   random = Math.random,
+  gaveUp,
 }: DeliveryDeps): Job {
   async function send(realm: string, id: string, delivery: store.Sendable) {
     const body = Buffer.from(delivery.body);
@@ -115,6 +118,7 @@ export function deliveryJob({
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
       }
       await store.settle(sql, realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
+      if (delay === undefined && !off) gaveUp?.(realm);
     },
   });
 }

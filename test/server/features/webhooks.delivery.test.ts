@@ -111,6 +111,7 @@ describe('a delivery', () => {
     await deliveries.happen(1);
     const dead = await settled(deliveries, webhook, 'dead');
     expect(dead).toMatchObject({ attempts: 3, responseStatus: 503, error: 'answered 503' });
+    expect(deliveries.givenUp).toEqual(['acme']);
     const before = receiver.received.length;
     await deliveries.webhooks.redeliver(bySystem, 'acme', webhook.id, dead.id);
     expect(await settled(deliveries, webhook, 'dead', 6)).toMatchObject({ id: dead.id });
@@ -233,6 +234,8 @@ describe('who gets a delivery', () => {
     await deliveries.webhooks.update(bySystem, 'acme', off.id, { ...fields, enabled: false }, () => {});
     receiver.received.length = 0;
     expect(await settled(deliveries, off, 'dead')).toMatchObject({ error: 'the webhook is disabled' });
+    // nobody is to be woken for what somebody switched off
+    expect(deliveries.givenUp).toEqual([]);
     expect(receiver.received).toEqual([]);
   });
 
