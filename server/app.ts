@@ -243,6 +243,7 @@ export async function buildApp({
       outbound,
       now,
       enqueue: queue.enqueue,
+      gaveUp: metrics.deadLetter,
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
     janitor({ sql, now }),
