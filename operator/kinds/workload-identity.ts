@@ -23,7 +23,7 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
       scopes: scopes?.join(' '),
       enabled,
       // also where the client comes to hold admin roles only later
-      adminAccess: context.guest ? false : undefined,
+      adminAccess: context.guest ? false : spec.adminAccess,
     });
     return { workloadIdentity: [identity] };
   },

@@ -28,6 +28,8 @@ export interface Cluster {
   stopApiServer(): Promise<void>;
   /** Starts it again, at the same URL. */
   startApiServer(): Promise<void>;
+  /** Signs ServiceAccount tokens with another key from now on: the API server starts again. `forget`: the old ones end. */
+  rotateAccountKey(options: { forget: boolean }): Promise<void>;
   /** Ends all processes and removes all data. */
   stop(): Promise<void>;
 }
@@ -43,6 +45,8 @@ export interface ClusterOptions {
   controllers?: string[];
   /** Notes every write. */
   audit?: boolean;
+  /** Of ServiceAccount tokens, where it isn't the API server itself; whoever is there serves the keys. */
+  issuer?: string;
 }
 
 const usualControllers = ['garbage-collector-controller', 'namespace-controller'];
@@ -80,6 +84,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 // Daemons are noted as they start, so that whoever called can end them, also after a start that fails half-way.
 async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Promise<Omit<Cluster, 'stop'>> {
   const { folder, identity, admin } = site;
+  if (options.issuer !== undefined) site.issuer = options.issuer;
   if (options.audit) site.auditPolicy = await writeAuditPolicy(folder);
   const etcd = await startEtcd(site);
   daemons.push(etcd);
@@ -93,6 +98,10 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
   await install(options.crds ?? [], kubectl);
   const controllers = options.controllers ?? usualControllers;
   if (controllers.length > 0) daemons.push(await startControllers(site, kubeconfig, controllers));
+  const again = async () => {
+    apiServer = await startApiServer(site, etcd.url, port);
+    daemons.push(apiServer);
+  };
   let users = 0;
   return {
     kubeconfig,
@@ -105,9 +114,11 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
     },
     writes: () => auditedWrites(folder),
     stopApiServer: () => apiServer.stop(),
-    async startApiServer() {
-      apiServer = await startApiServer(site, etcd.url, port);
-      daemons.push(apiServer);
+    startApiServer: again,
+    async rotateAccountKey(how) {
+      await identity.rotateAccountKey(how);
+      await apiServer.stop();
+      await again();
     },
   };
 }

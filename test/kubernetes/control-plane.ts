@@ -18,6 +18,8 @@ export interface Site {
   guard: Guard;
   /** A policy file: what it names is noted in `audit.log`. */
   auditPolicy?: string;
+  /** Of ServiceAccount tokens; the API server's own URL where it is left out. */
+  issuer?: string;
 }
 
 /** Starts a single etcd; its data is thrown away in the end, so it need not reach the disk. */
@@ -51,7 +53,9 @@ export async function startApiServer(site: Site, etcd: string, fixed?: number): 
       'tls-cert-file': files.certificate,
       'tls-private-key-file': files.key,
       'client-ca-file': files.ca,
-      'service-account-issuer': server,
+      'service-account-issuer': site.issuer ?? server,
+      // what the API server itself takes, whoever the issuer is
+      'api-audiences': server,
       'service-account-key-file': files.accountPublicKey,
       'service-account-signing-key-file': files.accountKey,
       'service-cluster-ip-range': '10.0.0.0/24',

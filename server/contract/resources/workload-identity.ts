@@ -17,6 +17,12 @@ export const WorkloadIdentitySpec = z.strictObject({
   clientId: clientId.unwrap().describe('The client that the workload acts as'),
   scopes: z.array(z.string().min(1).max(255)).max(100).optional().describe('Scopes granted to the minted token'),
   enabled: z.boolean().optional().describe('false: nothing is traded'),
+  adminAccess: z
+    .boolean()
+    .optional()
+    .describe(
+      'false: never a token for the admin API, whatever the client may do; always so outside the namespace of the Realm',
+    ),
   serviceAccountRef: z
     .strictObject({
       namespace: z
