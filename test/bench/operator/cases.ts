@@ -2,9 +2,10 @@
 // It drives and times; it starts nothing (site.ts) and prints nothing (main.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSettings } from '../../../server/contract/settings.ts';
+import { type Series, sumOf } from '../../support/series.ts';
 import { processorSeconds, residentMiB } from '../machine.ts';
 import { type FleetOptions, type Member, namespacesOf, realmOf, realmPath, resourcesOf, secretsOf } from './fleet.ts';
-import { type Site, sum } from './site.ts';
+import type { Site } from './site.ts';
 
 const READY = /^svc_operator_resources\{.*state="Ready"/;
 const WRITERS = 8;
@@ -30,13 +31,14 @@ export async function converged(site: Site, total: number, say: (line: string) =
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
   for (let told = 0; ; ) {
-    await sleep(200);
-    const metrics = await site.operatorMetrics().catch(() => new Map<string, number>());
-    const ready = sum(metrics, READY);
+    // seldom: each look costs the operator a walk over all resources
+    await sleep(500);
+    const metrics = await site.operatorMetrics().catch((): Series => new Map());
+    const ready = sumOf(metrics, READY);
     if (ready >= total) return seconds();
     if (seconds() - told < 10) continue;
     told = seconds();
-    const waiting = sum(metrics, /^svc_operator_queue_depth/);
+    const waiting = sumOf(metrics, /^svc_operator_queue_depth/);
     say(`  ${ready} of ${total} Ready after ${told.toFixed(0)} s, ${waiting} waiting for their turn`);
     if (told > 3_600) throw new Error('not converged within an hour');
   }
@@ -80,7 +82,7 @@ export interface Rest {
 export async function rest(site: Site, operatorPid: number, seconds: number): Promise<Rest> {
   const look = async () => ({
     versions: await versionsOf(site),
-    passes: sum(await site.operatorMetrics(), /^svc_operator_reconciles_total/),
+    passes: sumOf(await site.operatorMetrics(), /^svc_operator_reconciles_total/),
     kubernetes: await site.kubernetesRequests(),
     server: await site.serverRequests(),
     operatorSeconds: processorSeconds(operatorPid) ?? Number.NaN,

@@ -2,10 +2,11 @@
 // It builds both programs, starts them on a real API server and PostgreSQL, and measures case by case.
 // docs/performance.md explains the figures.
 import { parseArgs } from 'node:util';
+import { sumOf } from '../../support/series.ts';
 import { processorSeconds, processorSecondsOfAll, residentMiB } from '../machine.ts';
 import { heading } from '../report.ts';
 import { applyToLive, converged, declare, plainList, quantile, type Rest, rest } from './cases.ts';
-import { build, type Site, startSite, sum } from './site.ts';
+import { build, type Site, startSite } from './site.ts';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
@@ -84,7 +85,7 @@ async function main(): Promise<void> {
       operatorCpuSeconds: cpu(operator),
       serverCpuSeconds: cpu(site.serverPid) - before.server,
       databaseCpuSeconds: processorSecondsOfAll(site.postgresPid) - before.database,
-      passesEach: sum(await site.operatorMetrics(), /^svc_operator_reconciles_total/) / total,
+      passesEach: sumOf(await site.operatorMetrics(), /^svc_operator_reconciles_total/) / total,
       retriesEach: (await site.serverRetries()) / total,
       serverRequestsEach: ((await site.serverRequests()) - before.requests) / total,
       kubernetesRequestsEach: ((await site.kubernetesRequests()) - before.kubernetes) / total,

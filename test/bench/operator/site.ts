@@ -13,6 +13,7 @@ import { type Api, connect } from '../../../operator/source/api.ts';
 import { type Client, createClient } from '../../../server/contract/client.ts';
 import { startPostgres } from '../../../server/db/embedded.ts';
 import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
+import { type Series, seriesAt, seriesOf, sumOf } from '../../support/series.ts';
 import { type Program, startProgram } from '../processes.ts';
 import { freePort } from '../target.ts';
 
@@ -31,7 +32,7 @@ export interface Site {
   /** @returns its process id */
   startOperator(): Promise<number>;
   /** The operator's own metrics by series. */
-  operatorMetrics(): Promise<Map<string, number>>;
+  operatorMetrics(): Promise<Series>;
   /** Requests that the server has answered so far. */
   serverRequests(): Promise<number>;
   /** Of them, those that were to be asked again, since the realm had changed between plan and apply. */
@@ -112,11 +113,11 @@ export async function startSite({ say, concurrency, profile }: SiteOptions): Pro
         return (await start('operator', args, env, 'Watching')).pid;
       },
       operatorMetrics: () => seriesAt(`http://${operatorUrl}/metrics`),
-      serverRequests: async () => sum(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_REQUESTS),
-      serverRetries: async () => sum(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_RETRIES),
+      serverRequests: async () => sumOf(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_REQUESTS),
+      serverRetries: async () => sumOf(await seriesAt(`${serverUrl}/actuator/metrics-text`), SERVER_RETRIES),
       async kubernetesRequests() {
         const { stdout } = await cluster.kubectl(['get', '--raw', '/metrics']);
-        return sum(seriesOf(stdout), KUBERNETES_REQUESTS);
+        return sumOf(seriesOf(stdout), KUBERNETES_REQUESTS);
       },
       stop,
     };
@@ -132,23 +133,3 @@ const SERVER_RETRIES = /^http_server_requests_seconds_count\{.*status="412"/;
 /** The API server's own controllers ask for other things, or far less often than a minute tells. */
 const KUBERNETES_REQUESTS =
   /^apiserver_request_total\{.*(group="realmkeeper\.dev"|resource="(secrets|events|namespaces|leases)")/;
-
-export function sum(series: ReadonlyMap<string, number>, pattern: RegExp): number {
-  let total = 0;
-  for (const [name, value] of series) if (pattern.test(name)) total += value;
-  return total;
-}
-
-async function seriesAt(url: string): Promise<Map<string, number>> {
-  return seriesOf(await (await fetch(url)).text());
-}
-
-function seriesOf(text: string): Map<string, number> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const end = line.lastIndexOf(' ');
-      return [line.slice(0, end), Number(line.slice(end + 1))];
-    }),
-  );
-}
