@@ -108,8 +108,9 @@ async function bundleCli(): Promise<void> {
   const outfile = path.join(dist, 'realmctl.js');
   await build({
     absWorkingDir: root,
-    entryPoints: ['cli/main.ts'],
-    outfile,
+    entryPoints: { realmctl: 'cli/main.ts' },
+    outdir: dist,
+    chunkNames: 'realmctl/[name]-[hash]',
     bundle: true,
     // what is imported when it is first needed is a file of its own: a start neither reads nor compiles it
     splitting: true,
