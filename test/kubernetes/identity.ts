@@ -16,6 +16,8 @@ export interface Identity {
   ca: string;
   files: Record<'ca' | 'certificate' | 'key' | 'accountKey' | 'accountPublicKey', string>;
   client(name: string, groups: string[]): Promise<ClientCertificate>;
+  /** Another key for ServiceAccounts; tokens of the one before still hold, for as long as `forget` doesn't say otherwise. */
+  rotateAccountKey(options: { forget: boolean }): Promise<void>;
   /** Writes a kubeconfig into the cluster's folder; gives its path. */
   kubeconfig(file: string, server: string, client: ClientCertificate): Promise<string>;
 }
@@ -30,6 +32,7 @@ export async function createIdentity(folder: string): Promise<Identity> {
     await writeFile(file, content, { mode: 0o600 });
     return file;
   };
+  let known = accounts.publicKeyPem;
   return {
     ca,
     files: {
@@ -38,6 +41,13 @@ export async function createIdentity(folder: string): Promise<Identity> {
       key: await write('serving.key', serving.keyPem),
       accountKey: await write('service-accounts.key', accounts.privateKeyPem),
       accountPublicKey: await write('service-accounts.pub', accounts.publicKeyPem),
+    },
+    async rotateAccountKey({ forget }) {
+      const next = await generateServiceAccountKeys();
+      const former = forget ? '' : known;
+      known = `${next.publicKeyPem}\n${former}`;
+      await write('service-accounts.key', next.privateKeyPem);
+      await write('service-accounts.pub', known);
     },
     client: (name, groups) => authority.newClientCert(name, groups),
     kubeconfig: (file, server, { certPem, keyPem }) =>
