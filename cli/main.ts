@@ -24,7 +24,14 @@ process.once('SIGTERM', () => interrupt.abort(new Interrupted()));
 // `realmctl … | head`
 stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2));
 
-const program = createProgram({ io, signal: interrupt.signal, version: packageJson.version, fetch });
+/** Whatever is being waited for, Ctrl-C ends the waiting. */
+const interruptible: typeof fetch = (input, init) =>
+  fetch(input, {
+    ...init,
+    signal: init?.signal ? AbortSignal.any([init.signal, interrupt.signal]) : interrupt.signal,
+  });
+
+const program = createProgram({ io, signal: interrupt.signal, version: packageJson.version, fetch: interruptible });
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
