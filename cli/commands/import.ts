@@ -8,6 +8,7 @@ import { type Cli, examples, type Register, realmName } from '../command.ts';
 import { documentBytes } from '../document-file.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
+import { planText } from '../plan.ts';
 import { counted } from '../progress.ts';
 
 interface Options {
@@ -19,6 +20,8 @@ interface Options {
   keycloak?: true;
   output: Format;
 }
+
+const MOST_SHOWN = 200;
 
 const manager = (value: string): string => {
   if (!ManagerName.safeParse(value).success)
@@ -66,7 +69,12 @@ async function importFile(cli: Cli, realm: string, options: Options): Promise<vo
     }),
   );
   const plan = Plan.parse(await response.json());
-  print(cli.io, output, { value: plan, table: () => plan.summary.text });
+  // a list of a million users helps nobody
+  const short = plan.changes.length > MOST_SHOWN;
+  print(cli.io, output, {
+    value: plan,
+    table: () => (short ? plan.summary.text : planText(cli.io, { realm, plan, notCompared: [] })),
+  });
   if (dryRun && plan.conflicts.length > 0)
     say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
 }

@@ -2,6 +2,7 @@
 // Does not own: documents as fast-check makes them (documents.ts).
 // Implements: tests of what must carry a whole realm from one place to another.
 import { generateKeyPairSync } from 'node:crypto';
+import { parseAllDocuments, stringify } from 'yaml';
 import { permissions } from '../../server/contract/permissions.ts';
 import type { Settings } from '../../server/contract/settings.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
@@ -50,7 +51,7 @@ const step = (authenticatorId: string, config?: Record<string, unknown>) =>
   ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
 
 /** Secrets by the object that has them. */
-export const fullRealmSecrets: Record<string, string> = {
+const fullRealmSecrets: Record<string, string> = {
   'client billing': 'the secret of billing, 0123456789abcdef',
   'client Old App: 2024-01-01': 'p$ss"w0rd\'with: # odd {signs}',
   'webhook audit': 'the signing secret of audit',
@@ -203,4 +204,19 @@ export function fullRealm(): RealmDocument {
     ],
     users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
   };
+}
+
+/** Templates of Secrets with the values of the objects in the manifests that refer to them. */
+export function fillSecrets(templates: string, manifests: string): string {
+  const named = new Map<string, string>();
+  for (const { kind, spec } of parseAllDocuments(manifests).map((d) => d.toJS())) {
+    if (kind === 'Webhook' && spec.secretKeyRef)
+      named.set(spec.secretKeyRef.name, fullRealmSecrets[`webhook ${spec.name}`] ?? '');
+    for (const client of spec.clients ?? [])
+      if (client.secretKeyRef) named.set(client.secretKeyRef.name, fullRealmSecrets[`client ${client.clientId}`] ?? '');
+  }
+  return parseAllDocuments(templates)
+    .map((d) => d.toJS())
+    .map((secret) => stringify({ ...secret, stringData: { secret: named.get(secret.metadata.name) } }))
+    .join('---\n');
 }
