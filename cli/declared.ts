@@ -179,7 +179,7 @@ function manifest(
   found: Declared,
 ): FileFault[] {
   count(found.counts, kind);
-  const parsed = z.looseObject({ metadata: Metadata, spec: z.unknown() }).safeParse(item.value);
+  const parsed = z.looseObject({ metadata: Metadata, spec: z.unknown().optional() }).safeParse(item.value);
   if (!parsed.success) return zodFaults(item, parsed.error, [], kind);
   const { metadata, spec } = parsed.data;
   const { name, namespace = NAMESPACE } = metadata;
