@@ -114,3 +114,19 @@ test('built-in admin roles get the permissions of this release at start', async 
     select cardinality(permissions) as n from admin_role where realm_id = 'master' and name = 'realm-viewer'`;
   expect(role?.n).toBeGreaterThan(10);
 });
+
+test('realmctl’s client follows the server’s address, and keeps what an administrator did to it', async () => {
+  const client = async () =>
+    (
+      await sql<{ enabled: boolean; allowed_resources: string[] }>`
+        select enabled, allowed_resources from client where realm_id = 'master' and client_id = 'realmctl'`
+    )[0];
+  const SVC_BASE_URL = 'https://iam.example.com';
+  await start({ SVC_BASE_URL });
+  expect((await client())?.allowed_resources).toEqual([`${SVC_BASE_URL}/admin`]);
+  await sql`update client set enabled = false, allowed_resources = '{}' where client_id = 'realmctl'`;
+  const before = await events();
+  await start();
+  expect(await client()).toEqual({ enabled: false, allowed_resources: [] });
+  expect(await events()).toBe(before);
+});
