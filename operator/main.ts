@@ -7,6 +7,7 @@ import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
 import { always, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
+import { issuerOfTokenIn } from './service-account-token.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
 import { orphansOf } from './source/orphans.ts';
@@ -35,7 +36,9 @@ async function placeOf(
     const options = { kubeconfig: config.kubeconfig, log: say };
     const clusterName = config.clusterName ?? (await clusterUid(options));
     const namespaces = config.watchNamespaces;
-    const source = await clusterSource({ ...options, watchFailed, permit, connections, namespaces });
+    const { credential } = config;
+    const tokenIssuer = 'tokenFile' in credential ? await issuerOfTokenIn(credential.tokenFile) : undefined;
+    const source = await clusterSource({ ...options, watchFailed, permit, connections, namespaces, tokenIssuer });
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ServerProblem } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
+import { claimsOf } from './service-account-token.ts';
 
 const OPERATOR_CLIENT = 'operator';
 
@@ -117,21 +118,10 @@ async function tokenIn(file: string): Promise<string> {
   return text;
 }
 
-const Claims = z.object({
-  iss: z.string(),
-  sub: z.string(),
-  aud: z.union([z.string(), z.array(z.string())]),
-  exp: z.number(),
-});
-
 /** What the server must be told for this token to be good. Who a ServiceAccount is is no secret; the token isn't shown. */
 function tokenAdvice(token: string, now: number): string {
-  let claims: z.output<typeof Claims>;
-  try {
-    claims = Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));
-  } catch {
-    return 'what SVC_OPERATOR_TOKEN_FILE names holds no ServiceAccount token';
-  }
+  const claims = claimsOf(token);
+  if (!claims) return 'what SVC_OPERATOR_TOKEN_FILE names holds no ServiceAccount token';
   const { iss, sub, aud, exp } = claims;
   const ended =
     exp * 1000 <= now ? ` The token ended at ${new Date(exp * 1000).toISOString()}: is it still replaced?` : '';

@@ -62,6 +62,12 @@ export function createRealms(options: RealmsOptions): Realms {
         `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`,
       );
     }
+    if (source.labelsUnreadable !== undefined && goesByLabels(resource)) {
+      throw new Stalled(
+        'NamespaceNotAllowed',
+        `allowedNamespaces goes by labels of namespaces, and ${source.labelsUnreadable}: let it say Same or All`,
+      );
+    }
     const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
     if (namespace === operatorNamespace) return adoption !== undefined;
     if (realm === MASTER)
@@ -100,7 +106,10 @@ export function createRealms(options: RealmsOptions): Realms {
         home === namespace ||
         from === 'All' ||
         // no selector selects nothing, an empty one everything, as everywhere in Kubernetes
-        (from === 'Selector' && selector && selects(selector, await source.namespaceLabels(namespace)));
+        (from === 'Selector' &&
+          selector &&
+          source.labelsUnreadable === undefined &&
+          selects(selector, await source.namespaceLabels(namespace)));
       if (allowed && (await entitled(declaring, realm))) homes.push(home);
     }
     return homes;
@@ -154,6 +163,9 @@ export function createRealms(options: RealmsOptions): Realms {
     },
   };
 }
+
+const goesByLabels = ({ spec }: Resource): boolean =>
+  RealmSpec.safeParse(spec).data?.allowedNamespaces?.from === 'Selector';
 
 /** A realm that isn't there yet is no error here: it is about to be made. */
 function absent(error: unknown): undefined {

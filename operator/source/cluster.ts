@@ -43,8 +43,8 @@ export interface ClusterOptions {
   watchFailed?: ((kind: string) => void) | undefined;
   /** Only there is anything looked at; empty: everywhere. */
   namespaces?: readonly string[];
-  /** Of ServiceAccount tokens, where it is known already. */
-  issuer?: string | undefined;
+  /** Of the operator's own ServiceAccount token, in case the cluster doesn't tell or may not be asked. */
+  tokenIssuer?: string | undefined;
   permit?: Permit;
   connections?: Connections | undefined;
 }
@@ -92,7 +92,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
       },
     },
   });
-  let clusterIssuer = options.issuer ?? (await issuerOf(api));
+  let clusterIssuer = namespaces.length === 0 ? await issuerOf(api) : options.tokenIssuer;
   const resources = new Map<string, Resource>();
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
@@ -103,7 +103,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     const before = resources.get(key);
     if (before && isOlder(resource, before)) return;
     resources.set(key, resource);
-    if (!before || !isDeepStrictEqual(ofPeople(before), ofPeople(resource))) listener?.changed(key);
+    if (!before || isNews(before, resource)) listener?.changed(key);
   }
   function deleted(kind: Resource['kind'], namespace: string, name: string): void {
     const key = keyOf(kind, namespace, name);
@@ -113,7 +113,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
   const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
   async function recovered(): Promise<void> {
     listener?.reached?.();
-    clusterIssuer ??= await issuerOf(api);
+    if (namespaces.length === 0) clusterIssuer ??= await issuerOf(api);
   }
 
   const labelsUnreadable =
@@ -127,7 +127,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
       path: collection,
       open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
       log,
-      recovered: () => void recovered(),
+      recovered: () => void recovered().catch((error: unknown) => log(words(error))),
       ...hears,
     });
   /** One for the whole cluster, or one for each namespace: who has rights in one alone may not ask for more. */
@@ -152,7 +152,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
 
   return {
     get clusterIssuer() {
-      return clusterIssuer;
+      return clusterIssuer ?? options.tokenIssuer;
     },
     labelsUnreadable,
     async start(hears) {
@@ -203,9 +203,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
     resources.set(key, resource);
     // What somebody else changed meanwhile came with the answer: the watch will tell nothing new.
-    const { ours: _, ...was } = ofPeople(before);
-    const { ours: __, ...is } = ofPeople(resource);
-    if (!isDeepStrictEqual(was, is)) listener?.changed(key);
+    if (isNews(before, resource)) listener?.changed(key);
   }
 
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
@@ -246,14 +244,18 @@ function held(kind: Resource['kind'], object: unknown): Resource {
   return resource;
 }
 
-/** What people (and other programs) say, apart from our own status. */
-const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annotations, finalizers } }: Resource) => ({
+/** Whether somebody else has said something: our own status is no news, nor is that our finalizer has come. */
+function isNews(before: Resource, after: Resource): boolean {
+  const ours = ({ metadata }: Resource) => metadata.finalizers.includes(FINALIZER);
+  return (ours(before) && !ours(after)) || !isDeepStrictEqual(ofPeople(before), ofPeople(after));
+}
+
+const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) => ({
   spec,
   uid,
   generation,
   deletionTimestamp,
   annotations,
-  ours: finalizers.includes(FINALIZER),
 });
 
 /** Versions of one object are decimal numbers that grow. */

@@ -1,15 +1,18 @@
-// Owns: the API server's own record of who wrote what and when: its audit log.
+// Owns: the API server's own record of who asked for what and when: its audit log.
 // Does not own: what a test makes of it.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 
-export interface AuditedWrite {
+export interface AuditedRequest {
   user: string;
   verb: string;
-  resource: string;
-  name: string;
+  path: string;
+  /** Absent where the request was for nothing that the cluster keeps. */
+  resource: string | undefined;
+  namespace: string | undefined;
+  status: number;
   /** When the request came. */
   at: Date;
 }
@@ -17,26 +20,36 @@ export interface AuditedWrite {
 const Entry = z.object({
   user: z.object({ username: z.string() }),
   verb: z.string(),
-  objectRef: z.object({ resource: z.string(), name: z.string().default('') }),
+  requestURI: z.string(),
+  objectRef: z.object({ resource: z.string().optional(), namespace: z.string().optional() }).default({}),
+  responseStatus: z.object({ code: z.number().default(0) }).default({ code: 0 }),
   requestReceivedTimestamp: z.string(),
 });
+const writing = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** Every write, without what was written. Gives the policy's file. */
-export async function writeAuditPolicy(folder: string): Promise<string> {
+/** Without what was asked or answered. Gives the policy's file. */
+export async function writeAuditPolicy(folder: string, what: 'writes' | 'everything'): Promise<string> {
   const file = path.join(folder, 'audit-policy.yaml');
-  const verbs = ['create', 'update', 'patch', 'delete', 'deletecollection'];
-  const rules = [{ level: 'Metadata', verbs, omitStages: ['RequestReceived'] }, { level: 'None' }];
+  const verbs = what === 'writes' ? { verbs: writing } : {};
+  const rules = [
+    { level: 'Metadata', omitStages: ['RequestReceived', 'ResponseStarted'], ...verbs },
+    { level: 'None' },
+  ];
   await writeFile(file, stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
   return file;
 }
 
-/** In the order in which the requests came. */
-export async function auditedWrites(folder: string): Promise<AuditedWrite[]> {
+/** In the order in which the requests came; a watch is among them when it has ended. */
+export async function auditedRequests(folder: string): Promise<AuditedRequest[]> {
   const lines = (await readFile(path.join(folder, 'audit.log'), 'utf8')).split('\n').filter((line) => line !== '');
   return lines
     .map((line) => {
-      const { user, verb, objectRef, requestReceivedTimestamp } = Entry.parse(JSON.parse(line));
-      return { user: user.username, verb, ...objectRef, at: new Date(requestReceivedTimestamp) };
+      const { user, verb, requestURI, objectRef, responseStatus, requestReceivedTimestamp } = Entry.parse(
+        JSON.parse(line),
+      );
+      const { resource, namespace } = objectRef;
+      const [at, [uri = '']] = [new Date(requestReceivedTimestamp), requestURI.split('?')];
+      return { user: user.username, verb, path: uri, resource, namespace, status: responseStatus.code, at };
     })
     .sort((a, b) => a.at.getTime() - b.at.getTime());
 }

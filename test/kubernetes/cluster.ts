@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Assets, findAssets, kubernetes } from './assets.ts';
-import { type AuditedWrite, auditedWrites, writeAuditPolicy } from './audit.ts';
+import { type AuditedRequest, auditedRequests, writeAuditPolicy } from './audit.ts';
 import { programEnvironment, type Site, startApiServer, startControllers, startEtcd } from './control-plane.ts';
 import { createIdentity } from './identity.ts';
 import { type Daemon, type Outcome, run, startGuard } from './processes.ts';
@@ -22,8 +22,8 @@ export interface Cluster {
   kubectl(args: string[], input?: string): Promise<Outcome>;
   /** The path of a kubeconfig for another user, who has no rights but those that the test grants. */
   user(name: string, groups?: string[]): Promise<string>;
-  /** What was written, by whom and when, as the API server noted it; only where `audit` was asked for. */
-  writes(): Promise<AuditedWrite[]>;
+  /** What was asked for, by whom and when, as the API server noted it; only where `audit` said so. */
+  requests(): Promise<AuditedRequest[]>;
   /** Kills the API server alone: its data stays, and whoever watches is disconnected. */
   stopApiServer(): Promise<void>;
   /** Starts it again, at the same URL. */
@@ -43,8 +43,8 @@ export interface ClusterOptions {
   crds?: string[];
   /** The controllers to run; none, and the cluster is there a little sooner. */
   controllers?: string[];
-  /** Notes every write. */
-  audit?: boolean;
+  /** What the API server notes. */
+  audit?: 'writes' | 'everything' | undefined;
   /** Of ServiceAccount tokens, where it isn't the API server itself; whoever is there serves the keys. */
   issuer?: string;
 }
@@ -85,7 +85,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Promise<Omit<Cluster, 'stop'>> {
   const { folder, identity, admin } = site;
   if (options.issuer !== undefined) site.issuer = options.issuer;
-  if (options.audit) site.auditPolicy = await writeAuditPolicy(folder);
+  if (options.audit) site.auditPolicy = await writeAuditPolicy(folder, options.audit);
   const etcd = await startEtcd(site);
   daemons.push(etcd);
   let apiServer = await startApiServer(site, etcd.url);
@@ -112,7 +112,7 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
       users += 1;
       return identity.kubeconfig(`user-${users}.kubeconfig`, server, await identity.client(name, groups));
     },
-    writes: () => auditedWrites(folder),
+    requests: () => auditedRequests(folder),
     stopApiServer: () => apiServer.stop(),
     startApiServer: again,
     async rotateAccountKey(how) {

@@ -17,7 +17,7 @@ describe.skipIf(!assets.found)('a leader', () => {
   let operators: Operators;
   let relay: Relay;
   beforeAll(async () => {
-    land = await startLandscape({ audit: true });
+    land = await startLandscape({ audit: 'writes' });
     await land.server.start();
     operators = await createOperators(land);
     relay = await startRelay(Number(new URL(land.cluster.server).port));

@@ -26,7 +26,7 @@ describe.skipIf(!assets.found)('two operators', () => {
   let land: Landscape;
   let operators: Operators;
   beforeAll(async () => {
-    land = await startLandscape({ audit: true });
+    land = await startLandscape({ audit: 'writes' });
     await land.server.start();
     operators = await createOperators(land);
     await Promise.all([operators.begin(), operators.begin()]);

@@ -51,9 +51,9 @@ export interface Landscape {
 /** @param serverEnv more environment of the server, which the cluster may have a say in */
 export async function startLandscape({
   serverEnv = async () => ({}),
-  audit = false,
+  audit,
 }: {
-  audit?: boolean;
+  audit?: 'writes' | 'everything';
   serverEnv?: (cluster: Cluster) => Promise<Record<string, string>>;
 } = {}): Promise<Landscape> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-landscape-'));

@@ -32,7 +32,7 @@ const rights = [
       { apiGroups: ['realmkeeper.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
-      { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ],
   },
   {
@@ -106,7 +106,7 @@ export async function createOperators(land: Landscape) {
     /** Whose turn it was to act, as the server and the cluster saw it: a life is named once for each of its turns. */
     async turns(): Promise<{ server: string[]; cluster: string[] }> {
       const asked = lives.flatMap(({ name, way }) => way.requests.map(({ at }) => ({ at, name })));
-      const writes = (await land.cluster.writes()).filter(
+      const writes = (await land.cluster.requests()).filter(
         ({ user, resource }) => user.startsWith('operator-') && resource !== 'leases',
       );
       return {

@@ -1,0 +1,24 @@
+// What a ServiceAccount token says of itself. It isn't judged here: it is our own, from a file that the kubelet writes.
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+const Claims = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  exp: z.number(),
+});
+export type Claims = z.output<typeof Claims>;
+
+/** undefined: it is no such token. */
+export function claimsOf(token: string): Claims | undefined {
+  try {
+    return Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+export async function issuerOfTokenIn(file: string): Promise<string | undefined> {
+  return claimsOf(await readFile(file, 'utf8').catch(() => ''))?.iss;
+}
