@@ -12,8 +12,6 @@ export class Refused extends Error {
     this.hint = hint;
   }
 }
-/** Nobody answered; trying again may help. */
-export class Unreachable extends Error {}
 /** Ctrl-C. */
 export class Interrupted extends Error {
   constructor(message = 'interrupted') {
@@ -42,7 +40,6 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, lines: [] };
   if (error instanceof Interrupted) return { code: 130, lines: [error.message] };
   if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint ? [error.hint] : [])] };
-  if (error instanceof Unreachable) return { code: 3, lines: [error.message] };
   if (error instanceof ServerProblem) {
     // what stopped a request before it was sent
     const { cause } = error;

@@ -7,7 +7,7 @@ import { OAuthError } from './oauth-error.ts';
  * Whether a client may act at the admin API for a person. That its own list names the admin API isn't enough: whoever may
  * edit clients could then lend themselves an administrator's rights. What else protects it is authorize/checks.ts's.
  */
-export const actsForAdministrators = (client: Named, adminAudience: string): boolean =>
+const actsForAdministrators = (client: Named, adminAudience: string): boolean =>
   client.clientId === ADMIN_CLI && client.authMethod === 'none' && client.allowedResources.has(adminAudience);
 
 interface Named {

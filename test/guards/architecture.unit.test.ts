@@ -64,7 +64,8 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   if (BELOW.includes(from)) return BELOW.includes(target);
   if (from.startsWith('feature ')) return BELOW.includes(target) || (target.startsWith('feature ') && typeOnly);
   if (from === 'operator') return target === 'contract';
-  if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to);
+  // package.json: which version it is
+  if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to) || to === 'package.json';
   if (from === 'quickstart') return target !== 'test';
   return false;
 }
