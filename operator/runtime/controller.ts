@@ -15,7 +15,7 @@ import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
 import { newsOf } from './news.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
-import { changeLines, planWords } from './plan-words.ts';
+import { changeLines, oneLine, planWords } from './plan-words.ts';
 import type { Realms } from './realms.ts';
 import { applyPlan, dryRun } from './server-plan.ts';
 
@@ -156,7 +156,7 @@ export function createController(options: ControllerOptions) {
     if (!wanted.force) applied(realm, plan.revision);
     metrics?.applied(plan.changes.length);
     const summary = planWords(plan);
-    log({ resource: nameOf(resource), message: summary });
+    log({ resource: nameOf(resource), message: oneLine(summary) });
     const reason = wanted.force ? 'TookOver' : appliedBefore(resource) ? 'Repaired' : 'Applied';
     await source.say(resource, { type: 'Normal', reason, message: summary });
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
@@ -177,7 +177,7 @@ export function createController(options: ControllerOptions) {
     try {
       const abandoned = resource.metadata.annotations[ABANDON] === 'true';
       const message = abandoned ? 'abandoned: what is on the server stays as it is' : await remove(resource, kind);
-      log({ resource: nameOf(resource), message });
+      log({ resource: nameOf(resource), message: oneLine(message) });
       await source.removeFinalizer(resource);
       await source.say(resource, { type: 'Normal', reason: abandoned ? 'Abandoned' : 'Released', message });
       return undefined;
@@ -207,7 +207,7 @@ export function createController(options: ControllerOptions) {
     await source.writeStatus(resource, clean(next));
     const news = newsOf(outcome, status.conditions);
     if (!news) return;
-    log({ resource: nameOf(resource), message: `${news.reason}: ${news.message}` });
+    log({ resource: nameOf(resource), message: oneLine(`${news.reason}: ${news.message}`) });
     await source.say(resource, news);
   }
 

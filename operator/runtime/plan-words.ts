@@ -29,3 +29,7 @@ const lines = ({ action, kind, key, fields }: Change): string[] =>
 
 /** From what is on the server to what is declared. */
 export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(lines).slice(0, MOST);
+
+/** For the log: people write names, and a line of theirs must not look like one of ours. */
+export const oneLine = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);

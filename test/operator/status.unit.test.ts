@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Unusable } from '../../operator/kinds/kind.ts';
 import { conditionsAfter } from '../../operator/runtime/conditions.ts';
 import { nextOf, type Outcome, outcomeOf, Stalled, Waiting, wordsOf } from '../../operator/runtime/outcome.ts';
-import { changeLines, planWords } from '../../operator/runtime/plan-words.ts';
+import { changeLines, oneLine, planWords } from '../../operator/runtime/plan-words.ts';
 import { ServerProblem } from '../../server/contract/client.ts';
 import type { Change, Plan } from '../../server/contract/transfer.ts';
 
@@ -147,4 +147,10 @@ test('a plan in one line names the first few and counts the rest', () => {
   expect(many).toMatch(/update client c0.* and \d+ more$/);
   expect(many.length).toBeLessThan(300);
   expect(planWords(plan([]))).toBe('in the server’s words');
+});
+
+test('what people write stays one line of the log, without a terminal’s control characters', () => {
+  expect(oneLine('there is no client a\nrealm master: deleted\u001b[2J – ü')).toBe(
+    'there is no client a\\u000arealm master: deleted\\u001b[2J – ü',
+  );
 });
