@@ -56,6 +56,7 @@ function serverFault({ status, message, problem, retryAfterSeconds, cause }: Ser
   const { detail, title, errors = [] } = problem ?? {};
   if (detail && detail !== title && errors.length === 0) lines.push(detail);
   for (const { path, message: what } of errors) lines.push(`  ${path}: ${what}`);
+  if (status === 401) lines.push('Sign in again: realmctl login <server>');
   if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
   return { code: away(status) ? 3 : 2, lines };
 }

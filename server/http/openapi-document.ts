@@ -59,7 +59,12 @@ export async function documentationOf(
       components: {
         securitySchemes: {
           adminSession: { type: 'apiKey', in: 'cookie', name: 'SVC_ADMIN_SESSION' },
-          bearer: { type: 'http', scheme: 'bearer' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'An access token for the audience {base_url}/admin: of a client that holds admin roles, or of a person by the client realmctl',
+          },
         },
       },
     },
