@@ -1,6 +1,7 @@
 // Owns: people on the admin API by bearer token: what `realmctl login` gives them, and every way that others might want it.
 // Does not own: service accounts (admin-bearer.test.ts), cookies (admin-access.test.ts), realmctl (test/cli).
 // Implements: decisions "Admin authentication"; RFC 8252 §7.3, §8.6.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_CLI, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
@@ -125,6 +126,16 @@ describe('the rights end at once', () => {
     expect((await session(access)).status).toBe(401);
     await server.admin.call(putSettings, { params, body: { requireMfa: false } });
     expect((await session(access)).status).toBe(200);
+  });
+
+  test('where the person has set up a second factor since, which the sign-in did not have', async () => {
+    const { userId, access } = await live();
+    await server.pool.query(
+      `insert into credential (realm_id, id, user_id, type, secret, created_at)
+       select realm_id, $2, user_id, 'otp', secret, created_at from credential where user_id = $1`,
+      [userId, randomUUID()],
+    );
+    expect((await session(access)).status).toBe(401);
   });
 
   test('where the client is disabled, or no longer public', async () => {
