@@ -43,7 +43,6 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
       env: {
         SVC_OPERATOR_SUBJECT,
         SVC_OPERATOR_AUDIENCE,
-        SVC_OPERATOR_ISSUER: cluster.server,
         // what the chart projects
         SVC_CLUSTER_CA_FILE: await file('ca.crt', cluster.ca),
         SVC_CLUSTER_TOKEN_FILE: await file(

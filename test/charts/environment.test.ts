@@ -1,0 +1,113 @@
+// The environment and the arguments that the chart writes are ones that the programs take, in every value set.
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type OperatorConfig, parseOperatorConfig } from '../../operator/config.ts';
+import { type Config, parseConfig } from '../../server/config.ts';
+import { type AnyObject, helmAssets, render, valueSets } from './helm.ts';
+
+const assets = await helmAssets();
+const Variable = z.object({ name: z.string(), value: z.string().optional() });
+const Container = z.object({ args: z.array(z.string()), env: z.array(Variable) });
+const Deployment = z.object({
+  spec: z.object({ template: z.object({ spec: z.object({ containers: z.tuple([Container]) }) }) }),
+});
+const ConfigMap = z.object({ data: z.record(z.string(), z.string()) });
+
+/** What a Secret would hold. */
+const secrets: Record<string, string> = {
+  DATABASE_URL: 'postgres://user:password@db.example.com/realmkeeper?sslmode=verify-full',
+  PGUSER: 'user',
+  PGPASSWORD: 'password',
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SVC_BOOTSTRAP_ADMIN_PASSWORD: 'correct-horse-battery-staple',
+  SVC_OPERATOR_CLIENT_SECRET: 'svc_cs_operator-of-the-tests-0123456789abcdef',
+};
+const named = (objects: AnyObject[], kind: string, name: string) =>
+  objects.find((object) => object.kind === kind && object.metadata.name === `realmkeeper-${name}`);
+function containerOf(objects: AnyObject[], name: string) {
+  const [container] = Deployment.parse(named(objects, 'Deployment', name)).spec.template.spec.containers;
+  const names = container.env.map((variable) => variable.name);
+  expect(
+    names.filter((each, at) => names.indexOf(each) !== at),
+    'variables that are set twice',
+  ).toEqual([]);
+  const env = Object.fromEntries(container.env.map((each) => [each.name, each.value ?? secrets[each.name]]));
+  return { env, args: container.args };
+}
+async function programs(args: string[]): Promise<{ server: Config; operator: OperatorConfig; env: object }> {
+  const objects = await render(args);
+  const { data } = ConfigMap.parse(named(objects, 'ConfigMap', 'server'));
+  const env = { ...data, ...containerOf(objects, 'server').env };
+  const operator = containerOf(objects, 'operator');
+  const withPod = { ...operator.env, POD_NAMESPACE: 'identity' };
+  return { server: parseConfig(env), operator: parseOperatorConfig(withPod, operator.args.slice(1)), env };
+}
+
+describe.skipIf(!assets.found)('the programs', () => {
+  test.each(Object.entries(valueSets))('take what the chart gives them with the values %s', async (_, args) => {
+    const { server, operator } = await programs(args);
+    expect(server).toMatchObject({
+      SVC_HOST: '0.0.0.0',
+      NODE_ENV: 'production',
+      SVC_OPERATOR_SUBJECT: 'system:serviceaccount:identity:realmkeeper-operator',
+      SVC_OPERATOR_AUDIENCE: 'realmkeeper',
+    });
+    expect(operator).toMatchObject({
+      serverUrl: 'http://realmkeeper-server.identity.svc:80',
+      operatorNamespace: 'identity',
+      leaderElection: { leaseName: 'realmkeeper-operator', leaseSeconds: 15 },
+      listen: { host: '0.0.0.0', port: 8081 },
+    });
+  });
+
+  test('production: TLS to the database is checked, and the proxy is the one that was named', async () => {
+    const { server } = await programs(valueSets.production ?? []);
+    expect(server.DATABASE_URL).toBe(
+      'postgres://postgres.example.com:5432/realmkeeper?sslmode=verify-full&sslrootcert=/etc/realmkeeper/database/ca.crt',
+    );
+    expect(server).toMatchObject({ baseUrl: 'https://id.example.com', SVC_TRUST_PROXY: ['10.0.0.0/8'] });
+  });
+
+  test('every setting of the operator reaches it', async () => {
+    const settings = [
+      'concurrency=9',
+      'undeclaredRealms=true',
+      'realmNamespaces=team=identity\\,env!=dev',
+      'clusterName=here',
+      'leaseDurationSeconds=30',
+      'signIn.clientSecret.existingSecret=elsewhere',
+      'serverUrl=https://id.example.com',
+    ];
+    const { operator, server } = await programs(['--set', settings.map((each) => `operator.${each}`).join(',')]);
+    expect(operator).toMatchObject({
+      concurrency: 9,
+      undeclaredRealms: true,
+      clusterName: 'here',
+      leaderElection: { leaseSeconds: 30 },
+      serverUrl: 'https://id.example.com',
+      credential: { secret: secrets.SVC_OPERATOR_CLIENT_SECRET },
+    });
+    expect(operator.realmNamespaces).toBeDefined();
+    // that server is another one: ours trusts no operator
+    expect(server.SVC_OPERATOR_SUBJECT).toBeUndefined();
+  });
+
+  test('a URL of one’s own, variables and the other address family reach the server as they are', async () => {
+    const { server, env } = await programs([
+      ...['--set', 'postgresql.enabled=false,database.existingSecret=mine,database.urlKey=uri,listenAddress=::'],
+      ...['--set', 'server.env.SVC_WORKLOAD_RATE_LIMIT=120,server.passwordThreads=3,server.registration=true'],
+      ...['--set', 'server.outboundAllow={10.1.0.0/16,hooks.internal}'],
+      ...['--set', 'server.extraEnv[0].name=SVC_VAR_MAIL,server.extraEnv[0].value=x'],
+    ]);
+    expect(server).toMatchObject({
+      DATABASE_URL: secrets.DATABASE_URL,
+      SVC_HOST: '::',
+      SVC_WORKLOAD_RATE_LIMIT: 120,
+      SVC_PASSWORD_THREADS: 3,
+      USER_REGISTRATION_ENABLED: true,
+      SVC_OUTBOUND_ALLOW: ['10.1.0.0/16', 'hooks.internal'],
+      documentEnvironment: { SVC_VAR_MAIL: 'x' },
+    });
+    expect(env).not.toHaveProperty('PGPASSWORD');
+  });
+});
