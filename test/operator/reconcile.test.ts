@@ -1,5 +1,5 @@
 // Four resources come alive on a real server, drift is repaired, and a pass over what is in sync writes nothing.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createClientSecret, listClients } from '../../server/contract/clients.ts';
 import { listEvents } from '../../server/contract/events.ts';
 import { getFlow, putFlow } from '../../server/contract/flows.ts';
@@ -7,20 +7,9 @@ import { getRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { deleteWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
-import {
-  createFolder,
-  eventually,
-  type Folder,
-  OPERATOR_SECRET,
-  resource,
-  secret,
-  startTestOperator,
-  type TestOperator,
-} from '../support/operator.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { eventually, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
 
-let server: TestServer;
-let folder: Folder;
+const site = operatorSite({ name: 'acme', each: 'file' });
 let operator: TestOperator;
 const realm = 'acme';
 const params = { realm };
@@ -73,15 +62,15 @@ const theSecret = secret('acme-secrets', {
   webhook: 'a webhook secret of some length',
 });
 
-const newestEvent = async () => (await server.admin.call(listEvents, { params, query: { limit: 1 } })).body?.[0];
-const revision = async () => (await server.admin.call(getRealm, { params })).body?.revision;
+const newestEvent = async () => (await site.server.admin.call(listEvents, { params, query: { limit: 1 } })).body?.[0];
+const revision = async () => (await site.server.admin.call(getRealm, { params })).body?.revision;
 const settings = async () => {
-  const { body } = await server.admin.call(getSettings, { params });
+  const { body } = await site.server.admin.call(getSettings, { params });
   if (!body) throw new Error('no settings');
   return body;
 };
-const change = (body: object) => server.admin.call(putSettings, { params, body });
-const webhooks = async () => (await server.admin.call(listWebhooks, { params })).body ?? [];
+const change = (body: object) => site.server.admin.call(putSettings, { params, body });
+const webhooks = async () => (await site.server.admin.call(listWebhooks, { params })).body ?? [];
 const everythingReady = () =>
   Promise.all([
     operator.ready('Realm', 'acme'),
@@ -91,17 +80,10 @@ const everythingReady = () =>
   ]);
 
 beforeAll(async () => {
-  server = await startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET } });
-  folder = await createFolder();
   // what attaches stands before the Realm, and nothing in the files says in which order
-  await folder.write('1-attached.yaml', theWebhook(), theFlow(), theIdentity);
-  await folder.write('2-realm.yaml', theSecret, theRealm());
-  operator = await startTestOperator({ serverUrl: server.baseUrl, dir: folder.dir });
-});
-afterAll(async () => {
-  await operator?.stop();
-  await server?.stop();
-  await folder?.drop();
+  await site.folder.write('1-attached.yaml', theWebhook(), theFlow(), theIdentity);
+  await site.folder.write('2-realm.yaml', theSecret, theRealm());
+  operator = await site.begin();
 });
 
 test('four resources become a realm with its flow, webhook and workload identity', async () => {
@@ -114,13 +96,16 @@ test('four resources become a realm with its flow, webhook and workload identity
   expect(await webhooks()).toMatchObject([
     { name: 'audit', eventTypes: 'LOGIN_FAILURE,LOGIN_SUCCESS', secretSet: true },
   ]);
-  const { body: flow } = await server.admin.call(getFlow, { params: { realm, alias: 'browser-mfa' } });
+  const { body: flow } = await site.server.admin.call(getFlow, { params: { realm, alias: 'browser-mfa' } });
   expect(flow?.executions).toHaveLength(4);
-  const { body: identities } = await server.admin.call(listWorkloadIdentities, { params });
+  const { body: identities } = await site.server.admin.call(listWorkloadIdentities, { params });
   expect(identities).toMatchObject([{ name: 'ci', subject: 'repo:acme/app', clientId: 'app' }]);
-  const { body: clients } = await server.admin.call(listClients, { params });
+  const { body: clients } = await site.server.admin.call(listClients, { params });
   expect(clients).toContainEqual(expect.objectContaining({ clientId: 'app', secretSet: true }));
-  expect(theirRealm.status).toMatchObject({ issuer: `${server.baseUrl}/realms/acme`, activeKeyId: expect.any(String) });
+  expect(theirRealm.status).toMatchObject({
+    issuer: `${site.server.baseUrl}/realms/acme`,
+    activeKeyId: expect.any(String),
+  });
 });
 
 test('each status says what a user of the kind looks for, and nothing of a secret', async () => {
@@ -137,7 +122,7 @@ test('a pass over what is in sync writes nothing: no event, no revision, no stat
   await everythingReady();
   await operator.idle();
   const before = { event: await newestEvent(), revision: await revision() };
-  const other = await startTestOperator({ serverUrl: server.baseUrl, dir: folder.dir });
+  const other = await site.begin();
   const first = await other.ready('Realm', 'acme');
   await other.ready('Flow', 'browser-mfa');
   await other.ready('Webhook', 'audit');
@@ -152,7 +137,7 @@ test('a pass over what is in sync writes nothing: no event, no revision, no stat
 test('a webhook that a person deletes is there again', async () => {
   await everythingReady();
   const [hook] = await webhooks();
-  await server.admin.call(deleteWebhook, { params: { realm, id: hook?.id ?? '' } });
+  await site.server.admin.call(deleteWebhook, { params: { realm, id: hook?.id ?? '' } });
   const [again] = await eventually(async () => {
     const found = await webhooks();
     expect(found).toHaveLength(1);
@@ -174,12 +159,12 @@ test('a declared setting goes back, a setting that nobody declared stays as a pe
 test('an execution that a person takes out of a flow comes back in its place', async () => {
   await everythingReady();
   const at = { realm, alias: 'browser-mfa' };
-  await server.admin.call(putFlow, {
+  await site.server.admin.call(putFlow, {
     params: at,
     body: { executions: [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }] },
   });
   await eventually(async () => {
-    const { body } = await server.admin.call(getFlow, { params: at });
+    const { body } = await site.server.admin.call(getFlow, { params: at });
     expect(body?.executions?.map((e) => e.authenticatorId)).toEqual(
       expect.arrayContaining(['username-password', null, 'mfa-enabled', 'otp']),
     );
@@ -188,20 +173,20 @@ test('an execution that a person takes out of a flow comes back in its place', a
 
 test('a changed file is applied, and what it no longer declares is undone', async () => {
   await everythingReady();
-  await folder.write('2-realm.yaml', theSecret, theRealm({ accessTokenTtlSeconds: 900 }, { roles: [] }));
+  await site.folder.write('2-realm.yaml', theSecret, theRealm({ accessTokenTtlSeconds: 900 }, { roles: [] }));
   await eventually(async () => expect((await settings()).accessTokenTtlSeconds).toBe(900));
-  await folder.write('2-realm.yaml', theSecret, theRealm());
+  await site.folder.write('2-realm.yaml', theSecret, theRealm());
   await eventually(async () => expect((await settings()).accessTokenTtlSeconds).toBe(600));
   await everythingReady();
 });
 
 test('under Report drift is told field by field and not corrected; a changed spec is still applied', async () => {
   await everythingReady();
-  await folder.write('1-attached.yaml', theWebhook({ driftPolicy: 'Report' }), theFlow(), theIdentity);
+  await site.folder.write('1-attached.yaml', theWebhook({ driftPolicy: 'Report' }), theFlow(), theIdentity);
   await operator.took('Webhook', 'audit', { driftPolicy: 'Report' });
   await operator.ready('Webhook', 'audit');
   const [hook] = await webhooks();
-  await server.admin.call(deleteWebhook, { params: { realm, id: hook?.id ?? '' } });
+  await site.server.admin.call(deleteWebhook, { params: { realm, id: hook?.id ?? '' } });
   const drifted = await eventually(() => {
     const found = operator.condition('Webhook', 'audit', 'Drifted');
     expect(found).toMatchObject({ status: 'True' });
@@ -213,36 +198,41 @@ test('under Report drift is told field by field and not corrected; a changed spe
   await operator.idle();
   expect(await webhooks()).toEqual([]);
 
-  await folder.write('1-attached.yaml', theWebhook({ driftPolicy: 'Report', enabled: false }), theFlow(), theIdentity);
+  await site.folder.write(
+    '1-attached.yaml',
+    theWebhook({ driftPolicy: 'Report', enabled: false }),
+    theFlow(),
+    theIdentity,
+  );
   await eventually(async () => expect(await webhooks()).toMatchObject([{ name: 'audit', enabled: false }]));
   await eventually(() => expect(operator.condition('Webhook', 'audit', 'Drifted')).toBeUndefined());
-  await folder.write('1-attached.yaml', theWebhook(), theFlow(), theIdentity);
+  await site.folder.write('1-attached.yaml', theWebhook(), theFlow(), theIdentity);
   await eventually(async () => expect(await webhooks()).toMatchObject([{ name: 'audit', enabled: true }]));
 });
 
 test('a suspended resource is left alone until it isn’t suspended any more', async () => {
   await everythingReady();
-  await folder.write('2-realm.yaml', theSecret, theRealm({ accessTokenTtlSeconds: 333 }, { suspend: true }));
+  await site.folder.write('2-realm.yaml', theSecret, theRealm({ accessTokenTtlSeconds: 333 }, { suspend: true }));
   await operator.says('Realm', 'acme', 'Suspended');
   await change({ displayName: 'Changed by a person' });
   await operator.ready('Flow', 'browser-mfa');
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   await operator.idle();
   expect(await settings()).toMatchObject({ displayName: 'Changed by a person', accessTokenTtlSeconds: 600 });
-  await folder.write('2-realm.yaml', theSecret, theRealm());
+  await site.folder.write('2-realm.yaml', theSecret, theRealm());
   await eventually(async () => expect((await settings()).displayName).toBe('Acme'));
 });
 
 test('a rotated Secret reaches the server, and a person who changed the secret there loses', async () => {
   await everythingReady();
   const fresh = 'svc_cs_zyxwvutsrqponmlkjihgfedcba987654';
-  await folder.write(
+  await site.folder.write(
     '2-realm.yaml',
     secret('acme-secrets', { app: fresh, webhook: 'another secret of length' }),
     theRealm(),
   );
   const tokenStatus = async () => {
-    const response = await fetch(`${server.baseUrl}/realms/acme/oauth2/token`, {
+    const response = await fetch(`${site.server.baseUrl}/realms/acme/oauth2/token`, {
       method: 'POST',
       headers: { authorization: `Basic ${Buffer.from(`app:${fresh}`).toString('base64')}` },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
@@ -250,9 +240,9 @@ test('a rotated Secret reaches the server, and a person who changed the secret t
     return response.status;
   };
   await eventually(async () => expect(await tokenStatus()).toBe(200));
-  const { body: clients = [] } = await server.admin.call(listClients, { params });
+  const { body: clients = [] } = await site.server.admin.call(listClients, { params });
   const id = clients.find(({ clientId }) => clientId === 'app')?.id ?? '';
-  await server.admin.call(createClientSecret, { params: { realm, id } });
+  await site.server.admin.call(createClientSecret, { params: { realm, id } });
   expect(await tokenStatus()).toBe(401);
   await eventually(async () => expect(await tokenStatus()).toBe(200));
   expect(JSON.stringify(operator.lines)).not.toContain(fresh);
