@@ -1,7 +1,6 @@
 // Owns: how answers look: table, json, yaml, name (`-o`); colour; what of a server's text may reach a terminal.
 // Does not own: what a plan looks like in words (plan.ts).
 // Implements: issue "CLI": coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
-import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Io } from './command.ts';
@@ -69,6 +68,16 @@ export const plain = (text: string): string =>
     return char === '\t' ? ' ' : `\\u${code}`;
   });
 
-export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'magenta' | 'cyan';
-export const paint = (io: Pick<Io, 'colour'>, style: Style, text: string): string =>
-  io.colour ? styleText(style, text, { validateStream: false }) : text;
+/** On and off (ECMA-48 SGR). node:util's styleText is not in every Node 20. */
+const styles = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  magenta: [35, 39],
+} as const;
+export const paint = ({ colour }: Pick<Io, 'colour'>, style: keyof typeof styles, text: string): string => {
+  const [on, off] = styles[style];
+  return colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+};

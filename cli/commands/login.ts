@@ -21,7 +21,8 @@ interface Options {
   passwordStdin?: true;
   clientId?: string;
   clientSecretFile?: string;
-  browser: boolean;
+  /** Undefined: open it where there is a terminal. */
+  browser?: boolean;
   again?: true;
 }
 interface Deps {
@@ -36,6 +37,7 @@ export function registerLogin(program: Command, cli: Cli, deps: Deps): void {
     .description('sign in at a server, and use it from now on')
     .option('--realm <realm>', 'the realm that you, or the client, belong to', realmName, MASTER)
     .option('--name <name>', 'what the context is called (default: the server’s host)')
+    .option('--browser', 'open the browser although this is not a terminal')
     .option('--no-browser', 'print the address of the sign-in page instead of opening it')
     .option('--again', 'ask for the password even where the browser has a session')
     .option('--username <name>', 'sign in with a password, which is asked for')
@@ -91,12 +93,12 @@ async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options)
   }
   if (clientSecretFile !== undefined) throw new Refused('--client-secret-file needs --client-id');
   if (username !== undefined || passwordStdin) return byPassword(cli, deps.fetch, server, options);
-  if (options.browser && !cli.io.terminal)
+  if (options.browser === undefined && !cli.io.terminal)
     throw new Refused(
       'this is not a terminal, so nobody is asked to sign in',
       'Give --client-id, or --username with --password-stdin, or --no-browser to sign in at an address that is printed.',
     );
-  const how = { server, realm, open: options.browser, again: options.again === true, fetch: deps.fetch };
+  const how = { server, realm, open: options.browser !== false, again: options.again === true, fetch: deps.fetch };
   return personSession(await browserSignIn(cli, how));
 }
 

@@ -30,7 +30,7 @@ export function consentPage({
 <ul class="rows">${asked}</ul>
 ${
   administers
-    ? html`<p>A program on this computer asks for it. Allow it only if you have just started a sign-in yourself.</p>\n`
+    ? html`<p class="lead">A program on this computer asks for it. Allow it only if you have just started a sign-in yourself.</p>\n`
     : ''
 }<form method="post" action="/realms/${realm}/oauth2/consent">
 <input type="hidden" name="request" value="${request}">
