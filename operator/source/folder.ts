@@ -5,17 +5,20 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import { API_VERSION, FINALIZER, keyOf, keyOfResource, kindNames, type Resource, resourceOf } from '../resource.ts';
 import type { Source, SourceListener } from './source.ts';
 
 const EVERY_MS = 1_000;
 const NAMESPACE = 'default';
 
+/** With a slash in it one manager's name could be another's. */
+const ObjectName = z.string().max(253).regex(DNS_NAME, 'must be a name as Kubernetes has them');
 const Object_ = z
   .object({
     apiVersion: z.string(),
     kind: z.string(),
-    metadata: z.object({ name: z.string().min(1), namespace: z.string().min(1).default(NAMESPACE) }).loose(),
+    metadata: z.object({ name: ObjectName, namespace: ObjectName.default(NAMESPACE) }).loose(),
     spec: z.unknown().optional(),
     data: z.record(z.string(), z.string()).default({}),
     stringData: z.record(z.string(), z.string()).default({}),

@@ -133,3 +133,8 @@ test('a Secret can’t name a variable of the server’s environment', async () 
   expect(message).toContain('placeholder');
   expect(message).not.toContain('SVC_VAR_SOMETHING');
 });
+
+test.each(['x/Realm/other', '..', 'Upper', 'two words'])('a file’s resource can’t be named %j', async (name) => {
+  await site.folder.write('realm.yaml', resource('Realm', name, { realm: site.realm }, inShop));
+  await expect(begin()).rejects.toThrow('must be a name as Kubernetes has them');
+});
