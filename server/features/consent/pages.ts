@@ -22,17 +22,17 @@ export function consentPage({
   proof: string;
 }): Html {
   const asked = [
-    ...(administers ? [html`<li><strong>Administer this server with all the rights that you have</strong></li>`] : []),
+    ...(administers
+      ? [
+          html`<li><span><strong>Administer this server with all the rights that you have</strong><br>A program on this computer asks for it: allow it only if you have just started a sign-in yourself.</span></li>`,
+        ]
+      : []),
     ...(openid ? [html`<li>Know who you are</li>`] : []),
     ...scopes.map(({ name, description }) => html`<li>${description ?? name}</li>`),
   ];
   return html`<p class="lead"><strong>${application}</strong> asks for access to your account <strong>${username}</strong>:</p>
 <ul class="rows">${asked}</ul>
-${
-  administers
-    ? html`<p class="lead">A program on this computer asks for it. Allow it only if you have just started a sign-in yourself.</p>\n`
-    : ''
-}<form method="post" action="/realms/${realm}/oauth2/consent">
+<form method="post" action="/realms/${realm}/oauth2/consent">
 <input type="hidden" name="request" value="${request}">
 <input type="hidden" name="proof" value="${proof}">
 <div class="actions">
