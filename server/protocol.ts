@@ -118,9 +118,11 @@ export function createProtocol(deps: ProtocolDeps) {
     /** `more`: endpoints of other features on the same surface. */
     async mount(http: FastifyInstance, more: (app: FastifyInstance) => void): Promise<void> {
       await http.register(async (app) => {
+        discoveryRoutes(app, discovery, (scope) => guardProtocol(scope, { realmExists }));
+      });
+      await http.register(async (app) => {
         guardProtocol(app, { realmExists });
         const cors = createCors(clients);
-        discoveryRoutes(app, discovery);
         tokenRoutes(app, { endpoint, cors });
         userinfoRoutes(app, { userinfo, cors });
         revokeRoutes(app, { authentication, revocation, cors });

@@ -3,12 +3,15 @@
 
 export interface RealmCache<T> {
   get(realm: string, key: string): Promise<T>;
+  /** What `get` would give without asking anybody, if that is so. */
+  ready(realm: string, key: string): T | undefined;
   /** Forgets one realm, or everything. */
   drop(realm: string | undefined): void;
 }
 
 interface Entry<T> {
   value: Promise<T>;
+  loaded?: T;
   until: number;
 }
 
@@ -44,15 +47,24 @@ export function createRealmCache<T>({
       const hit = entries.get(key);
       if (hit && hit.until > at) return hit.value;
       const value = load(realm, key);
-      const entry = { value, until: at + ttlMs };
+      const entry: Entry<T> = { value, until: at + ttlMs };
       if (entries.size >= max) entries.clear();
       entries.set(key, entry);
       // The map of the time of the load: after a drop it is garbage, so a late load can't bring an old value back.
       const mine = entries;
-      value.catch(() => {
-        if (mine.get(key) === entry) mine.delete(key);
-      });
+      value.then(
+        (loaded) => {
+          entry.loaded = loaded;
+        },
+        () => {
+          if (mine.get(key) === entry) mine.delete(key);
+        },
+      );
       return value;
+    },
+    ready(realm, key) {
+      const entry = realms.get(realm)?.get(key);
+      return entry && entry.until > now().getTime() ? entry.loaded : undefined;
     },
     drop(realm) {
       if (realm === undefined) realms.clear();

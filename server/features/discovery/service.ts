@@ -76,7 +76,10 @@ export function createDiscovery({
   now,
 }: {
   sql: Sql;
-  keys: { published(realm: string): Promise<readonly { jwk: object }[]> };
+  keys: {
+    published(realm: string): Promise<readonly { jwk: object }[]>;
+    publishedReady(realm: string): readonly { jwk: object }[] | undefined;
+  };
   settings: {
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<{ supportedLocales: readonly string[] } | undefined>;
@@ -112,15 +115,21 @@ export function createDiscovery({
   const jwks = new WeakMap<object, string>();
 
   return {
-    document: (realm: string): Promise<string> => documents.get(realm, ''),
-    async jwks(realm: string): Promise<string> {
-      const published = await keys.published(realm);
-      let json = jwks.get(published);
-      if (json === undefined) {
-        json = JSON.stringify({ keys: published.map(({ jwk }) => jwk) });
+    document: {
+      read: (realm: string): Promise<string> => documents.get(realm, ''),
+      ready: (realm: string): string | undefined => documents.ready(realm, ''),
+    },
+    jwks: {
+      async read(realm: string): Promise<string> {
+        const published = await keys.published(realm);
+        const json = jwks.get(published) ?? JSON.stringify({ keys: published.map(({ jwk }) => jwk) });
         jwks.set(published, json);
-      }
-      return json;
+        return json;
+      },
+      ready(realm: string): string | undefined {
+        const published = keys.publishedReady(realm);
+        return published && jwks.get(published);
+      },
     },
     drop: documents.drop,
   };

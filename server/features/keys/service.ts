@@ -95,6 +95,8 @@ export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = P
     async published(realm: string): Promise<PublishedKey[]> {
       return (await cache.get(realm, '')).published;
     },
+    /** The same list, where it is at hand. */
+    publishedReady: (realm: string): PublishedKey[] | undefined => cache.ready(realm, '')?.published,
 
     async list(realm: string): Promise<RealmKey[]> {
       return (await store.listUsed(sql, realm)).map(toWire);
