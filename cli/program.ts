@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import type { Cli, Io, Register } from './command.ts';
 import { registerApply } from './commands/apply.ts';
+import { registerCompletion } from './commands/completion.ts';
 import { registerConfig } from './commands/config.ts';
 import { registerCrds } from './commands/crds.ts';
 import { registerDescribe } from './commands/describe.ts';
@@ -25,7 +26,7 @@ const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerManagers, registerRotateKeys]],
   ['Looking:', [registerGet, registerDescribe]],
-  ['Setting up:', [registerCrds]],
+  ['Setting up:', [registerCrds, registerCompletion]],
 ];
 
 export function createProgram({

@@ -1,13 +1,16 @@
 // `realmctl describe`, `rotate-keys`, `managers` and `crds` as people run them: processes against a real server.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
 const MANAGER = 'k8s:prod/identity/Realm/acme';
+// each line runs processes, on a machine that may be busy
+vi.setConfig({ testTimeout: 120_000 });
+
 let server: TestServer;
 let api: Importer;
 const run = (...args: string[]): Promise<Ran> => realmctl(asOperator(server), args);

@@ -1,0 +1,57 @@
+// `realmctl completion SHELL`: what the shell is told once; and `completion words`, which it then asks at each Tab.
+import { Argument } from 'commander';
+import { type Cli, examples, type Register } from '../command.ts';
+import { type Candidate, type Next, nextOf } from '../completion.ts';
+import { type Shell, scripts } from '../completion-scripts.ts';
+import { kinds } from '../kind-table.ts';
+import { plain } from '../output.ts';
+
+/** Somebody waits for it with a finger on Tab. */
+const PATIENCE_MS = 3000;
+const MOST = 100;
+
+export const registerCompletion: Register = (program, cli) => {
+  const command = program
+    .command('completion')
+    .description('print what makes your shell complete commands, options and names')
+    .addArgument(new Argument('<shell>').choices([...Object.keys(scripts), 'words']))
+    .addArgument(new Argument('[words...]', 'with words, which the shell asks itself: what has been typed'));
+  examples(
+    command,
+    'source <(realmctl completion bash)                     # in ~/.bashrc',
+    'source <(realmctl completion zsh)                      # in ~/.zshrc, behind compinit',
+    'realmctl completion fish > ~/.config/fish/completions/realmctl.fish',
+  ).action(async (shell: Shell | 'words', words: string[]) => {
+    if (shell !== 'words') return void cli.io.stdout.write(scripts[shell]);
+    const next = nextOf(program, words);
+    const typed = words.at(-1) ?? '';
+    const lines =
+      next.of === 'files'
+        ? [':files']
+        : (await candidates(cli, next))
+            .filter(({ word }) => word.startsWith(typed))
+            .map(({ word, about }) => `${plain(word)}\t${plain(about)}`);
+    if (lines.length > 0) cli.io.stdout.write(`${lines.join('\n')}\n`);
+  });
+};
+
+/** Nothing, where nobody is signed in or the server takes too long: a Tab is no place for faults. */
+async function candidates(cli: Cli, next: Exclude<Next, { of: 'files' }>): Promise<Candidate[]> {
+  if (next.of === 'words') return next.words;
+  const name = next.of === 'realms' ? 'realms' : next.kind;
+  const kind = kinds.find(({ plural, singular }) => plural === name || singular === name);
+  const realm = next.of === 'names' ? next.realm : undefined;
+  if (!kind || (kind.inRealm && realm === undefined)) return [];
+  const found: Candidate[] = [];
+  try {
+    const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const scope = { connection: await cli.connect(), realm: realm ?? '', signal };
+    for await (const row of kind.rows(scope, {}, MOST)) {
+      found.push({ word: row.name, about: '' });
+      if (found.length === MOST) break;
+    }
+  } catch {
+    // what has come is shown
+  }
+  return found;
+}
