@@ -138,3 +138,24 @@ test.each(['x/Realm/other', '..', 'Upper', 'two words'])('a file’s resource ca
   await site.folder.write('realm.yaml', resource('Realm', name, { realm: site.realm }, inShop));
   await expect(begin()).rejects.toThrow('must be a name as Kubernetes has them');
 });
+
+test('a realm that somebody makes between the look and the write is theirs', async () => {
+  const { realm } = site;
+  let made = false;
+  const meanwhile: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    if (!made && answer.status === 404 && String(input).endsWith(`/${realm}/adoption`)) {
+      made = true;
+      await site.server.admin.call(createRealm, { body: { realm } });
+    }
+    return answer;
+  };
+  await site.folder.write('mine.yaml', resource('Realm', 'mine', { realm, settings: { displayName: 'Mine' } }, inShop));
+  await site.folder.write('more.yaml', hook(realm));
+  const operator = await begin({ fetch: meanwhile });
+  await operator.says('Realm', 'mine', 'RealmExists', 'shop');
+  await operator.says('Webhook', 'listen', 'RealmNotDeclared', 'shop');
+  expect(made).toBe(true);
+  expect((await site.server.admin.call(getRealm, { params: { realm } })).body?.displayName).toBe(realm);
+  expect(await webhooks(realm)).toEqual([]);
+});

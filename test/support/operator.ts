@@ -88,14 +88,17 @@ export interface TestOperatorOptions {
   operatorNamespace?: string;
   undeclaredRealms?: boolean;
   realmNamespaces?: Selector;
+  /** How the operator reaches the server; for what happens between two of its requests. */
+  fetch?: typeof fetch;
 }
 
 /** Everything as `npm run operator -- --manifests` puts it together. */
 export async function startTestOperator(options: TestOperatorOptions) {
   const { serverUrl, dir, clusterName = CLUSTER, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+  const { fetch: reach = fetch } = options;
   const lines: string[] = [];
   const authorize = serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch });
-  const client = createClient({ baseUrl: serverUrl, fetch, authorize });
+  const client = createClient({ baseUrl: serverUrl, fetch: reach, authorize });
   const log = (message: string) => void lines.push(message);
   const source = folderSource({ dir, orphans: () => orphansOf(client, clusterName), log });
   const operator = await startOperator({
