@@ -54,6 +54,11 @@ function expected({ users: _, formatVersion: _f, requiredEnv: _r, ...document }:
     copy.clients = copy.clients.map((c) => (c.secret === undefined ? c : { ...c, secret: `of client ${c.clientId}` }));
   if (copy.webhooks)
     copy.webhooks = copy.webhooks.map((w) => (w.secret === undefined ? w : { ...w, secret: `of webhook ${w.name}` }));
+  // what a workload may that nothing keeps from it
+  if (copy.workloadIdentity)
+    copy.workloadIdentity = copy.workloadIdentity.map(({ adminAccess, ...identity }) =>
+      adminAccess === false ? { ...identity, adminAccess } : identity,
+    );
   return copy;
 }
 

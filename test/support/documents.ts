@@ -163,6 +163,7 @@ const identity = some(
     clientId: text,
     scopes: fc.array(token, { maxLength: 3 }).map((s) => s.join(' ')),
     enabled: fc.boolean(),
+    adminAccess: fc.boolean(),
   },
   'name',
   'issuer',

@@ -199,6 +199,7 @@ export function fullRealm(): RealmDocument {
         clientId: 'keyed',
         scopes: 'orders:read roles',
         enabled: false,
+        adminAccess: false,
       },
       { name: 'plain', issuer: 'https://ci.example.com', subject: '*', audience: 'on', clientId: 'web' },
     ],
