@@ -1,11 +1,13 @@
 // Who owns an object keeps it until somebody takes it over by name: resources, clusters and a person's CLI alike.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { importRealm, listManagers, type RealmDocument, releaseManager } from '../../server/contract/transfer.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { createFolder, operatorSite, resource } from '../support/operator.ts';
+import { asOperator, realmctl } from '../support/realmctl.ts';
 
 const site = operatorSite({ name: 'owned' });
 const url = (who: string) => `https://${who}.example.com/`;
@@ -90,6 +92,23 @@ test('what a person applied with the CLI is theirs until force, and what they ta
   );
   await restsAsItIs();
   expect(await live()).toEqual([url('by-hand')]);
+});
+
+test('realmctl is refused with the owner’s name where a resource has it, and takes over by --force', async () => {
+  const apply = (...args: string[]) =>
+    realmctl(asOperator(site.server), ['apply', '-f', '-', ...args], { stdin: stringify(hook('by-hand')) });
+  await site.folder.write('realm.yaml', theRealm());
+  await site.folder.write('a.yaml', hook('first'));
+  const operator = await site.begin();
+  await operator.ready('Webhook', 'first');
+  const refused = await apply();
+  expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('k8s:test/default/Webhook/first')]);
+  expect((await apply('--force')).code).toBe(0);
+  expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe('webhook shared is managed by realmctl');
+  await site.folder.write('a.yaml', hook('first', { force: true }));
+  await operator.ready('Webhook', 'first');
+  expect((await apply()).code).toBe(2);
+  expect(await live()).toEqual([url('first')]);
 });
 
 test.each([['keep'], ['delete']] as const)(
