@@ -4,6 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { type KindName, kindNames } from '../../operator/resource.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
@@ -29,6 +31,17 @@ const samples: Record<KindName, Manifest> = {
   }),
 };
 
+/** The one script that docs/gitops.md gives for all four kinds. */
+async function documentedCheck(): Promise<string> {
+  const text = await readFile(path.resolve(import.meta.dirname, '../../docs/gitops.md'), 'utf8');
+  const yaml = /```yaml\n(apiVersion: v1\nkind: ConfigMap\n[\s\S]+?)```/.exec(text)?.[1] ?? '';
+  const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(parse(yaml));
+  expect(Object.keys(data)).toEqual(kindNames.map((kind) => `resource.customizations.health.realmkeeper.dev_${kind}`));
+  const [script = '', ...others] = new Set(Object.values(data));
+  expect(others).toEqual([]);
+  return script;
+}
+
 describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () => {
   let land: Landscape;
   let folder: string;
@@ -37,9 +50,8 @@ describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () =
   beforeAll(async () => {
     land = await startLandscape();
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-kstatus-'));
-    const text = await readFile(path.resolve(import.meta.dirname, '../../docs/gitops.md'), 'utf8');
     lua = path.join(folder, 'health.lua');
-    await writeFile(lua, /```lua\n([\s\S]+?)```/.exec(text)?.[1] ?? 'none');
+    await writeFile(lua, await documentedCheck());
   }, 180_000);
   afterAll(async () => {
     await land?.stop();
