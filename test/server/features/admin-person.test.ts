@@ -7,7 +7,7 @@ import { ADMIN_CLI, putUserAdminRoles } from '../../../server/contract/admin-acc
 import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, deleteUser, putUser } from '../../../server/contract/users.ts';
+import { createUser, deleteUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CONSENT, LOOPBACK, signInCli, walk } from '../../support/admin-cli.ts';
 import { claimsIn, makeRealm, post } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
@@ -112,6 +112,13 @@ describe('the rights end at once', () => {
     const other = await live();
     await server.admin.call(deleteUser, { params: { ...params, userId: other.userId } });
     expect((await session(other.access)).status).toBe(401);
+  });
+
+  test('with a new password', async () => {
+    const { userId, access, refresh: token } = await live();
+    await server.admin.call(setPassword, { params: { ...params, userId }, body: { password: 'four dry parasols' } });
+    expect((await session(access)).status).toBe(401);
+    expect((await refresh(token)).body.error).toBe('invalid_grant');
   });
 
   test('with the sign-out of realmctl', async () => {
