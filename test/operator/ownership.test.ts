@@ -96,14 +96,14 @@ test('what a person applied with the CLI is theirs until force, and what they ta
 
 test('realmctl is refused with the owner’s name where a resource has it, and takes over by --force', async () => {
   const apply = (...args: string[]) =>
-    realmctl(asOperator(site.server), ['apply', '-f', '-', ...args], { stdin: stringify(hook('by-hand')) });
+    realmctl(asOperator(site.server), ['apply', '-f', '-', '--yes', ...args], { stdin: stringify(hook('by-hand')) });
   await site.folder.write('realm.yaml', theRealm());
   await site.folder.write('a.yaml', hook('first'));
   const operator = await site.begin();
   await operator.ready('Webhook', 'first');
   const refused = await apply();
   expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('k8s:test/default/Webhook/first')]);
-  expect((await apply('--force')).code).toBe(0);
+  expect(await apply('--force')).toMatchObject({ code: 0 });
   expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe('webhook shared is managed by realmctl');
   await site.folder.write('a.yaml', hook('first', { force: true }));
   await operator.ready('Webhook', 'first');
