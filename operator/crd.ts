@@ -87,7 +87,7 @@ export interface CrdVersion {
   deprecationWarning?: string;
 }
 /** Of this release. The operator reads the one that it names in `VERSION`. */
-export const crdVersions: readonly CrdVersion[] = [{ name: VERSION, storage: true }];
+const crdVersions: readonly CrdVersion[] = [{ name: VERSION, storage: true }];
 
 /** Path from the root → content, one file for each kind. */
 export function renderCrds(versions: readonly CrdVersion[] = crdVersions): Map<string, string> {
