@@ -138,13 +138,31 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     expect(before).toBeDefined();
     const crd = path.join(copy, 'files/crds/realmkeeper.dev_webhooks.yaml');
     await writeFile(crd, (await readFile(crd, 'utf8')).replace('- whk', '- whk\n      - newname'));
+    const about = path.join(copy, 'Chart.yaml');
+    await writeFile(about, (await readFile(about, 'utf8')).replaceAll(/ersion: 0\.1\.0$/gm, 'ersion: 0.2.0'));
+    const revision = async () =>
+      kubectl([
+        'get',
+        'statefulset/realmkeeper-postgresql',
+        '-n',
+        'identity',
+        '-o',
+        'jsonpath={.status.updateRevision}',
+      ]);
+    const database = await revision();
     await helmMust('upgrade', 'realmkeeper', copy, '-n', 'identity', '--set', 'server.replicas=3');
     expect(
       await kubectl(['get', 'crd', 'webhooks.realmkeeper.dev', '-o', 'jsonpath={.spec.names.shortNames}']),
     ).toContain('newname');
     expect(await key()).toEqual(before);
+    // a release that changes nothing about the database doesn't restart it
+    expect(await kubectl(['get', 'deployment', '-n', 'identity', '-o', 'jsonpath={..image}'])).toContain(
+      'realmkeeper:0.2.0',
+    );
+    expect([database, await revision()]).toEqual([expect.stringMatching(/./), database]);
+    // three of before and a new one: no Pod ends before another is ready, which none becomes here
     await eventually(async () =>
-      expect((await namesOf('pods')).filter((name) => /-server-/.test(name))).toHaveLength(3),
+      expect((await namesOf('pods')).filter((name) => /-server-/.test(name))).toHaveLength(4),
     );
 
     await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
