@@ -197,6 +197,35 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
   }, 180_000);
 
+  test.each(['production', 'one namespace'])(
+    'installs with the values %s, and its Pods are let in',
+    async (set) => {
+      const args = valueSets[set] ?? [];
+      await helmMust('install', 'realmkeeper', chart, '-n', 'identity', ...args);
+      await eventually(async () => {
+        const pods = await namesOf('pods');
+        for (const part of ['server', 'operator'])
+          expect(pods.some((name) => name.startsWith(`realmkeeper-${part}-`))).toBe(true);
+      });
+      const refused = await kubectl([
+        'get',
+        'events',
+        '-n',
+        'identity',
+        '--field-selector',
+        'reason=FailedCreate',
+        '-o',
+        'name',
+      ]);
+      expect(refused).toBe('');
+      await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
+      await eventually(async () => expect(await namesOf('pods')).toEqual([]));
+      for (const team of ['team-a', 'team-b'])
+        expect(await kubectl(['get', 'roles', '-n', team, '-o', 'name'])).toBe('');
+    },
+    90_000,
+  );
+
   test('a rendering that knows nothing of the generated key can’t replace it', async () => {
     const rendered = (await render()).filter(({ kind }) => kind === 'Secret').map((each) => stringify(each));
     await expect(
