@@ -6,10 +6,11 @@ import { ServerProblem } from '../server/contract/client.ts';
 import { importRealm, ManagerName, type Plan } from '../server/contract/transfer.ts';
 import { type Cli, type Connection, realmName } from './command.ts';
 import { type Declared, declaredBy } from './declared.ts';
-import { Outcome, Refused } from './faults.ts';
+import { faultOf, Outcome, Refused } from './faults.ts';
 import { type FileFault, readFiles } from './files.ts';
 import { type Merged, merge } from './merge.ts';
 import { plain, say } from './output.ts';
+import type { Planned } from './plan.ts';
 
 export interface FileOptions {
   file: string[];
@@ -137,4 +138,30 @@ export async function ask(
   });
   if (!body) throw new ServerProblem(502, 'the server answered no plan');
   return body;
+}
+
+/** The plans of all realms. One that is refused is told and doesn't keep the others from being looked at. */
+export async function planAll(
+  cli: Pick<Cli, 'io' | 'signal'>,
+  connection: Connection,
+  { realms, declared }: Wanted,
+  options: PlanOptions,
+): Promise<{ plans: Planned[]; refused: boolean }> {
+  const plans: Planned[] = [];
+  let refused = false;
+  for (const wanted of realms) {
+    try {
+      const plan = await ask(cli, connection, wanted, options);
+      const notCompared = declared.missing.filter(({ realm }) => realm === wanted.realm);
+      plans.push({ realm: wanted.realm, plan, notCompared });
+    } catch (error) {
+      const { code, lines } = faultOf(error);
+      // who has no session has none for the next realm either
+      const session = error instanceof ServerProblem && (error.status === 401 || error.status === 0);
+      if (code !== 2 || session || realms.length === 1) throw error;
+      for (const line of lines) say(cli.io, plain(line));
+      refused = true;
+    }
+  }
+  return { plans, refused };
 }

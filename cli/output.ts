@@ -68,7 +68,7 @@ export const plain = (text: string): string =>
     return char === '\t' ? ' ' : `\\u${code}`;
   });
 
-/** On and off (ECMA-48 SGR). node:util's styleText is not in every Node 20. */
+/** On and off (ECMA-48 SGR). node:util’s own function is not in every Node 20. */
 const styles = {
   bold: [1, 22],
   dim: [2, 22],

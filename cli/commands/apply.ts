@@ -1,9 +1,9 @@
 // `realmctl apply -f`: the plan is shown, agreed to, and just that plan is applied, realm after realm.
 import { ServerProblem } from '../../server/contract/client.ts';
 import { type Cli, examples, type Register } from '../command.ts';
-import { addPlan, ask, type PlanOptions, readWanted, type Wanted } from '../declarations.ts';
+import { addPlan, ask, type PlanOptions, planAll, readWanted, type Wanted } from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
-import { addOutput, type Format, plain, print, say } from '../output.ts';
+import { addOutput, type Format, plain, say } from '../output.ts';
 import { doneText, inSync, type Planned, planText, sumText } from '../plan.ts';
 import { confirm } from '../prompt.ts';
 import { printPlans, sayConflicts } from './diff.ts';
@@ -37,15 +37,13 @@ async function apply(cli: Cli, options: Options): Promise<void> {
   const wanted = await readWanted(cli, options);
   refuseMissing(cli, wanted);
   const connection = await cli.connect();
-  const plans: Planned[] = [];
-  for (const realm of wanted.realms)
-    plans.push({ realm: realm.realm, plan: await ask(cli, connection, realm, options), notCompared: [] });
+  const { plans, refused } = await planAll(cli, connection, wanted, options);
   const conflict = plans.some(({ plan }) => plan.conflicts.length > 0);
   const open = plans.filter((planned) => !inSync(planned));
-  if (options.dryRun || conflict || open.length === 0) {
+  if (options.dryRun || conflict || refused || open.length === 0) {
     printPlans(cli, options.output, plans);
-    if (!conflict) return;
-    sayConflicts(cli);
+    if (!conflict && !refused) return;
+    if (conflict) sayConflicts(cli);
     if (!options.dryRun) say(io, 'Nothing was applied.');
     throw new Outcome(2);
   }
@@ -55,23 +53,26 @@ async function apply(cli: Cli, options: Options): Promise<void> {
   await agree(cli, options);
 
   const applied: Planned[] = [];
-  for (const { realm, plan } of open) {
-    const merged = wanted.realms.find((one) => one.realm === realm);
-    if (!merged) continue;
-    try {
-      cli.signal.throwIfAborted();
-      applied.push({ realm, plan: await ask(cli, connection, merged, options, plan.revision), notCompared: [] });
-    } catch (error) {
-      sayPartial(cli, { applied, failed: realm, open });
-      throw known(error, realm);
+  const done = () => applied.map(({ realm }) => realm);
+  try {
+    for (const { realm, plan } of open) {
+      const merged = wanted.realms.find((one) => one.realm === realm);
+      if (!merged) continue;
+      try {
+        cli.signal.throwIfAborted();
+        const result = await ask(cli, connection, merged, options, plan.revision);
+        applied.push({ realm, plan: result, notCompared: [] });
+      } catch (error) {
+        sayPartial(cli, { done: done(), failed: realm, open });
+        throw known(error, realm);
+      }
+      if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
     }
-    if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
+  } finally {
+    // programs are told what was applied, also where the rest failed
+    const all = plans.map((planned) => applied.find(({ realm }) => realm === planned.realm) ?? planned);
+    if (options.output !== 'table') printPlans(cli, options.output, all, done());
   }
-  if (options.output !== 'table')
-    print(io, options.output, {
-      value: { applied: applied.map(({ realm, plan }) => ({ realm, ...plan })) },
-      table: () => '',
-    });
 }
 
 function refuseMissing({ io }: Cli, { declared: { missing } }: Wanted): void {
@@ -91,11 +92,10 @@ async function agree(cli: Cli, { yes }: Options): Promise<void> {
 /** Where several realms are applied and one fails, which is which. */
 function sayPartial(
   { io }: Cli,
-  { applied, failed, open }: { applied: readonly Planned[]; failed: string; open: readonly Planned[] },
+  { done, failed, open }: { done: readonly string[]; failed: string; open: readonly Planned[] },
 ): void {
   if (open.length < 2) return;
   const names = (all: readonly string[]) => plain(all.join(', ')) || 'none';
-  const done = applied.map(({ realm }) => realm);
   const rest = open.map(({ realm }) => realm).filter((realm) => realm !== failed && !done.includes(realm));
   say(io, `Applied: ${names(done)}. Failed: ${plain(failed)}. Not tried: ${names(rest)}.`);
 }

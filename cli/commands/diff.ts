@@ -1,6 +1,6 @@
 // `realmctl diff -f`: what applying would change. Exit code 0 in sync, 1 differences, 2 refused, 3 unreachable.
 import { type Cli, examples, type Register } from '../command.ts';
-import { addPlan, ask, type PlanOptions, readWanted } from '../declarations.ts';
+import { addPlan, type PlanOptions, planAll, readWanted } from '../declarations.ts';
 import { Outcome } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { inSync, type Planned, planText, sumText } from '../plan.ts';
@@ -18,31 +18,29 @@ export const registerDiff: Register = (program, cli) => {
 };
 
 async function diff(cli: Cli, { output, ...options }: PlanOptions & { output: Format }): Promise<void> {
-  const { realms, declared } = await readWanted(cli, options);
-  const connection = await cli.connect();
-  const plans: Planned[] = [];
-  for (const wanted of realms) {
-    const plan = await ask(cli, connection, wanted, options);
-    plans.push({
-      realm: wanted.realm,
-      plan,
-      notCompared: declared.missing.filter(({ realm }) => realm === wanted.realm),
-    });
-  }
+  const wanted = await readWanted(cli, options);
+  const { plans, refused } = await planAll(cli, await cli.connect(), wanted, options);
   printPlans(cli, output, plans);
-  if (plans.some(({ plan }) => plan.conflicts.length > 0)) {
-    sayConflicts(cli);
-    throw new Outcome(2);
-  }
+  const conflict = plans.some(({ plan }) => plan.conflicts.length > 0);
+  if (conflict) sayConflicts(cli);
+  if (conflict || refused) throw new Outcome(2);
   if (!plans.every(inSync)) throw new Outcome(1);
 }
 
-export function printPlans({ io }: Pick<Cli, 'io'>, output: Format, plans: readonly Planned[]): void {
+/** @param applied the realms that were */
+export function printPlans(
+  { io }: Pick<Cli, 'io'>,
+  output: Format,
+  plans: readonly Planned[],
+  applied: readonly string[] = [],
+): void {
+  if (plans.length === 0) return;
   print(io, output, {
     value: {
       inSync: plans.every(inSync),
       realms: plans.map(({ realm, plan, notCompared }) => ({
         realm,
+        applied: applied.includes(realm),
         ...plan,
         notCompared: notCompared.map(({ object, secret, key }) => ({ object, secret, key })),
       })),

@@ -178,6 +178,19 @@ describe('before anything is written', () => {
 });
 
 describe('several realms', () => {
+  test('are all looked at, also where one is refused; then none is applied', async () => {
+    const good = await file(realmManifest('good', { requireMfa: true }));
+    const bad = await file('realm: {realmId: bad, browserFlow: no-such-flow}');
+    const shown = await run(['diff', '-f', bad, '-f', good, '-o', 'json']);
+    expect([shown.code, shown.stderr.includes(`${bad}:1: realm document: realm.browserFlow`)]).toEqual([2, true]);
+    expect(JSON.parse(shown.stdout).realms).toMatchObject([{ realm: 'good', applied: false }]);
+    const { code, stderr } = await run(['apply', '-f', bad, '-f', good, '--yes']);
+    expect([code, stderr.includes('Nothing was applied.')]).toEqual([2, true]);
+    await expect(settingsOf('good')).rejects.toMatchObject({ status: 404 });
+    const applied = await run(['apply', '-f', good, '--yes', '-o', 'json']);
+    expect(JSON.parse(applied.stdout).realms).toMatchObject([{ realm: 'good', applied: true, manager: 'realmctl' }]);
+  });
+
   test('are applied in turn; where one fails the others are accounted for', async () => {
     const names = ['turn-a', 'turn-b', 'turn-c'];
     const all = await file(names.map((name) => realmManifest(name, { requireMfa: true })).join('\n---\n'));
