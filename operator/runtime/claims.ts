@@ -10,6 +10,8 @@ export interface Standing {
   atHome: boolean;
   /** At home, or in the operator's own namespace: it may adopt what exists, and by force take from anybody. */
   trusted: boolean;
+  /** Namespaces of its Realm resources; for a Realm resource the operator's, too. */
+  homes: readonly string[];
   /** The realm wasn't there when this was asked: who may make it may not take one that came in between. */
   isNew: boolean;
 }
@@ -63,5 +65,40 @@ export function refuseAdoption({ changes, ownership }: Plan, { trusted }: { trus
   throw new Stalled(
     'AdoptionNotAllowed',
     `${what}: was there before, and only a resource in the namespace of the Realm resource can adopt it`,
+  );
+}
+
+/** Flows that a plan makes the realm, or one of its clients, sign people in by. */
+export const flowsNamedBy = ({ changes }: Plan): string[] => [
+  ...new Set(
+    changes.flatMap(({ fields }) =>
+      fields.flatMap(({ path, to }) =>
+        (path === 'browserFlow' || path === 'flowOverride') && typeof to === 'string' ? [to] : [],
+      ),
+    ),
+  ),
+];
+
+/**
+ * A flow decides who is signed in. One that a guest made, perhaps under a name that the realm was waiting for, must not
+ * come to do that.
+ * @param namespaces whose flows the realm may go by
+ * @throws Stalled `GuestFlow`
+ */
+export function refuseGuestFlows(
+  named: readonly string[],
+  owners: ReadonlyMap<string, string>,
+  { clusterName, namespaces }: { clusterName: string; namespaces: readonly string[] },
+): void {
+  const here = `k8s:${clusterName}/`;
+  const ofGuests = named.filter((alias) => {
+    const owner = owners.get(alias) ?? '';
+    return owner.startsWith(here) && !namespaces.some((name) => owner.startsWith(managersIn(clusterName, name)));
+  });
+  if (ofGuests.length === 0) return;
+  const words = ofGuests.map((alias) => `flow ${alias} is managed by ${owners.get(alias)}`);
+  throw new Stalled(
+    'GuestFlow',
+    `${words.join('; ')}; a realm signs in only by flows of its Realm resource’s own namespace`,
   );
 }

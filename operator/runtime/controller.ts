@@ -5,10 +5,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { type Kind, secretName } from '../kinds/kind.ts';
+import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
-import { appliedBefore, mayTakeOver, refuseAdoption, type Standing, takenIn } from './claims.ts';
+import {
+  appliedBefore,
+  flowsNamedBy,
+  mayTakeOver,
+  refuseAdoption,
+  refuseGuestFlows,
+  type Standing,
+  takenIn,
+} from './claims.ts';
 import { conditionsAfter } from './conditions.ts';
 import { createDeletion } from './deletion.ts';
 import type { Details } from './details.ts';
@@ -151,6 +160,9 @@ export function createController(options: ControllerOptions) {
       const lastPlan = { summary: message, changes };
       return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan } };
     }
+    const flows = mustExist ? [] : flowsNamedBy(planned);
+    if (flows.length > 0 && !standing.isNew)
+      refuseGuestFlows(flows, await ownersOf(client, realm, 'flow'), { clusterName, namespaces: standing.homes });
     const plan = await writing(realm, () => applyPlan(client, { ...wanted, revision: planned.revision }));
     // whoever lost something by it is to see that the realm has changed
     if (!wanted.force) applied(realm, plan.revision);

@@ -130,7 +130,7 @@ export function createRealms(options: RealmsOptions): Realms {
       );
     }
     const atHome = homes.includes(namespace);
-    const standing = { atHome, trusted: atHome || namespace === operatorNamespace, isNew: false };
+    const standing = { atHome, trusted: atHome || namespace === operatorNamespace, homes, isNew: false };
     if (actsAs === undefined || atHome || !(await holdsAdminRoles(realm, actsAs))) return standing;
     throw new Stalled(
       'AdminClient',
@@ -159,7 +159,9 @@ export function createRealms(options: RealmsOptions): Realms {
         throw new Stalled('AdminRoles', "admin roles can be given only from the operator's own namespace");
       }
       if (kind.attached) return admitAttached(resource, spec.realm, kind.actsAs?.(spec));
-      return { atHome: true, trusted: true, isNew: !(await admitRealm(resource, spec.realm)) };
+      const isNew = !(await admitRealm(resource, spec.realm));
+      const homes = [resource.metadata.namespace, ...(operatorNamespace === undefined ? [] : [operatorNamespace])];
+      return { atHome: true, trusted: true, homes, isNew };
     },
   };
 }

@@ -31,6 +31,7 @@ export const conditionReasons = [
   'Conflict',
   'ForceNotAllowed',
   'AdoptionNotAllowed',
+  'GuestFlow',
   'NamespaceNotAllowed',
   'RealmProtected',
   'RealmExists',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { putClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { listClients } from '../../server/contract/clients.ts';
 import { createRealm, getRealm } from '../../server/contract/realms.ts';
+import { getSettings } from '../../server/contract/settings.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { operatorSite, resource, secret, type TestOperatorOptions } from '../support/operator.ts';
@@ -158,4 +159,29 @@ test('a realm that somebody makes between the look and the write is theirs', asy
   expect(made).toBe(true);
   expect((await site.server.admin.call(getRealm, { params: { realm } })).body?.displayName).toBe(realm);
   expect(await webhooks(realm)).toEqual([]);
+});
+
+test('a flow from another namespace never comes to sign the realm’s people in, whatever name it took', async () => {
+  const { realm } = site;
+  const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }];
+  const flow = (namespace: string, more: object = {}) =>
+    resource('Flow', 'strong', { realm, executions, ...more }, { namespace });
+  const theirs = (more: object) =>
+    resource('Realm', 'theirs', { realm, allowedNamespaces: { from: 'All' }, ...more }, { namespace: 'identity' });
+  await site.folder.write('theirs.yaml', theirs({ settings: { browserFlow: 'strong' } }));
+  const operator = await begin();
+  await operator.says('Realm', 'theirs', 'FlowMissing', 'identity');
+  await site.folder.write('mine.yaml', flow('shop'));
+  await operator.ready('Flow', 'strong', 'shop');
+  const { message } = await operator.says('Realm', 'theirs', 'GuestFlow', 'identity');
+  expect(message).toContain('k8s:test/shop/Flow/strong');
+  const clients = [{ clientId: 'app', flowOverride: 'strong' }];
+  await site.folder.write('theirs.yaml', theirs({ clients }));
+  await operator.took('Realm', 'theirs', { clients }, 'identity');
+  await operator.says('Realm', 'theirs', 'GuestFlow', 'identity');
+  const { body: settings } = await site.server.admin.call(getSettings, { params: { realm } });
+  expect(settings?.browserFlow).not.toBe('strong');
+  await site.folder.write('flow.yaml', flow('identity', { force: true }));
+  await operator.ready('Flow', 'strong', 'identity');
+  await operator.ready('Realm', 'theirs', 'identity');
 });
