@@ -40,7 +40,7 @@ test('what one realm exports the next one imports, users included, through a pip
   expect(await run(['import', 'second', '-f', '-'], stdout)).toMatchObject({ code: 0, stderr: '' });
   expect(await exported('second')).toEqual(await exported('first'));
   const again = await run(['import', 'second', '-f', '-'], stdout);
-  expect(again).toMatchObject({ code: 0, stdout: 'in sync\n' });
+  expect(again).toMatchObject({ code: 0, stdout: 'Realm second  in sync\n' });
 });
 
 test('YAML is a document too; a dry run changes nothing and says what it would', async () => {
