@@ -159,7 +159,10 @@ export function createDrift({
         made(realm);
         return;
       }
-      if (!known && !early.has(realm)) early.set(realm, revision);
+      if (!known) {
+        if (!early.has(realm)) early.set(realm, revision);
+        moved.add(realm);
+      }
       const revisions = ours.get(realm) ?? new Set();
       ours.set(realm, revisions.add(revision));
       advance(realm);
