@@ -108,12 +108,10 @@ async function bundleCli(): Promise<void> {
   const outfile = path.join(dist, 'realmctl.js');
   await build({
     absWorkingDir: root,
-    entryPoints: { realmctl: 'cli/main.ts' },
-    outdir: dist,
-    chunkNames: 'realmctl/[name]-[hash]',
+    entryPoints: ['cli/main.ts'],
+    // one file, which people may carry about
+    outfile,
     bundle: true,
-    // what is imported when it is first needed is a file of its own: a start neither reads nor compiles it
-    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',

@@ -1,17 +1,22 @@
 // Owns: signing realmctl in and out, what it keeps and who may read that, and what it says where it can't.
 // Does not own: who may have a person's token (server/features/admin-person.test.ts).
 // Implements: issue "CLI": login, contexts; exit codes 2 refused, 3 unreachable.
+
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listSessions } from '../../server/contract/sessions.ts';
 import { putSettings } from '../../server/contract/settings.ts';
+import { newOtpSecret, OTP_DEFAULTS, sealOtp } from '../../server/crypto/otp.ts';
+import { createSeal } from '../../server/crypto/seal.ts';
 import { walk } from '../support/admin-cli.ts';
 import { OPERATOR_SECRET } from '../support/operator.ts';
 import { createPerson } from '../support/person.ts';
 import { asOperator, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
-import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_PASSWORD, MASTER_KEY, startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 let folder: string;
@@ -31,6 +36,8 @@ beforeEach(() => {
 
 const run = (args: readonly string[], more: { stdin?: string; env?: Record<string, string> } = {}) =>
   realmctl({ REALMCTL_CONFIG: file, ...more.env }, args, { stdin: more.stdin ?? '' });
+const adminId = async (): Promise<string> =>
+  (await server.pool.query(`select id from realm_user where username = 'admin'`)).rows[0].id;
 const kept = async () => JSON.parse(await readFile(file, 'utf8'));
 const modeOf = async (of: string) => ((await stat(of)).mode & 0o777).toString(8);
 const byPassword = (...more: string[]) =>
@@ -141,6 +148,21 @@ describe('by username and password', () => {
     const { code, stderr } = await run(['login', server.baseUrl, '--username', 'admin']);
     expect([code, stderr.includes('not a terminal')]).toEqual([2, true]);
     expect((await run(['login', server.baseUrl])).stderr).toContain('--client-id');
+  });
+
+  test('with a one-time code on the second line; without it that is said', async () => {
+    const [secret, id, userId] = [newOtpSecret(), randomUUID(), await adminId()];
+    const stored = { sealed: sealOtp(createSeal([MASTER_KEY]), 'master', id, secret), ...OTP_DEFAULTS };
+    await server.pool.query(
+      `insert into credential (realm_id, id, user_id, type, secret, created_at) values ('master', $1, $2, 'otp', $3, now())`,
+      [id, userId, JSON.stringify(stored)],
+    );
+    const without = await byPassword();
+    expect([without.code, without.stderr.includes('A one-time code is needed')]).toEqual([2, true]);
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const args = ['login', server.baseUrl, '--username', 'admin', '--password-stdin'];
+    expect(await run(args, { stdin: `${ADMIN_PASSWORD}\n${code}\n` })).toMatchObject({ code: 0 });
+    await server.pool.query('delete from credential where id = $1', [id]);
   });
 
   test('there is no option for a password', async () => {
