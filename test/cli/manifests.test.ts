@@ -60,6 +60,17 @@ test('applied by realmctl with the Secrets filled in, the second server exports 
   expect(await realmctl(asOperator(second), ['diff', ...files], { cwd: dir })).toMatchObject({ code: 0 });
 });
 
+test('applied where it came from, nothing changes but who manages it', async () => {
+  const { manifests, secrets } = await exported();
+  await realmctl(asOperator(first), ['managers', 'release', 'acme', 'import']);
+  const plan = ['apply', '--dry-run', '-o', 'json', '-f', '-'];
+  const { code, stdout } = await realmctl(asOperator(first), plan, { stdin: `${manifests}---\n${secrets}` });
+  expect(code).toBe(0);
+  const [{ changes, conflicts, ownership }] = JSON.parse(stdout).realms;
+  expect({ changes, conflicts }).toEqual({ changes: [], conflicts: [] });
+  expect(ownership.length).toBeGreaterThan(20);
+});
+
 test('without the Secrets nothing is applied, and each that is missing is named', async () => {
   const { manifests } = await exported();
   const { code, stderr } = await realmctl(asOperator(third), ['apply', '--yes', '-f', '-'], { stdin: manifests });
