@@ -11,7 +11,7 @@ export function registerConfig(
   { io }: Cli,
   { file, context }: { file: ContextFile; context: () => string | undefined },
 ): void {
-  const config = program.command('config').description('the servers that you signed in at');
+  const config = program.command('config').helpCommand(false).description('the servers that you signed in at');
   examples(
     addOutput(config.command('get-contexts'), { names: true }).description('list them'),
     'realmctl config get-contexts',
