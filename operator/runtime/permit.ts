@@ -7,7 +7,7 @@ export interface Permit {
   signal: AbortSignal;
 }
 
-export class NotPermitted extends Error {
+class NotPermitted extends Error {
   constructor() {
     super('this operator does not lead (any more)');
   }
