@@ -185,3 +185,24 @@ test('a flow from another namespace never comes to sign the realm’s people in,
   await operator.ready('Flow', 'strong', 'identity');
   await operator.ready('Realm', 'theirs', 'identity');
 });
+
+test('let in no more: what was made stays, no change of it is applied, and it can still be deleted', async () => {
+  const { realm } = site;
+  const theirs = (from: string) =>
+    resource('Realm', 'theirs', { realm, allowedNamespaces: { from } }, { namespace: 'identity' });
+  const mine = (url: string) => resource('Webhook', 'listen', { realm, url, eventTypes: ['*'] }, inShop);
+  const urls = async () => (await webhooks(realm))?.map(({ url }) => url);
+  await site.folder.write('theirs.yaml', theirs('All'));
+  await site.folder.write('mine.yaml', mine('https://before.example.com/'));
+  const operator = await begin();
+  await operator.ready('Webhook', 'listen', 'shop');
+  await site.folder.write('theirs.yaml', theirs('Same'));
+  await operator.says('Webhook', 'listen', 'RealmNotDeclared', 'shop');
+  await site.folder.write('mine.yaml', mine('https://after.example.com/'));
+  await operator.took('Webhook', 'listen', { url: 'https://after.example.com/' }, 'shop');
+  await operator.says('Webhook', 'listen', 'RealmNotDeclared', 'shop');
+  expect(await urls()).toEqual(['https://before.example.com/']);
+  await site.folder.remove('mine.yaml');
+  await operator.gone('Webhook', 'listen', 'shop');
+  expect(await urls()).toEqual([]);
+});
