@@ -8,6 +8,7 @@ import { realm as realmKind } from '../operator/kinds/realm.ts';
 import { webhook } from '../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
 import { API_VERSION, type KindName } from '../operator/resource.ts';
+import { freshClientScopes } from '../server/contract/client-scopes.ts';
 import { type ExecutionDocument, MAX_FLOW_DEPTH } from '../server/contract/flows.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import type { SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
@@ -140,9 +141,13 @@ function withContainers(executions: readonly ExecutionDocument[], level: number)
   );
 }
 
-function notesOn(realm: string, { users, adminRoles = [], serviceAccountRoles = [] }: RealmDocument): string[] {
+function notesOn(
+  realm: string,
+  { users, adminRoles = [], serviceAccountRoles = [], clientScopes }: RealmDocument,
+): string[] {
   const count = users?.length ?? 0;
   const gives = adminRoles.length > 0 || serviceAccountRoles.some((account) => (account.adminRoles ?? []).length > 0);
+  const lacking = freshClientScopes.filter((fresh) => clientScopes?.every(({ name }) => name !== fresh));
   return [
     `Users are run-time data, not configuration: ${count > 0 ? `${count} are left out` : 'they are left out'}.`,
     ...(realm === MASTER
@@ -150,6 +155,9 @@ function notesOn(realm: string, { users, adminRoles = [], serviceAccountRoles = 
       : gives
         ? ["The Realm gives admin roles, which it can only in the operator's own namespace."]
         : []),
+    ...(lacking.length > 0
+      ? [`A new realm has client scopes that this one lacks; delete them there: ${lacking.join(', ')}.`]
+      : []),
   ];
 }
 

@@ -57,6 +57,18 @@ export type ClientScopeInput = z.infer<typeof ClientScopeInput>;
 export const ClientScopeDocument = ClientScopeInput;
 export type ClientScopeDocument = ClientScopeInput;
 
+/** What every fresh realm has (features/client-scopes seeds them): a document can add to them, not take them away. */
+export const freshClientScopes = [
+  'openid',
+  'profile',
+  'email',
+  'address',
+  'phone',
+  'roles',
+  'groups',
+  'offline_access',
+] as const;
+
 const tag = 'client-scopes';
 const at = '/admin/realms/:realm/client-scopes' as const;
 

@@ -1,39 +1,63 @@
-// Owns: realmctl as it is handed out: built into a folder of its own, run with nothing beside it.
-// Does not own: the commands; other roles of the build.
-// Implements: issue "CLI": dist/realmctl.js.
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+// dist/realmctl.js as it is handed out: one program without the repository around it, on the oldest Node that it promises.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
-import { realmctl } from '../support/realmctl.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importer } from '../support/transfer.ts';
+
+// each line runs processes, on a machine that may be busy
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = path.resolve(import.meta.dirname, '../..');
-let folder: string;
+/** The machine's own node where it has one: the pinned runtime's scripts put theirs in front. */
+const node = (process.env.PATH ?? '')
+  .split(':')
+  .filter((dir) => !dir.includes('node_modules'))
+  .map((dir) => path.join(dir, 'node'))
+  .find((file) => existsSync(file));
+let server: TestServer;
+let dir: string;
+const built = (args: string[], stdin = '') =>
+  realmctl(asOperator(server), args, {
+    stdin,
+    cwd: dir,
+    file: path.join(dir, 'dist/realmctl.js'),
+    ...(node !== undefined && { node }),
+  });
+
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-dist-'));
-  const { status, stderr } = spawnSync(process.execPath, ['build.ts', folder, '--role', 'realmctl'], { cwd: root });
-  if (status !== 0) throw new Error(String(stderr));
+  dir = await mkdtemp(path.join(os.tmpdir(), 'realmctl-'));
+  const build = spawn(process.execPath, ['build.ts', path.join(dir, 'dist'), '--role', 'realmctl'], { cwd: root });
+  const [[code]] = await Promise.all([
+    once(build, 'close'),
+    startTestServer({ env: withOperator }).then((started) => {
+      server = started;
+    }),
+  ]);
+  expect(code).toBe(0);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-test('it runs by itself, as package.json’s bin says', async () => {
-  const file = path.join(folder, path.basename(packageJson.bin.realmctl));
-  const version = spawnSync(file, ['--version'], { cwd: folder, encoding: 'utf8' });
-  expect(version.stdout.trim()).toBe(packageJson.version);
-  const examples = path.join(root, 'crds/examples');
-  expect((await realmctl({}, ['validate', '-f', examples], { file, cwd: folder })).code).toBe(0);
+afterAll(async () => {
+  await server?.stop();
+  await rm(dir, { recursive: true });
 });
 
-// what Node 24 has and Node 20 does not, which the compiler of the repository would let pass
-test('it uses nothing that Node 20 does not have', () => {
-  const files = readdirSync(path.join(root, 'cli'), { recursive: true, encoding: 'utf8' }).filter((f) =>
-    f.endsWith('.ts'),
-  );
-  const newer =
-    /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Map|Object)\.groupBy|styleText|RegExp\.escape|import\.meta\.(?:dirname|filename)|findPackageJSON)\b|\.(?:isSubsetOf|symmetricDifference)\(/;
-  const found = files.filter((file) => newer.test(readFileSync(path.join(root, 'cli', file), 'utf8')));
-  expect(found).toEqual([]);
+test('it prints CRDs and completion without a server', async () => {
+  expect((await built(['crds'])).stdout).toBe((await realmctl({}, ['crds'])).stdout);
+  expect((await built(['completion', 'words', '--', 'rot'])).stdout).toMatch(/^rotate-keys\t/);
+});
+
+test('it carries a realm from one to another through a pipe, and writes manifests', async () => {
+  const api = await importer(server);
+  await api.apply('first', { roles: [{ name: 'reader' }], users: [{ username: 'ana', roles: ['reader'] }] });
+  const exported = await built(['export', 'first']);
+  expect(exported).toMatchObject({ code: 0, stderr: '' });
+  expect(await built(['import', 'second', '-f', '-'], exported.stdout)).toMatchObject({ code: 0, stderr: '' });
+  expect(await api.download('second')).toBe(await api.download('first'));
+  expect((await built(['export', 'first', '--as', 'manifests'])).stdout).toContain('kind: Realm\n');
+  expect((await built(['describe', 'role', 'reader', '-r', 'second'])).stdout).toContain('ROLE_CREATED');
 });

@@ -4,7 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
+import { freshClientScopes } from '../../server/contract/client-scopes.ts';
+import { eventually } from '../support/operator.ts';
+import { asOperator, type Ran, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
@@ -124,4 +126,27 @@ test('manifests come as a folder of one file for each object, and what is no lon
     metadata: { name: 'acme.client.billing' },
     stringData: { secret: '' },
   });
+});
+
+test('of what every new realm has, a new realm’s manifests miss nothing', async () => {
+  await api.apply('fresh', {});
+  const scopes = JSON.parse(await api.download('fresh')).clientScopes;
+  expect(scopes.map(({ name }: { name: string }) => name)).toEqual([...freshClientScopes].sort());
+  expect((await run(['export', 'fresh', '--as', 'manifests'])).stderr).not.toMatch(/lacks/);
+});
+
+test('an export that is stopped leaves no half file behind', async () => {
+  const users = Array.from({ length: 20_000 }, (_, n) => ({ username: `user-${n}` }));
+  await api.apply('large', { users });
+  const folder = await mkdtemp(path.join(dir, 'stopped-'));
+  const file = path.join(folder, 'large.yaml');
+  const running = startRealmctl(asOperator(server), ['export', 'large', '-o', file]);
+  await eventually(async () => expect(await readdir(folder)).not.toEqual([]));
+  running.interrupt();
+  const { code } = await running.ended;
+  if (code === 0) expect(parse(await readFile(file, 'utf8')).users).toHaveLength(users.length);
+  else {
+    expect(code).toBe(130);
+    expect(await readdir(folder)).toEqual([]);
+  }
 });

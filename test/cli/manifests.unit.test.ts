@@ -1,6 +1,6 @@
 // A realm document as manifests: nothing is lost, nothing is added, every name is one that Kubernetes takes.
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { label, objectName } from '../../cli/manifest-names.ts';
 import { secretTemplates, yamlStream } from '../../cli/manifest-text.ts';
@@ -10,9 +10,13 @@ import { type Kind, type Secrets, secretName } from '../../operator/kinds/kind.t
 import { realm as realmKind } from '../../operator/kinds/realm.ts';
 import { webhook } from '../../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../../operator/kinds/workload-identity.ts';
+import { freshClientScopes } from '../../server/contract/client-scopes.ts';
 import { MAX_FLOW_DEPTH } from '../../server/contract/flows.ts';
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { realmDocument } from '../support/documents.ts';
+
+// hundreds of documents, on a machine that may be busy
+vi.setConfig({ testTimeout: 30_000 });
 
 /** What operator/kinds make of the manifests, merged into one document; a Secret's value is the name of its object. */
 function documentOf({ items, secrets }: ReturnType<typeof manifestsOf>): RealmDocument {
@@ -84,7 +88,7 @@ test('what is written is what is read again, also by readers of YAML 1.1, and th
         expect(read).toEqual(JSON.parse(JSON.stringify(manifests.items)));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -188,4 +192,12 @@ test('who gives admin roles is told where that counts', () => {
   );
   expect(manifestsOf('master', {}).notes.join()).toMatch(/operator's own namespace/);
   expect(manifestsOf('acme', {}).notes.join()).not.toMatch(/admin roles/);
+});
+
+test('what every new realm has and this one lacks is said, since no manifest can take it away', () => {
+  const all = freshClientScopes.map((name) => ({ name }));
+  expect(manifestsOf('acme', { clientScopes: all }).notes).toHaveLength(1);
+  const notes = manifestsOf('acme', { clientScopes: all.filter(({ name }) => name !== 'phone') }).notes;
+  expect(notes.join()).toMatch(/lacks; delete them there: phone\./);
+  expect(manifestsOf('acme', {}).notes).toHaveLength(1);
 });

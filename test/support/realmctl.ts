@@ -26,10 +26,15 @@ export const withOperator = { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
 export function realmctl(
   env: Record<string, string>,
   args: readonly string[],
-  { stdin = '', cwd, file = program }: { stdin?: string; cwd?: string; file?: string } = {},
+  {
+    stdin = '',
+    cwd,
+    file = program,
+    node = process.execPath,
+  }: { stdin?: string; cwd?: string; file?: string; node?: string } = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [file, ...args], {
+    const child = spawn(node, [file, ...args], {
       env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
       cwd,
       stdio: 'pipe',

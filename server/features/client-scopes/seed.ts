@@ -1,5 +1,5 @@
 // The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. A dot in a claim's name nests.
-import type { Claim, ClientScopeInput } from '../../contract/client-scopes.ts';
+import type { Claim, ClientScopeInput, freshClientScopes } from '../../contract/client-scopes.ts';
 import { newId } from '../../crypto/ids.ts';
 import type { Tx } from '../../db/transact.ts';
 import { insertMany } from './store.ts';
@@ -32,7 +32,7 @@ const roles: Claim[] = [
 ];
 
 /** Written as the admin API writes them. */
-const seededScopes: readonly ClientScopeInput[] = [
+const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScopes)[number] })[] = [
   { name: 'openid', description: 'Sign you in', claims: [] },
   { name: 'profile', description: 'Your name and other profile details', claims: profile },
   { name: 'email', description: 'Your e-mail address', claims: email },
