@@ -1,11 +1,7 @@
 // `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on a signal.
 // It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
-import v8 from 'node:v8';
 import { BadEnvironment } from './config.ts';
 import { type RunningServer, startServer } from './start.ts';
-
-// Under load V8 lets the space of young objects grow to 128 MiB, which buys nothing here: it stays as loading has left it.
-v8.setFlagsFromString('--semi-space-growth-factor=1');
 
 const say = (line: string) => console.error(line);
 
