@@ -1,0 +1,83 @@
+// What ends with the right to act: what would begin, what is in flight, and what has been sent but not received.
+import { createServer, type Socket } from 'node:net';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { expect, test } from 'vitest';
+import { createConnections } from '../../operator/connections.ts';
+import { always, permittedFetch } from '../../operator/runtime/permit.ts';
+
+function withPermit() {
+  const acting = new AbortController();
+  let granted = true;
+  const asked: string[] = [];
+  const fetch = permittedFetch({ granted: () => granted, signal: acting.signal }, async (input, init) => {
+    asked.push(String(input));
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  });
+  const end = () => {
+    granted = false;
+  };
+  return { acting, asked, fetch, end };
+}
+
+test('nothing begins without the permit, though no timer has told its end yet', async () => {
+  const { asked, fetch, end } = withPermit();
+  end();
+  await expect(fetch('http://a.test')).rejects.toThrow('does not lead');
+  expect(asked).toEqual([]);
+});
+
+test('what is in flight ends with the permit, also where it has a signal of its own', async () => {
+  const { acting, asked, fetch } = withPermit();
+  const all = [fetch('http://a.test'), fetch('http://b.test', { signal: new AbortController().signal })];
+  await Promise.resolve();
+  acting.abort(new Error('lost'));
+  for (const one of all) await expect(one).rejects.toThrow('lost');
+  await expect(fetch('http://c.test')).rejects.toThrow('does not lead');
+  expect(asked).toEqual(['http://a.test', 'http://b.test']);
+});
+
+test('an operator that nobody stands by for always may', async () => {
+  const fetch = permittedFetch(always, async () => new Response('yes'));
+  expect(await (await fetch('http://a.test')).text()).toBe('yes');
+});
+
+test('what was sent and waits to be received when connections are cut is thrown away, and no end of it comes', async () => {
+  const SIZE = 20_000_000;
+  const { promise: accepted, resolve: accept } = Promise.withResolvers<Socket>();
+  // reads nothing yet, so that most of the body stays where it is
+  const server = createServer({ pauseOnConnect: true }, accept);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  const connections = createConnections();
+  const dispatcher = new Agent({ connect: connections.connector() });
+  try {
+    const sent = undiciFetch(url, { method: 'POST', body: 'x'.repeat(SIZE), dispatcher });
+    const refused = expect(sent).rejects.toThrow('fetch failed');
+    const receiver = await accepted;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    connections.cut();
+    await refused;
+    let received = 0;
+    const how = new Promise<string>((resolve) => {
+      receiver.once('end', () => resolve('end')).once('error', (error) => resolve(error.message));
+    });
+    receiver.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    receiver.resume();
+    expect(await how).toContain('ECONNRESET');
+    expect(received).toBeLessThan(SIZE);
+  } finally {
+    await dispatcher.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+test('an address where nobody listens is an error of the request, and nothing else', async () => {
+  const dispatcher = new Agent({ connect: createConnections().connector() });
+  await expect(undiciFetch('http://127.0.0.1:1/', { dispatcher })).rejects.toThrow('fetch failed');
+  await dispatcher.destroy();
+});
