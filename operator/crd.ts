@@ -140,6 +140,7 @@ function versionOf(
       // the first condition sums up: Ready, or Suspended where nothing is looked at
       { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
       { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
+      { name: 'Last change', type: 'string', jsonPath: '.status.lastPlan.summary', priority: 1 },
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     ],
     schema: {

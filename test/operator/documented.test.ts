@@ -1,6 +1,4 @@
 // docs/resources.md: its examples name every field, the schemas take them, and a real server and operator make them so.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -10,6 +8,7 @@ import { FlowSpec } from '../../server/contract/resources/flow.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import { WebhookSpec } from '../../server/contract/resources/webhook.ts';
 import { WorkloadIdentitySpec } from '../../server/contract/resources/workload-identity.ts';
+import { type Example, examples } from '../support/examples.ts';
 import {
   createFolder,
   type Folder,
@@ -20,17 +19,6 @@ import {
 } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-const text = readFileSync(path.resolve(import.meta.dirname, '../../docs/resources.md'), 'utf8');
-const Example = z.object({
-  apiVersion: z.literal('realmkeeper.dev/v1alpha1'),
-  kind: z.enum(kindNames),
-  metadata: z.object({ name: z.string(), namespace: z.string() }),
-  spec: z.record(z.string(), z.unknown()),
-});
-const examples = [...text.matchAll(/```yaml\n([\s\S]+?)```/g)]
-  .map(([, yaml = '']) => parse(yaml))
-  .filter((document) => 'kind' in document)
-  .map((document) => Example.parse(document));
 const specs = { Realm: RealmSpec, Flow: FlowSpec, Webhook: WebhookSpec, WorkloadIdentity: WorkloadIdentitySpec };
 
 const Node = z.record(z.string(), z.unknown()).catch({});
@@ -80,8 +68,7 @@ test.each([...kindNames])('the examples of %s show every field', (kind) => {
 
 // a folder has no ServiceAccounts: test/kubernetes/service-account.test.ts has that one
 const alive = examples.filter(({ spec }) => !('serviceAccountRef' in spec));
-const write = (example: (typeof examples)[number]) =>
-  folder.write(`${example.kind}-${example.metadata.name}.yaml`, example);
+const write = (example: Example) => folder.write(`${example.kind}-${example.metadata.name}.yaml`, example);
 
 let server: TestServer;
 let folder: Folder;

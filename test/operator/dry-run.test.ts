@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, clusterAssets, startCluster } from '../kubernetes/cluster.ts';
+import { examples } from '../support/examples.ts';
 import { type Manifest, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -92,7 +93,22 @@ describe.skipIf(!assets.found)('a dry run on the API server', () => {
     // the same by server-side apply, which is how GitOps tools ask
     const asked = await cluster.kubectl([...dry, '--server-side'], JSON.stringify(manifest));
     expect(asked.code).toBe(1);
-    expect(asked.stderr).toContain(field.split('.').at(-1)?.replace(/\[\d\]$/, ''));
+    expect(asked.stderr).toContain(
+      field
+        .split('.')
+        .at(-1)
+        ?.replace(/\[\d\]$/, ''),
+    );
+  });
+
+  test.for(examples)('stores $kind $metadata.name of the documentation as it is written', async (example) => {
+    const { namespace } = example.metadata;
+    await cluster.kubectl(['create', 'namespace', namespace]);
+    const dry = ['apply', '--dry-run=server', '--validate=strict', '--server-side', '-o', 'json', '-f', '-'];
+    const { code, stdout, stderr } = await cluster.kubectl(dry, JSON.stringify(example));
+    expect([code, stderr]).toEqual([0, '']);
+    // nothing filled in, nothing dropped, nothing rewritten: Git and cluster can't differ
+    expect(JSON.parse(stdout).spec).toEqual(example.spec);
   });
 
   test('refuses a changed realm with the reason', async () => {

@@ -133,7 +133,9 @@ describe.skipIf(!assets.found)('looking at resources', () => {
     for (const name of [plurals[kind], kind.toLowerCase(), shortName]) {
       expect(await land.kubectl('get', name)).toMatch(head);
     }
-    expect(await land.kubectl('get', plurals[kind], '-o', 'wide')).toMatch(wide);
+    const table = await land.kubectl('get', plurals[kind], '-o', 'wide');
+    expect(table).toMatch(wide);
+    expect(table).toMatch(/ STATUS +LAST CHANGE +AGE\n/);
     expect(await land.kubectl('get', 'realmkeeper', '-o', 'name')).toContain(
       `${kind.toLowerCase()}.realmkeeper.dev/listed`,
     );
