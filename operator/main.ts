@@ -103,7 +103,7 @@ async function run(config: OperatorConfig): Promise<void> {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => leadership?.abort('it took too long to stop'), GRACE_MS).unref();
-    await operator?.stop();
+    await operator?.stop().catch((error: unknown) => say(words(error)));
     await leadership?.stop();
     process.exit(0);
   }

@@ -1,6 +1,7 @@
 // `npm run operator` as a user meets it: its help, its faults all at once, a folder, a graceful end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { getSettings } from '../../server/contract/settings.ts';
@@ -92,6 +93,24 @@ test('an operator that the server doesn’t know says so and goes on trying', as
   };
   const { child, said, ended } = run(['--manifests', folder.dir], env);
   await eventually(() => expect(said.err).toContain("refused the operator's sign-in (401)"));
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
+test('a cluster that is away is waited for, and SIGTERM ends the waiting', async () => {
+  const kubeconfig = path.join(folder.dir, 'kubeconfig.json');
+  const cluster = { server: 'https://127.0.0.1:1' };
+  const config = {
+    clusters: [{ name: 'away', cluster }],
+    users: [{ name: 'me', user: { token: 'none' } }],
+    contexts: [{ name: 'away', context: { cluster: 'away', user: 'me' } }],
+    'current-context': 'away',
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const env = { SVC_SERVER_URL: server.baseUrl, SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET, KUBECONFIG: kubeconfig };
+  const { child, said, ended } = run([], env);
+  await eventually(() => expect(said.err).toContain('cannot reach the Kubernetes API: connect ECONNREFUSED'));
   expect(child.exitCode).toBeNull();
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
