@@ -59,6 +59,9 @@ class Unwritten extends Error {
   }
 }
 
+/** The realm that wasn't there when we looked is there now: look again. */
+class CameToBe extends Error {}
+
 const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
 const UNIQUE = '23505';
 const FOREIGN_KEY = '23503';
@@ -150,6 +153,10 @@ export function createTransfer({
         return await (request.query.dryRun ? work() : gate.pass(request.realm, work));
       } catch (error) {
         if (error instanceof Unwritten) return error.result;
+        if (error instanceof CameToBe) {
+          if (tries < REPLANS) continue;
+          throw new Problem('name-taken', error.message);
+        }
         const code = codeOf(error);
         if (code !== UNIQUE && code !== FOREIGN_KEY) throw error;
         // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
@@ -186,7 +193,9 @@ export function createTransfer({
         throw new Problem('forbidden', 'This needs the permission realm:create over every realm', {
           extra: { permission: 'realm:create' },
         });
-      await realms.seedInto(tx, by, realm, displayNameIn(declared), query.manager);
+      await realms.seedInto(tx, by, realm, displayNameIn(declared), query.manager).catch((error: unknown) => {
+        throw error instanceof Problem && error.code === 'name-taken' ? new CameToBe(error.message) : error;
+      });
     }
     for (let tries = 1; ; tries += 1) {
       const planned = await plan(tx.sql, { realm, declared, stage, ask: query, principal });

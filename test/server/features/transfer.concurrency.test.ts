@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRealm } from '../../../server/contract/realms.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -40,6 +41,22 @@ test('many who declare different things at once all succeed', async () => {
   expect(all).toEqual(managers.map(() => 'applied'));
   const { clients, users } = JSON.parse(await admin.download('many'));
   expect([clients.length, users.length]).toEqual([managers.length, managers.length]);
+});
+
+test('a realm that a person makes while documents are planned and applied to it is no conflict', async () => {
+  const document = { roles: [{ name: 'reader' }] };
+  for (let round = 0; round < 8; round += 1) {
+    const realm = `meanwhile-${round}`;
+    const [made, planned, applied, guarded] = await Promise.allSettled([
+      server.admin.call(createRealm, { body: { realm } }),
+      admin.apply(realm, document, { manager: 'a', dryRun: 'true' }),
+      admin.apply(realm, document, { manager: 'a' }),
+      admin.apply(realm, document, { manager: 'a' }, { 'if-match': '"0"' }),
+    ]);
+    expect([planned.status, applied.status]).toEqual(['fulfilled', 'fulfilled']);
+    if (guarded.status === 'rejected') expect(guarded.reason.message).toContain('412');
+    if (made.status === 'rejected') expect(made.reason).toMatchObject({ status: 409 });
+  }
 });
 
 test('of many who send the same plan’s revision, one applies and the others must plan again', async () => {
