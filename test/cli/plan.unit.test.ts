@@ -1,0 +1,115 @@
+// Owns: a plan in words: what a person reads before they say yes.
+// Does not own: the plan itself (server/features/transfer*), the program around it (apply.test.ts).
+// Implements: issue "CLI": a coloured diff that reads like a good plan; secrets as ***.
+import { expect, test } from 'vitest';
+import { doneText, inSync, type Planned, planText, sumText } from '../../cli/plan.ts';
+import type { Change, Plan } from '../../server/contract/transfer.ts';
+
+const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => ({
+  realm: 'acme',
+  plan: {
+    manager: 'realmctl',
+    revision: 3,
+    changes: [],
+    ownership: [],
+    conflicts: [],
+    inSync: false,
+    summary: { create: 0, update: 0, delete: 0, text: '' },
+    ...plan,
+  },
+  notCompared: [],
+  ...more,
+});
+const text = (plan: Partial<Plan>, more: Partial<Planned> = {}) => planText({ colour: false }, planned(plan, more));
+const update = (path: string, from: unknown, to: unknown): Change => ({
+  action: 'update',
+  kind: 'flow',
+  key: 'mfa',
+  fields: [{ path, from, to }],
+});
+const lines = (from: unknown, to: unknown) =>
+  text({ changes: [update('x', from, to)] })
+    .split('\n')
+    .slice(2)
+    .map((line) => line.trim());
+
+test.each<[string, unknown, unknown, string[]]>([
+  ['a value', 3600, 600, ['x: 3600 → 600']],
+  ['one that was not there', null, 'a', ['x: nothing → "a"']],
+  ['a secret', '***', '***', ['x: *** → ***']],
+  ['a list of words', ['a', 'b'], ['b', 'c'], ['x: - "a", + "c"']],
+  ['the order of a list', ['a', 'b'], ['b', 'a'], ['x: ["a","b"] → ["b","a"]']],
+  ['one field of many', { a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } }, ['x.b.c: 2 → 3']],
+  [
+    'one step of a tree',
+    [{ id: 'a' }, { id: 'b', executions: [{ requirement: 'REQUIRED' }] }],
+    [{ id: 'a' }, { id: 'b', executions: [{ requirement: 'DISABLED' }] }],
+    ['x[1].executions[0].requirement: "REQUIRED" → "DISABLED"'],
+  ],
+  ['a step more', [{ id: 'a' }], [{ id: 'a' }, { id: 'b' }], ['x[1]: nothing → {"id":"b"}']],
+])('%s is shown where it differs', (_, from, to, expected) => {
+  expect(lines(from, to)).toEqual(expected);
+});
+
+test('what is created is taken, what is deleted released: that is not said twice', () => {
+  const shown = text({
+    changes: [
+      { action: 'create', kind: 'client', key: 'web', fields: [{ path: 'secret', from: null, to: '***' }] },
+      { action: 'delete', kind: 'webhook', key: 'old', fields: [] },
+    ],
+    ownership: [
+      { action: 'take', kind: 'client', key: 'web' },
+      { action: 'release', kind: 'webhook', key: 'old' },
+      { action: 'take', kind: 'role', key: 'reader', from: 'ana' },
+      { action: 'take', kind: 'role', key: 'adopted' },
+    ],
+  });
+  expect(shown.split('\n')).toEqual([
+    'Realm acme',
+    '  + create client web',
+    '      secret: ***',
+    '  - delete webhook old',
+    '  > take over from ana: role reader',
+    '  > manage as realmctl from now on: role adopted',
+  ]);
+});
+
+test('conflicts are named by their owners', () => {
+  const shown = text({
+    conflicts: [
+      { kind: 'client', key: 'a', manager: 'ana' },
+      { kind: 'settings', key: 'acme', path: 'requireMfa', manager: 'ana' },
+      { kind: 'client', key: 'b', manager: 'k8s:prod/x/Realm/y' },
+    ],
+  });
+  expect(shown).toContain('! in conflict, managed by ana: client a, settings requireMfa');
+  expect(shown).toContain('! in conflict, managed by k8s:prod/x/Realm/y: client b');
+});
+
+test('a realm whose secret alone could not be compared is in sync, one that differs besides is not', () => {
+  const missing = { realm: 'acme', secret: 'x/s', key: 'k', object: 'Realm x/acme', file: 'a.yaml' };
+  const notCompared = [{ ...missing, subject: [{ kind: 'client', key: 'web' }] }];
+  const ownership: Plan['ownership'] = [{ action: 'fields', kind: 'client', key: 'web' }];
+  expect(inSync(planned({ ownership }, { notCompared }))).toBe(true);
+  expect(inSync(planned({ ownership: [{ action: 'fields', kind: 'client', key: 'other' }] }, { notCompared }))).toBe(
+    false,
+  );
+  expect(inSync(planned({ ownership, changes: [update('x', 1, 2)] }, { notCompared }))).toBe(false);
+});
+
+test('a server’s words cannot steer the terminal', () => {
+  const evil = 'a\u001b[2J\u202e\nb';
+  const shown = text({
+    changes: [update(evil, evil, `${evil}!`)],
+    conflicts: [{ kind: evil, key: evil, manager: evil }],
+  });
+  expect(['\u001b', '\u202e'].filter((one) => shown.includes(one))).toEqual([]);
+  expect(shown.split('\n')).toHaveLength(4);
+});
+
+test('sums are over all realms, and what was done is said as done', () => {
+  const one = planned({ summary: { create: 1, update: 2, delete: 0, text: '' } });
+  expect(sumText([one, one])).toBe('2 to create, 4 to update, 0 to delete in 2 realms.');
+  expect(sumText([planned({ inSync: true })])).toBe('In sync: realm acme.');
+  expect(doneText(one.plan)).toBe('1 created, 2 updated');
+});
