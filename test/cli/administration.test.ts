@@ -1,8 +1,11 @@
 // `realmctl describe`, `rotate-keys`, `managers` and `crds` as people run them: processes against a real server.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { faultOf } from '../../cli/faults.ts';
+import { createProgram } from '../../cli/program.ts';
 import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
@@ -31,6 +34,27 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** The program in this process, with somebody in front of it who answers once. */
+function atTerminal(env: Record<string, string>, args: readonly string[], answer: string) {
+  let said = '';
+  const sink = new Writable({
+    write(chunk, _, done) {
+      said += String(chunk);
+      done();
+    },
+  });
+  const stdin = new PassThrough();
+  stdin.write(`${answer}\n`);
+  const program = createProgram({
+    io: { stdin, stdout: sink, stderr: sink, env, terminal: true, colour: false },
+    signal: new AbortController().signal,
+    version: '0',
+    fetch,
+  });
+  const ended = program.parseAsync(['node', 'realmctl', ...args]).then(() => ({ code: 0 }), faultOf);
+  return { said: () => said, ended };
+}
+
 test('describe shows an object’s fields, who manages it and what happened to it', async () => {
   const { code, stdout } = await run('describe', 'client', 'billing', '-r', 'acme');
   expect(code).toBe(0);
@@ -50,6 +74,14 @@ test('describe gives the same to programs', async () => {
     adminRoles: [],
     sessions: [],
   });
+});
+
+test('what somebody wrote into an object can’t steer the terminal of who describes it', async () => {
+  await api.apply('acme', { roles: [{ name: 'odd', description: 'a\u202eb\u001b[31m' }] });
+  const { stdout } = await run('describe', 'role', 'odd', '-r', 'acme');
+  expect(stdout).toMatch(/description: .*a\\u202eb/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  expect(stdout).not.toMatch(/[\u001b\u202e]/);
 });
 
 test('a flow is described as the tree that it is', async () => {
@@ -80,6 +112,19 @@ test('keys are rotated only where that is said: the answer names the old and the
   const [now, then] = await keys();
   expect(JSON.parse(stdout)).toMatchObject({ realm: 'acme', before: before.keyId, key: { keyId: now.keyId } });
   expect([now.status, then.status, then.keyId]).toEqual(['ACTIVE', 'RETAINED', before.keyId]);
+});
+
+test.each([
+  ['n', 2],
+  ['', 2],
+  ['yes', 0],
+])('somebody at a terminal is asked first; %j ends with %i', async (answer, code) => {
+  const keys = async () => JSON.parse((await run('get', 'keys', '-r', 'acme', '-o', 'json')).stdout).length;
+  const before = await keys();
+  const { said, ended } = atTerminal(asOperator(server), ['rotate-keys', 'acme'], answer);
+  expect((await ended).code).toBe(code);
+  expect(said()).toMatch(/Make a new signing key for acme\? \S+ signs now\. \[y\/N\]/);
+  expect((await keys()) - before).toBe(code === 0 ? 1 : 0);
 });
 
 test('managers are listed, and released with their objects or without', async () => {

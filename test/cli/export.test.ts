@@ -150,3 +150,10 @@ test('an export that is stopped leaves no half file behind', async () => {
     expect(await readdir(folder)).toEqual([]);
   }
 });
+
+test('also the realm of the administrators fits into manifests, with a word about where it may be declared', async () => {
+  const { code, stdout, stderr } = await run(['export', 'master', '--as', 'manifests']);
+  expect(code).toBe(0);
+  expect(parseAllDocuments(stdout)[0]?.toJS()).toMatchObject({ kind: 'Realm', spec: { realm: 'master' } });
+  expect(stderr).toContain("only in the operator's own namespace");
+});
