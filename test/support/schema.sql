@@ -198,6 +198,12 @@ create table flow_execution (
   constraint flow_execution_realm_id_flow_alias_parent_id_fkey FOREIGN KEY (realm_id, flow_alias, parent_id) REFERENCES flow_execution(realm_id, flow_alias, execution_id) ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
 
+create table former_realm (
+  name text not null,
+  revision bigint not null,
+  primary key (name)
+);
+
 create table group_member (
   realm_id text not null,
   group_id uuid not null,

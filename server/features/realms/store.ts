@@ -43,15 +43,19 @@ export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefine
 export const existing = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
   select realm_id from realm where realm_id = any(${realms}::text[])`;
 
-/** undefined: the name is taken. Events of a realm that bore the name before are not the new one's. */
+/**
+ * undefined: the name is taken. Events of a realm that bore the name before are not the new one's; its revisions are, so
+ * that no revision means both.
+ */
 export async function insert(
   sql: Sql,
   row: { realm: string; displayName: string | undefined; createdBy: string; at: Date },
 ): Promise<RealmRow | undefined> {
   const settings = row.displayName === undefined ? {} : { displayName: row.displayName };
   const [inserted] = await sql<RealmRow>`
-    insert into realm (realm_id, settings, created_by, created_at)
-    values (${row.realm}, ${JSON.stringify(settings)}::jsonb, ${row.createdBy}, ${row.at})
+    insert into realm (realm_id, revision, settings, created_by, created_at)
+    values (${row.realm}, coalesce((select revision + 1 from former_realm where name = ${row.realm}), 1),
+      ${JSON.stringify(settings)}::jsonb, ${row.createdBy}, ${row.at})
     on conflict do nothing returning ${columns}`;
   if (inserted) await sql`delete from event where realm_id = ${row.realm}`;
   return inserted;
@@ -63,6 +67,9 @@ export async function remove(sql: Sql, realm: string): Promise<void> {
   await sql`set local statement_timeout = '15min'`;
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from admin_grant where target_realm = ${realm}`;
+  await sql`
+    insert into former_realm (name, revision) select realm_id, revision from realm where realm_id = ${realm}
+    on conflict (name) do update set revision = excluded.revision`;
   await sql`delete from realm where realm_id = ${realm}`;
   await sql`select pg_notify('realm_changed', ${realm})`;
 }

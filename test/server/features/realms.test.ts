@@ -171,8 +171,12 @@ test('a realm made again under the name of a deleted one begins anew', async () 
   const [key] = (await server.admin.call(listKeys, { params })).body ?? [];
   const former = await administrator(server, { target: name, permissions: ['realm:read'] });
   await server.admin.call(putSettings, { params, body: { rememberMe: true } });
+  const revision = async () => (await server.admin.call(getRealm, { params })).body?.revision ?? 0;
+  const last = await revision();
   await server.admin.call(deleteRealm, { params });
   await server.admin.call(createRealm, { body: params });
+  // whoever knows a revision of the one that is gone must not take this one for it
+  expect(await revision()).toBeGreaterThan(last);
   expect((await server.admin.call(getSettings, { params })).body).toMatchObject({ rememberMe: false });
   const [again] = (await server.admin.call(listKeys, { params })).body ?? [];
   expect(again?.keyId).not.toBe(key?.keyId);
