@@ -149,4 +149,13 @@ describe.skipIf(!assets.found)('a leader', () => {
     const { metadata, spec } = JSON.parse(text);
     expect([metadata.labels, spec.holderIdentity]).toEqual([{ team: 'identity' }, holderIdentity]);
   });
+
+  test('is needed: two that act without a Lease do so at once, and what these tests look at shows it', async () => {
+    await Promise.all([operators.begin({ election: false }), operators.begin({ election: false })]);
+    for (let round = 0; round < 4; round += 1) await live(await declare());
+    await eventually(async () => {
+      const { server } = await operators.turns();
+      expect(server.length).toBeGreaterThan(new Set(server).size);
+    });
+  });
 });

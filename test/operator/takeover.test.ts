@@ -113,7 +113,6 @@ describe.skipIf(!assets.found)('two operators', () => {
       }
       await eventually(converged, 60_000 + RESOURCES * 500);
       console.info(`takeovers after ms: ${takeovers.join(' ')}`);
-      if (process.env.DEBUG) for (const life of operators.lives) console.info(life.name, await life.program.said());
       expect((await operators.lease()).leaseTransitions).toBeGreaterThanOrEqual(KILLS);
       const { server, cluster } = await operators.turns();
       for (const turns of [server, cluster]) {

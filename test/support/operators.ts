@@ -74,14 +74,20 @@ export async function createOperators(land: Landscape) {
   return {
     lives,
     lease,
-    /** @param kubeconfig another way to the cluster than the straight one */
-    async begin({ kubeconfig = (path: string) => Promise.resolve(path) } = {}): Promise<Life> {
+    /**
+     * @param kubeconfig another way to the cluster than the straight one
+     * @param election false: it acts whoever else does
+     */
+    async begin({ kubeconfig = (path: string) => Promise.resolve(path), election = true } = {}): Promise<Life> {
       born += 1;
       const name = `operator-${born}`;
       const file = await kubeconfig(await land.cluster.user(name, [GROUP]));
       const way = await startRecorder(land.serverUrl);
       const program = land.operatorLike(name, {
-        args: ['--lease-duration', String(LEASE_SECONDS), '--namespace', HOME],
+        args: [
+          ...(election ? ['--lease-duration', String(LEASE_SECONDS)] : ['--no-leader-elect']),
+          ...['--namespace', HOME],
+        ],
         env: { KUBECONFIG: file, SVC_SERVER_URL: way.url },
       });
       const life = { name, program, way };
