@@ -107,12 +107,15 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
   };
 }
 
+/** As its default: that is all of a CommonJS package that a late import has in a bundle; by name it would be undefined. */
+const undici = async () => (await import('undici')).default;
+
 async function send(
   url: URL,
   { method = 'GET', headers, body, timeoutMs, maxBytes, excess = 'refuse' }: OutboundRequest,
   extra: { dispatcher: Agent; headers: Record<string, string> },
 ): Promise<OutboundAnswer> {
-  const { request } = await import('undici');
+  const { request } = await undici();
   const answer = await request(url, {
     method,
     dispatcher: extra.dispatcher,
@@ -157,7 +160,7 @@ function guardedAgent({
   let made: Promise<Agent> | undefined;
 
   async function make(): Promise<Agent> {
-    const { Agent, buildConnector } = await import('undici');
+    const { Agent, buildConnector } = await undici();
     // One context for all: parsing the public authorities anew for each connection takes longer than the handshake.
     const trust =
       extra.length === 0
