@@ -12,8 +12,6 @@ export interface Leadership {
   permit: Permit;
   /** What acts goes over these, `fetch` too. */
   connections: Connections;
-  /** Who leads, as last seen. */
-  holder(): string | undefined;
   start(turns: Turns): void;
   /** Ends what still runs: it took too long to end by itself. */
   abort(reason: string): void;
@@ -61,7 +59,6 @@ export function createLeadership({
   return {
     permit: { granted: leader.leading, signal: acting.signal },
     connections,
-    holder: leader.holder,
     start(what) {
       turns = what;
       leader.start();
