@@ -89,7 +89,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
     },
     async stop() {
       // one that is still starting can't be stopped half-way
-      await opened?.catch(() => {});
+      await Promise.race([opened?.catch(() => {}), sleep(graceMs, undefined, { ref: false })]);
       const boss = running;
       if (!boss) return;
       for (const timer of timers) clearInterval(timer);
