@@ -115,6 +115,21 @@ test('migrate.js, then server.js: ready, hashing passwords with native code, and
     body,
   });
   expect(login.status).toBe(204);
+  // something that goes out: nobody is there, and that is all that is wrong
+  const cookies = login.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '');
+  const csrf = cookies.find((cookie) => cookie.startsWith('XSRF-TOKEN='))?.split('=')[1] ?? '';
+  const headers = { cookie: cookies.join('; '), 'x-xsrf-token': csrf, 'content-type': 'application/json' };
+  const hook = { name: 'out', url: 'https://receiver.invalid/', eventTypes: 'USER_LOCKED', enabled: true };
+  const admin = (at: string, of: object = {}) =>
+    fetch(`${where}/admin/realms/master/${at}`, { method: 'POST', headers, body: JSON.stringify(of) });
+  const created = Object(await (await admin('webhooks', hook)).json());
+  const { id } = created;
+  expect(id, JSON.stringify(created)).toBeDefined();
+  expect((await admin(`webhooks/${id}/test`)).ok).toBe(true);
+  await eventually(async () => {
+    const answer = await fetch(`${where}/admin/realms/master/webhooks/${id}/deliveries`, { headers });
+    expect(JSON.stringify(await answer.json())).toMatch(/ENOTFOUND|EAI_AGAIN/);
+  });
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(said.text).not.toMatch(/EACCES|EROFS|warn/);
