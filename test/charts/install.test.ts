@@ -40,6 +40,19 @@ const Workload = z.object({
     volumeClaimTemplates: z.array(z.object({ metadata: z.object({ name: z.string() }) })).default([]),
   }),
 });
+const rare: Record<string, string[]> = {
+  'of next to nothing': [
+    ...['--set', 'operator.enabled=false,networkPolicy.enabled=false,tests.enabled=false,crds.install=false'],
+    ...['--set', 'postgresql.storage.ephemeral=true,server.podDisruptionBudget.enabled=false'],
+  ],
+  'of closed networks': [
+    ...['--set', 'networkPolicy.apiServer.cidrs={10.9.0.1/32},networkPolicy.databaseCidrs={10.8.0.0/24}'],
+    ...['--set', 'networkPolicy.extraEgress[0].ports[0].port=8443,operator.serverUrl=https://id.example.com:8443'],
+    ...['--set', 'networkPolicy.ingressFrom[0].podSelector.matchLabels.app=edge'],
+    ...['--set', 'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus'],
+    ...['--set', 'postgresql.enabled=false,database.existingSecret=mine,database.urlKey=uri'],
+  ],
+};
 const List = z.object({ items: z.array(AnyObject) });
 
 describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
@@ -70,7 +83,7 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
   const namesOf = async (what: string, ...args: string[]) =>
     (await list(what, ...args)).map(({ metadata }) => metadata.name).sort();
 
-  test.each(Object.entries(valueSets))(
+  test.each(Object.entries({ ...valueSets, ...rare }))(
     'the API server takes every object, and every Pod as restricted, with the values %s',
     async (_, args) => {
       const objects = await render(args);
