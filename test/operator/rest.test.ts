@@ -98,8 +98,7 @@ describe.skipIf(!assets.found)('at rest', { timeout: 180_000 }, () => {
   /** Requests to the API server that the operator alone makes; watches end and begin again by themselves. */
   const kubernetesRequests = async () => {
     const all = seriesOf(await land.kubectl('get', '--raw', '/metrics'));
-    const theirs =
-      /^apiserver_request_total\{.*(group="realmkeeper\.dev"|resource="(secrets|events|namespaces)")/;
+    const theirs = /^apiserver_request_total\{.*(group="realmkeeper\.dev"|resource="(secrets|events|namespaces)")/;
     return new Map([...all].filter(([name]) => theirs.test(name) && !/verb="(WATCH|LIST)"/.test(name)));
   };
   const serverRequests = async () => {
