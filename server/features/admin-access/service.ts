@@ -48,6 +48,9 @@ const PersonsToken = z.object({
   exp: z.number(),
 });
 
+/** Of header and payload, unverified: what leads to the realm that may have made the token. */
+const Said = z.tuple([z.object({ kid: z.guid() }), z.object({ iss: z.string().refine((iss) => !iss.includes('\0')) })]);
+
 const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
 
 /** Grants by target realm. Only master's principals reach beyond their home; others' grants elsewhere don't count. */
@@ -132,38 +135,38 @@ export function createAccess({
   }
 
   async function byBearer(jwt: string): Promise<Principal | undefined> {
-    for (const realm of await realmsOf(jwt)) {
-      const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
-      if (!claims) continue;
-      const { client_id: clientId, sub, sid, exp } = claims;
-      const person = PersonsToken.safeParse(claims);
-      if (person.success) return byPersonsToken(realm, person.data);
-      // Else a service account's own token: a person's token must not carry the client's grants.
-      if (typeof clientId !== 'string' || sub !== clientId || sid !== undefined) return undefined;
-      const client = await store.findClient(sql, realm, clientId);
-      if (!client) return undefined;
-      const permissions = permissionsOf(realm, client.grants);
-      if (permissions.size === 0) return undefined;
-      return {
-        type: 'client',
-        id: client.id,
-        name: client.client_id,
-        realm,
-        permissions,
-        expiresAt: typeof exp === 'number' ? exp * 1000 : null,
-      };
-    }
-    return undefined;
+    const realm = await realmOf(jwt);
+    if (realm === undefined) return undefined;
+    const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
+    if (!claims) return undefined;
+    const { client_id: clientId, sub, sid, exp } = claims;
+    const person = PersonsToken.safeParse(claims);
+    if (person.success) return byPersonsToken(realm, person.data);
+    // Else a service account's own token: a person's token must not carry the client's grants.
+    if (typeof clientId !== 'string' || sub !== clientId || sid !== undefined) return undefined;
+    const client = await store.findClient(sql, realm, clientId);
+    if (!client) return undefined;
+    const permissions = permissionsOf(realm, client.grants);
+    if (permissions.size === 0) return undefined;
+    return {
+      type: 'client',
+      id: client.id,
+      name: client.client_id,
+      realm,
+      permissions,
+      expiresAt: typeof exp === 'number' ? exp * 1000 : null,
+    };
   }
 
-  /** Realms that may have issued the token, by its unverified `iss`; the signature then decides. */
-  async function realmsOf(jwt: string): Promise<string[]> {
-    const issuer = issuerOf(jwt);
-    if (issuer === undefined) return [];
+  /** The realm that may have issued the token, by what it says of itself; the signature then decides. */
+  async function realmOf(jwt: string): Promise<string | undefined> {
+    const said = Said.safeParse([0, 1].map((part) => partOf(jwt, part))).data;
+    if (!said) return undefined;
+    const [{ kid }, { iss: issuer }] = said;
     const prefix = `${baseUrl}/realms/`;
     const named = issuer.startsWith(prefix) ? issuer.slice(prefix.length) : '';
-    if (/^[a-z0-9-]{1,63}$/.test(named)) return [named];
-    return store.realmsOfIssuer(sql, issuer);
+    if (/^[a-z0-9-]{1,63}$/.test(named)) return named;
+    return store.realmOfIssuer(sql, issuer, kid);
   }
 
   return {
@@ -233,13 +236,10 @@ export function parseCookie(cookie: string): { realm: string; hash: Buffer } | u
   return match?.[1] && match[2] ? { realm: match[1], hash: sha256(match[2]) } : undefined;
 }
 
-function issuerOf(jwt: string): string | undefined {
+function partOf(jwt: string, part: number): unknown {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
-    if (typeof claims === 'object' && claims !== null && 'iss' in claims && typeof claims.iss === 'string')
-      return claims.iss.includes('\0') ? undefined : claims.iss;
+    return JSON.parse(Buffer.from(jwt.split('.')[part] ?? '', 'base64url').toString());
   } catch {
-    // not a JWT
+    return undefined; // not a JWT
   }
-  return undefined;
 }

@@ -112,11 +112,15 @@ export async function findClient(sql: Sql, realm: string, clientId: string): Pro
   return row;
 }
 
-/** Realms whose settings name this issuer; tokens of a realm without one of its own are found by their path. */
-export async function realmsOfIssuer(sql: Sql, issuer: string): Promise<string[]> {
-  const rows = await sql<{ realm_id: string }>`
-    select realm_id from realm where settings->>'issuer' = ${issuer} order by realm_id limit 5`;
-  return rows.map((row) => row.realm_id);
+/**
+ * The realm whose settings name this issuer and whose key it is; tokens of a realm without an issuer of its own are found
+ * by their path. By the key too, because any realm may claim another one's issuer: that must not hide whose token it is.
+ */
+export async function realmOfIssuer(sql: Sql, issuer: string, keyId: string): Promise<string | undefined> {
+  const [row] = await sql<{ realm_id: string }>`
+    select r.realm_id from realm r join realm_key k on k.realm_id = r.realm_id and k.key_id = ${keyId}
+    where r.settings->>'issuer' = ${issuer} limit 1`;
+  return row?.realm_id;
 }
 
 export interface RoleRow {

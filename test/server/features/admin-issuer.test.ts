@@ -1,0 +1,38 @@
+// Owns: which realm's administrator a bearer token is, where realms have issuers of their own and others claim the same.
+// Does not own: what a bearer token may do (admin-bearer.test.ts).
+// Implements: decisions "Admin authentication": bearer; "Protocol paths": a realm's own issuer.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { basic, makeRealm, post } from '../../support/clients.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const OPERATOR_SECRET = 'an operator secret of a person';
+const ISSUER = 'https://id.example';
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET } });
+});
+afterAll(() => server?.stop());
+
+describe('an issuer that many realms claim', () => {
+  test('is no way to lock the administrators of another realm out', async () => {
+    await server.admin.call(putSettings, { params: { realm: 'master' }, body: { issuer: ISSUER } });
+    const session = async () => {
+      const { body } = await post(
+        server,
+        'master',
+        'token',
+        { grant_type: 'client_credentials', resource: `${server.baseUrl}/admin` },
+        { authorization: basic('operator', OPERATOR_SECRET) },
+      );
+      const headers = { authorization: `Bearer ${body.access_token}` };
+      return (await fetch(`${server.baseUrl}/admin/session`, { headers })).status;
+    };
+    expect(await session()).toBe(200);
+    for (let i = 0; i < 12; i += 1) {
+      await makeRealm(server, `a${i}`);
+      await server.admin.call(putSettings, { params: { realm: `a${i}` }, body: { issuer: ISSUER } });
+    }
+    expect(await session()).toBe(200);
+  });
+});
