@@ -8,7 +8,7 @@ import { ADMIN_CLI } from '../server/contract/admin-access.ts';
 import type { Cli, Environment } from './command.ts';
 import type { Fetch } from './connect.ts';
 import { Refused } from './faults.ts';
-import { adminResource, type Discovered, discover, requestTokens, type Tokens } from './oauth.ts';
+import { adminResource, type Discovered, discover, requestTokens, signInPage, type Tokens } from './oauth.ts';
 import { say } from './output.ts';
 
 const WAIT_MS = 300_000;
@@ -33,6 +33,7 @@ export async function browserSignIn(
   },
 ): Promise<Tokens> {
   const discovered = await discover(server, realm, fetch);
+  const url = signInPage(server, discovered);
   const [state, verifier] = [random(), random()];
   const listener = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -43,7 +44,6 @@ export async function browserSignIn(
     const address = listener.address();
     if (address === null || typeof address === 'string') throw new Error('no loopback port');
     const redirectUri = `http://127.0.0.1:${address.port}${PATH}`;
-    const url = new URL(discovered.authorization_endpoint);
     const query = {
       client_id: ADMIN_CLI,
       response_type: 'code',

@@ -47,9 +47,35 @@ export async function discover(server: string, realm: string, fetch: Fetch): Pro
   return found.data;
 }
 
-/** The admin API's audience is the server's own base address, which may differ from where it is reached. */
-export const adminResource = ({ issuer }: Pick<Discovered, 'issuer'>): string =>
-  `${issuer.replace(/\/realms\/[^/]+$/, '')}/admin`;
+/**
+ * The admin API's audience is the server's own base address, which may differ from where it is reached. A realm may have
+ * an issuer of its own, but its endpoints are where the server is.
+ */
+export const adminResource = ({ token_endpoint: endpoint }: Pick<Discovered, 'token_endpoint'>): string =>
+  `${endpoint.replace(/\/realms\/.*$/, '')}/admin`;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+export const isLoopback = (server: string): boolean => LOOPBACK.has(new URL(server).hostname);
+
+/**
+ * The page that a browser is sent to. Only the server that was asked for, or who stands at the other end of a tunnel that
+ * begins on this computer: else it could send people to sign in at another server, and be given what they get there
+ * (RFC 9700 §4.4). And only a page: a desktop opens files and starts programs by address, too.
+ */
+export function signInPage(
+  server: string,
+  { authorization_endpoint: endpoint }: { authorization_endpoint: string },
+): URL {
+  const page = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (!page || !['https:', 'http:'].includes(page.protocol))
+    throw new Refused(`${server} names no address to sign in at`, 'It is not a Realmkeeper server, or not yours.');
+  if (page.origin !== new URL(server).origin && !isLoopback(server))
+    throw new Refused(
+      `${server} sends people to ${page.origin} to sign in`,
+      `Where that is your server: realmctl login ${page.href.replace(/\/realms\/.*$/, '')}`,
+    );
+  return page;
+}
 
 /** @throws OAuthRefused for 400 and 401 */
 export async function requestTokens(

@@ -9,7 +9,7 @@ import { type Cli, examples, realmName } from '../command.ts';
 import { chosen, connection, type Fetch, serverAddress } from '../connect.ts';
 import type { Context, ContextFile, Session } from '../contexts.ts';
 import { Refused } from '../faults.ts';
-import { discover, reachable } from '../oauth.ts';
+import { discover, isLoopback, reachable } from '../oauth.ts';
 import { say } from '../output.ts';
 import { ask, lines } from '../prompt.ts';
 import { accessOf, clientSecret, personSession } from '../sessions.ts';
@@ -166,7 +166,6 @@ async function revoke(server: string, realm: string, token: string, fetch: Fetch
 }
 
 function warnOfPlainHttp({ io }: Cli, server: string): void {
-  const { protocol, hostname } = new URL(server);
-  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  if (new URL(server).protocol === 'http:' && !isLoopback(server))
     say(io, `Warning: ${server} is not https; whoever is on the way can read the session.`);
 }
