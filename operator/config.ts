@@ -13,6 +13,8 @@ export interface OperatorConfig {
   clusterName: string | undefined;
   operatorNamespace: string | undefined;
   concurrency: number;
+  /** Milliseconds. */
+  resyncMs: number;
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
   /** undefined: this process acts alone, or another makes sure that only one acts. */
@@ -38,6 +40,8 @@ Options
                            for a folder: "folder")
   --namespace NAME         the operator's own namespace (default: the pod's); only there can master be declared
   --concurrency N          resources worked on at once (default 4)
+  --resync MINUTES         ask the server for every resource's plan at least so often (default 10); drift is seen
+                           within seconds anyway
   --undeclared-realms      let Flow, Webhook and WorkloadIdentity attach to realms that no Realm resource declares
   --realm-namespaces SEL   count Realm resources only in namespaces with these labels, e.g. team=identity,env!=dev
   --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
@@ -92,6 +96,11 @@ const Arguments = z.object({
     .optional(),
   namespace: label('must not be empty').optional(),
   concurrency: z.coerce.number().int().min(1).max(64).default(4),
+  resync: z.coerce
+    .number()
+    .min(1, 'must be a minute or more')
+    .max(24 * 60, 'must be a day or less')
+    .default(10),
   'undeclared-realms': z.boolean().default(false),
   'realm-namespaces': z.string().optional(),
   'leader-elect': z.boolean().optional(),
@@ -148,6 +157,7 @@ export function parseOperatorConfig(
     clusterName: args.data['cluster-name'],
     operatorNamespace: args.data.namespace ?? environment.data.POD_NAMESPACE,
     concurrency: args.data.concurrency,
+    resyncMs: args.data.resync * 60_000,
     undeclaredRealms: args.data['undeclared-realms'],
     realmNamespaces: selector,
     leaderElection:
@@ -192,6 +202,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
         'cluster-name': text,
         namespace: text,
         concurrency: text,
+        resync: text,
         'undeclared-realms': flag,
         'realm-namespaces': text,
         'leader-elect': flag,

@@ -72,6 +72,7 @@ async function start(
     undeclaredRealms: config.undeclaredRealms,
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
     concurrency: config.concurrency,
+    resyncMs: config.resyncMs,
     metrics: monitoring?.metrics,
     standby: config.leaderElection !== undefined,
     log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),

@@ -26,6 +26,11 @@ export interface OperatorOptions {
   undeclaredRealms?: boolean;
   realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   concurrency?: number;
+  /**
+   * Drift is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
+   * was given meanwhile, how deliveries went) asks for every plan so often.
+   */
+  resyncMs?: number;
   timers?: Timers;
   metrics?: OperatorMetrics | undefined;
   /** Follows everything and does nothing until `act` is called. */
@@ -45,14 +50,7 @@ export interface Operator {
   stop(): Promise<void>;
 }
 
-/** What isn't as declared may wait for something that no revision tells of, such as a right that an administrator gives. */
 const RESYNC_MS = 10 * 60_000;
-/**
- * What is as declared is told of by its realm's revision, every two seconds. The net below that (a database that somebody
- * changed by hand, a mistake of ours) asks the server for every plan once an hour; every ten minutes would be ten plans
- * a second for 6,000 resources.
- */
-const NET_MS = 60 * 60_000;
 
 /** Each kind's own spec type ends here: the frame parses with the kind's schema before it calls the kind. */
 const kinds = new Map<string, Kind<{ realm: string }>>();
@@ -60,6 +58,7 @@ for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name
 
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { source, client, clusterName, timers = systemTimers, log, concurrency = 4, metrics } = options;
+  const { resyncMs = RESYNC_MS } = options;
   const registry = createRegistry({ source, kinds });
   const realms = createRealms({
     source,
@@ -111,8 +110,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       if (!outcome) return undefined;
       if (nextOf(outcome) === 'backoff') return 'backoff';
       // jittered by as much again, so that resources that came together don't come back together
-      const every = outcome.is === 'Ready' && !hasNews(source.get(key)) ? NET_MS : RESYNC_MS;
-      return { afterMs: every * (0.5 + timers.random()) };
+      return { afterMs: resyncMs * (0.5 + timers.random()) };
     },
   });
 
@@ -215,12 +213,6 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 }
 
 const isRealm = (key: string): boolean => key.startsWith('Realm/');
-
-/** Its status tells of more than what its realm's revision stands for: how deliveries went. */
-function hasNews(resource: Resource | undefined): boolean {
-  const spec = webhook.spec.safeParse(resource?.spec);
-  return resource?.kind === 'Webhook' && spec.success && spec.data.enabled !== false;
-}
 
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(

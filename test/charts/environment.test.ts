@@ -71,6 +71,7 @@ describe.skipIf(!assets.found)('the programs', () => {
   test('every setting of the operator reaches it', async () => {
     const settings = [
       'concurrency=9',
+      'resyncMinutes=30',
       'undeclaredRealms=true',
       'realmNamespaces=team=identity\\,env!=dev',
       'clusterName=here',
@@ -81,6 +82,7 @@ describe.skipIf(!assets.found)('the programs', () => {
     const { operator, server } = await programs(['--set', settings.map((each) => `operator.${each}`).join(',')]);
     expect(operator).toMatchObject({
       concurrency: 9,
+      resyncMs: 30 * 60_000,
       undeclaredRealms: true,
       clusterName: 'here',
       leaderElection: { leaseSeconds: 30 },
