@@ -33,16 +33,16 @@ export function print(io: Io, format: Format, view: View): void {
 }
 
 function written(io: Io, format: Format, { value, table, names }: View): string {
-  if (format === 'json') return JSON.stringify(value, null, 2);
-  if (format === 'yaml') return stringify(value).trimEnd();
+  if (format === 'json') return escaped(JSON.stringify(value, null, 2));
+  if (format === 'yaml') return escaped(stringify(value).trimEnd());
   if (format === 'name') return (names?.() ?? []).map(plain).join('\n');
   const shown = table();
   return typeof shown === 'string' ? shown : columns(io, shown);
 }
 
 /** Says something beside the answer: progress, a warning, what was done. */
-export const say = (io: Io, line: string): void => {
-  io.stderr.write(`${line}\n`);
+export const say = (io: Pick<Io, 'stderr'>, text: string): void => {
+  io.stderr.write(`${text.split('\n').map(plain).join('\n')}\n`);
 };
 
 function columns(io: Io, { head, rows }: Table): string {
@@ -67,6 +67,13 @@ export const plain = (text: string): string =>
     const code = char.charCodeAt(0).toString(16).padStart(4, '0');
     return char === '\t' ? ' ' : `\\u${code}`;
   });
+
+/**
+ * The same for JSON and YAML, whose values stay what they are: both writers put such characters between double quotes, but
+ * escape only those below a blank, and a terminal obeys U+009B as it does ESC and [.
+ */
+const escaped = (text: string): string =>
+  text.replace(/[\u007f-\u009f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** On and off (ECMA-48 SGR). node:util’s own function is not in every Node 20. */
 const styles = {

@@ -1,0 +1,44 @@
+// Owns: what a server's words may do to a terminal, in every form of an answer and beside it.
+// Does not own: what commands say (their own tests).
+// Implements: issue "CLI": table, JSON and YAML output; ECMA-48 §5.3 (C1 controls).
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Format, print, say } from '../../cli/output.ts';
+
+// CSI as one character and as ESC with a bracket, the OSC of a title, DEL
+const HOSTILE = 'ana\u009b2J\u001b[31m\u001b]0;title\u0007\u009d\u007f';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const STEERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
+function written(work: (io: Parameters<typeof print>[0]) => void): string {
+  const stream = new PassThrough();
+  work({ stdin: new PassThrough(), stdout: stream, stderr: stream, env: {}, terminal: true, colour: false });
+  return String(stream.read() ?? '');
+}
+const printed = (format: Format) =>
+  written((io) =>
+    print(io, format, {
+      value: { [HOSTILE]: HOSTILE },
+      names: () => [HOSTILE],
+      table: () => ({ head: ['NAME'], rows: [[HOSTILE]] }),
+    }),
+  );
+
+test.each<Format>(['table', 'name', 'json', 'yaml'])(
+  'a name cannot steer the terminal that shows it as %s',
+  (format) => {
+    expect(printed(format)).not.toMatch(STEERS);
+  },
+);
+
+test('a program that reads JSON or YAML gets the name as it is', () => {
+  expect(JSON.parse(printed('json'))).toEqual({ [HOSTILE]: HOSTILE });
+  expect(parse(printed('yaml'))).toEqual({ [HOSTILE]: HOSTILE });
+});
+
+test('nor can it in what is said beside an answer, whose lines stay lines', () => {
+  const text = written((io) => say(io, `Secrets to create:\nwebhook ${HOSTILE}`));
+  expect(text).not.toMatch(STEERS);
+  expect(text.split('\n')).toHaveLength(3);
+});
