@@ -15,8 +15,7 @@ export const name = (max = 255) =>
     .min(1)
     .max(max)
     .refine((s) => s === s.trim(), 'must not begin or end with a blank')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-    .refine((s) => !/[\u0000-\u001f\u007f]/.test(s), 'must not contain control characters');
+    .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters');
 
 export const RealmName = z
   .string()
