@@ -10,8 +10,11 @@ export const reservedClaims: ReadonlySet<string> = new Set(
   ),
 );
 
-/** One claim: where its value comes from and which tokens carry it. */
-export const Claim = z.strictObject({
+/** What says which roles somebody holds comes from the roles that they hold: whoever may edit scopes could else give any. */
+const roleClaims: ReadonlySet<string> = new Set(['realm_access', 'resource_access']);
+export const saysRoles = ({ name }: { name: string }): boolean => roleClaims.has(name.split('.')[0] ?? '');
+
+const claimFields = z.strictObject({
   name: name(255)
     .refine((s) => !reservedClaims.has(s.split('.')[0] ?? ''), 'is a claim that the server itself sets')
     .describe('The claim in the token; a dot nests it in an object'),
@@ -34,6 +37,11 @@ export const Claim = z.strictObject({
   accessToken: z.boolean().optional().describe('Default false'),
   idToken: z.boolean().optional().describe('Default false'),
   userinfo: z.boolean().optional().describe('Default true'),
+});
+/** One claim: where its value comes from and which tokens carry it. */
+export const Claim = claimFields.refine((claim) => claim.source === 'roles' || !saysRoles(claim), {
+  path: ['source'],
+  message: 'must be roles for realm_access and resource_access',
 });
 export type Claim = z.infer<typeof Claim>;
 

@@ -1,5 +1,5 @@
 // What scopes put into tokens: pure, from a person or a service account. Decisions "Client scope"; OIDC Core §5.
-import type { Claim } from '../contract/client-scopes.ts';
+import { type Claim, saysRoles } from '../contract/client-scopes.ts';
 import type { Person, Roles } from '../db/person.ts';
 
 /** A client scope as the token path needs it. */
@@ -27,6 +27,8 @@ export function claimsOf(scopes: readonly ScopeView[], subject: Subject, place: 
   for (const { claims } of scopes) {
     for (const claim of claims) {
       if (!(claim[place] ?? place === 'userinfo') || RESERVED.has(claim.name) || claim.name in out) continue;
+      // Stored before the contract refused it.
+      if (claim.source !== 'roles' && saysRoles(claim)) continue;
       const value = sourceOf(claim, subject);
       if (value !== undefined && value !== null) put(out, claim.name, value);
     }
