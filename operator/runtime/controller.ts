@@ -71,13 +71,14 @@ export function createController(options: ControllerOptions) {
     const kind = kinds.get(resource.kind);
     if (!kind) return undefined;
     if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
-    const { outcome, found } = await settle(resource, kind);
-    await report(resource, outcome, found);
-    return outcome;
+    const settled = await settle(resource, kind);
+    if (!settled) return undefined;
+    await report(resource, settled.outcome, settled.found);
+    return settled.outcome;
   }
 
-  /** The pass proper; every failure becomes an outcome. */
-  async function settle(resource: Resource, kind: Kind<{ realm: string }>): Promise<Result> {
+  /** The pass proper; every failure becomes an outcome. @returns undefined where the resource is gone */
+  async function settle(resource: Resource, kind: Kind<{ realm: string }>): Promise<Result | undefined> {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
       if (!parsed.success) {
@@ -86,7 +87,8 @@ export function createController(options: ControllerOptions) {
       }
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
-      if (!resource.metadata.finalizers.includes(FINALIZER)) await source.addFinalizer(resource);
+      // what is applied for a resource without it, nobody would ever take back
+      if (!resource.metadata.finalizers.includes(FINALIZER) && !(await source.addFinalizer(resource))) return undefined;
       // again from the right to it: what somebody else wrote meanwhile may be whose realm it is
       return await unhurried(async () => {
         const standing = await realms.admit(resource, kind, parsed.data);

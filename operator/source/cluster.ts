@@ -190,7 +190,9 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
       if (written) keep(written, resource);
     },
     addFinalizer: (resource) => finalizers(resource, (all) => (all.includes(FINALIZER) ? all : [...all, FINALIZER])),
-    removeFinalizer: (resource) => finalizers(resource, (all) => all.filter((name) => name !== FINALIZER)),
+    async removeFinalizer(resource) {
+      await finalizers(resource, (all) => all.filter((name) => name !== FINALIZER));
+    },
     // Not worth a failed pass: a namespace that is going away takes no events.
     say: (resource, event) => record(resource, event).catch(() => undefined),
   };
@@ -206,25 +208,27 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     if (isNews(before, resource)) listener?.changed(key);
   }
 
-  async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<void> {
+  /** @returns false where the resource is gone */
+  async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<boolean> {
     // As it was last seen is mostly as it is; where it isn't, the API server says so.
     let object: unknown = resource;
     for (let tries = 1; ; tries += 1) {
       const { uid, resourceVersion, finalizers: all } = Versioned.parse(object).metadata;
       const wanted = change(all);
-      if (uid !== resource.metadata.uid || isDeepStrictEqual(wanted, all)) return;
+      if (uid !== resource.metadata.uid) return false;
+      if (isDeepStrictEqual(wanted, all)) return true;
       try {
         const body = { metadata: { resourceVersion, finalizers: wanted } };
         const ask = { body, contentType: 'application/merge-patch+json' };
         const written = await found(act('PATCH', `${pathOf(resource)}?fieldManager=${COMPONENT}`, ask));
         if (written !== undefined) keep(written, resource);
-        return;
+        return written !== undefined;
       } catch (error) {
         // somebody else wrote meanwhile
         if (!(error instanceof ApiFailure && error.status === 409) || tries === 5) throw error;
       }
       object = await found(act('GET', pathOf(resource)));
-      if (object === undefined) return;
+      if (object === undefined) return false;
     }
   }
 }

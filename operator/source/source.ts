@@ -32,7 +32,8 @@ export interface Source {
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>>>;
   /** Writes the whole status, at once. */
   writeStatus(resource: Resource, status: Status): Promise<void>;
-  addFinalizer(resource: Resource): Promise<void>;
+  /** @returns false where the resource is gone, be it that another of its name has come */
+  addFinalizer(resource: Resource): Promise<boolean>;
   removeFinalizer(resource: Resource): Promise<void>;
   say(resource: Resource, event: ResourceEvent): Promise<void>;
   /** The issuer of this cluster's ServiceAccount tokens, once it is known. */

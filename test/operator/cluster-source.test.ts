@@ -19,7 +19,9 @@ let changed: string[] = [];
 let source: Source;
 let watch: ServerResponse | undefined;
 /** Answers the next PATCH. */
-let answerPatch: (body: unknown, answer: (object: object) => void) => void;
+let answerPatch: (body: unknown, answer: (object: object, status?: number) => void) => void;
+/** What a single GET answers; undefined: it isn't there. */
+let single: object | undefined;
 
 const realm = ({ version = 1, generation = 1, finalizers = [FINALIZER], displayName = 'Acme' } = {}) => ({
   metadata: { name: 'acme', namespace: 'team', uid: 'u1', generation, resourceVersion: String(version), finalizers },
@@ -40,11 +42,13 @@ async function start(first: object): Promise<void> {
     response.setHeader('content-type', 'application/json');
     if (request.method === 'PATCH') {
       const body: unknown = JSON.parse(await text(request));
-      answerPatch(body, (object) => response.end(JSON.stringify(object)));
+      answerPatch(body, (object, status = 200) => response.writeHead(status).end(JSON.stringify(object)));
     } else if (url.includes('watch=true')) {
       response.writeHead(200);
       response.flushHeaders();
       if (url.includes('/realms?')) watch = response;
+    } else if (url.endsWith('/realms/acme')) {
+      response.writeHead(single ? 200 : 404).end(JSON.stringify(single ?? { message: 'not found' }));
     } else {
       const items = url.includes('/realms?') ? [first] : [];
       response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items, issuer: 'https://issuer' }));
@@ -123,6 +127,19 @@ test('our own writes are no news, whether the watch or the answer comes first', 
     for (const stop of stops.splice(0)) await stop();
     watch = undefined;
   }
+});
+
+test('a finalizer that finds its resource gone, or another one under its name, says so', async () => {
+  await start(realm({ finalizers: [] }));
+  answerPatch = (_, answer) => answer({ message: 'not found' }, 404);
+  expect(await source.addFinalizer(held())).toBe(false);
+  answerPatch = (_, answer) => answer({ message: 'the object has been modified' }, 409);
+  single = undefined;
+  expect(await source.addFinalizer(held())).toBe(false);
+  single = { metadata: { ...realm({ version: 5, finalizers: [] }).metadata, uid: 'u2' } };
+  expect(await source.addFinalizer(held())).toBe(false);
+  answerPatch = (_, answer) => answer(realm({ version: 2 }));
+  expect(await source.addFinalizer(held())).toBe(true);
 });
 
 test('a finalizer that somebody takes away, a deletion and a new resource of the same name are told', async () => {

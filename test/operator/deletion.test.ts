@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { flow as flowKind } from '../../operator/kinds/flow.ts';
 import { realm as realmKind } from '../../operator/kinds/realm.ts';
-import { managerOf, type Resource, resourceOf } from '../../operator/resource.ts';
+import { keyOfResource, managerOf, type Resource, resourceOf } from '../../operator/resource.ts';
 import { createDeletion } from '../../operator/runtime/deletion.ts';
+import { startOperator } from '../../operator/start.ts';
 import { createClient, deleteClient } from '../../server/contract/clients.ts';
 import { listFlows } from '../../server/contract/flows.ts';
 import { createRealm, getRealm } from '../../server/contract/realms.ts';
@@ -103,4 +104,34 @@ test('a Flow that a client needs is waited for a while, then the realm keeps it;
   expect(await flows()).toContain('lasting');
   expect(await flows()).not.toContain('brief');
   expect((await server.admin.call(listManagers, { params: { realm } })).body).toEqual([]);
+});
+
+test('a resource that goes before the finalizer is on it leaves nothing on the server', async () => {
+  const resource = resourceOf('Realm', {
+    metadata: { name: 'brief', namespace: 'default', uid: 'u' },
+    spec: { realm: 'brief' },
+  });
+  const nothing = async () => {};
+  const operator = await startOperator({
+    source: {
+      start: async (listener) => listener.changed(keyOfResource(resource)),
+      stop: nothing,
+      refresh: nothing,
+      get: () => resource,
+      list: () => [resource],
+      secret: async () => undefined,
+      namespaceLabels: async () => ({}),
+      addFinalizer: async () => false,
+      removeFinalizer: nothing,
+      writeStatus: nothing,
+      say: nothing,
+      clusterIssuer: undefined,
+    },
+    client: server.admin,
+    clusterName: CLUSTER,
+    log: () => {},
+  });
+  await operator.idle();
+  expect(await exists('brief')).toBe(false);
+  await operator.stop();
 });
