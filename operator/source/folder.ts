@@ -14,7 +14,7 @@ const NAMESPACE = 'default';
 
 /** With a slash in it one manager's name could be another's. */
 const ObjectName = z.string().max(253).regex(DNS_NAME, 'must be a name as Kubernetes has them');
-const Object_ = z
+const KubernetesObject = z
   .object({
     apiVersion: z.string(),
     kind: z.string(),
@@ -80,7 +80,7 @@ export function folderSource({
   }
 
   function take(file: string, json: unknown, found: Contents): void {
-    const parsed = Object_.safeParse(json);
+    const parsed = KubernetesObject.safeParse(json);
     if (!parsed.success) throw new Error(`${file}: not a Kubernetes object: ${z.prettifyError(parsed.error)}`);
     const { apiVersion, kind, metadata } = parsed.data;
     const { namespace, name } = metadata;
@@ -102,13 +102,13 @@ export function folderSource({
     const fresh = resourceOf(ours.data, {
       metadata: { ...metadata, uid: digest(key), finalizers: [FINALIZER] },
       spec: parsed.data.spec,
-      status: before?.status ?? { observedGeneration: -1 },
+      status: { observedGeneration: -1 },
     });
     fresh.metadata.generation = (held?.metadata.generation ?? 0) + (changed ? 1 : 0);
     found.resources.set(key, fresh);
   }
 
-  function valuesOf({ data, stringData }: z.infer<typeof Object_>, namespace: string, name: string) {
+  function valuesOf({ data, stringData }: z.infer<typeof KubernetesObject>, namespace: string, name: string) {
     const values = new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
     for (const [key, value] of Object.entries(stringData)) values.set(key, value);
     for (const key of values.keys()) {
@@ -125,8 +125,12 @@ export function folderSource({
     const before = contents;
     const next = await read(paths);
     fingerprint = seen;
-    for (const [key, gone] of before.resources)
-      if (!next.resources.has(key)) next.resources.set(key, underDeletion(gone));
+    for (const [key, was] of before.resources) {
+      const is = next.resources.get(key);
+      if (!is) next.resources.set(key, underDeletion(was));
+      // as it is now: passes have gone on writing it while the files were read
+      else if (!was.metadata.deletionTimestamp) is.status = was.status;
+    }
     contents = next;
     tell(before, next);
   }
@@ -163,8 +167,9 @@ export function folderSource({
     async start(hears) {
       listener = hears;
       const paths = await files();
-      contents = await read(paths);
+      // before they are read: what changes meanwhile is then read again
       fingerprint = await fingerprintOf(paths);
+      contents = await read(paths);
       for (const key of contents.resources.keys()) listener.changed(key);
       let failing = '';
       const again = async () => {
@@ -196,7 +201,8 @@ export function folderSource({
       const held = contents.resources.get(keyOfResource(resource));
       if (held) held.status = status;
     },
-    async addFinalizer() {},
+    // each has it from the start
+    addFinalizer: async () => true,
     async removeFinalizer(resource) {
       const key = keyOfResource(resource);
       // unless the document was put back meanwhile
