@@ -1,7 +1,7 @@
 // Owns: a connection to the server that the run is meant for: which one, and with whose rights.
 // Does not own: how sessions are kept and renewed (contexts.ts, sessions.ts) and begun (commands/login.ts).
 // Implements: decisions "Admin authentication"; issue "CLI": usable in CI without a login step.
-import { createClient, refusal, ServerProblem } from '../server/contract/client.ts';
+import { createClient, refusal, ServerProblem, unreachable } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import type { Connection, Environment } from './command.ts';
 import type { Context, ContextFile, Contexts } from './contexts.ts';
@@ -51,16 +51,15 @@ export function connection(server: string, access: Access): Connection {
       headers.set('authorization', await authorize({ renew }));
       return fetch(server + path, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init, headers });
     };
-    let response: Response;
     try {
-      response = await send(false);
+      let response = await send(false);
       if (response.status === 401) response = await send(true);
+      if (response.status >= 400) throw await refusal(response);
+      return response;
     } catch (cause) {
       if (cause instanceof ServerProblem) throw cause;
-      throw new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
+      throw unreachable(server, cause);
     }
-    if (response.status >= 400) throw await refusal(response);
-    return response;
   }
   return { client: createClient({ baseUrl: server, fetch, authorize, timeoutMs: TIMEOUT_MS }), server, fetch: raw };
 }

@@ -2,7 +2,7 @@
 // Does not own: where they are kept (contexts.ts); the page in the browser (browser-sign-in.ts).
 // Implements: RFC 6749 4.4 and 6, RFC 8707 (audience {base_url}/admin), RFC 8414.
 import { z } from 'zod';
-import { ServerProblem } from '../server/contract/client.ts';
+import { ServerProblem, unreachable } from '../server/contract/client.ts';
 import type { Authorize, Fetch } from './connect.ts';
 import { Refused } from './faults.ts';
 
@@ -112,7 +112,7 @@ async function reach(server: string, send: () => Promise<Response>): Promise<Res
   try {
     return await send();
   } catch (cause) {
-    throw new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
+    throw unreachable(server, cause);
   }
 }
 

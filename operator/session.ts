@@ -2,7 +2,7 @@
 // Tokens are kept in memory and renewed before they expire. Decisions "Admin authentication" (machines).
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { ServerProblem } from '../server/contract/client.ts';
+import { ServerProblem, unreachable } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import { claimsOf } from './service-account-token.ts';
 
@@ -73,7 +73,7 @@ export function serverSession({
     try {
       response = await request(token);
     } catch (cause) {
-      throw new ServerProblem(0, `the server at ${serverUrl} cannot be reached`, undefined, undefined, cause);
+      throw unreachable(serverUrl, cause);
     }
     if (!response.ok) {
       await response.body?.cancel();

@@ -2,7 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Option } from 'commander';
-import { address } from '../../server/contract/client.ts';
+import { address, unreachable } from '../../server/contract/client.ts';
 import { exportRealm, RealmDocument } from '../../server/contract/transfer.ts';
 import { type Cli, examples, type Io, type Register, realmName } from '../command.ts';
 import { documentYaml } from '../document-yaml.ts';
@@ -65,10 +65,19 @@ const formatOf = ({ format, output = '' }: Options, otherwise: 'json' | 'yaml'):
   format ?? (/\.ya?ml$/.test(output) ? 'yaml' : output.endsWith('.json') ? 'json' : otherwise);
 
 async function download(cli: Cli, realm: string, users: boolean): Promise<AsyncIterable<Uint8Array>> {
-  const { fetch } = await cli.connect();
+  const { fetch, server } = await cli.connect();
   const { body } = await fetch(address(exportRealm.path, { realm }, { users }), { signal: cli.signal });
   if (!body) throw new Refused('the server answered nothing');
-  return body;
+  return arriving(server, body);
+}
+
+/** A connection that breaks half-way is the server's absence, and no fault of a file. */
+async function* arriving(server: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw unreachable(server, cause);
+  }
 }
 
 async function exportDocument(cli: Cli, realm: string, options: Options): Promise<void> {

@@ -4,6 +4,9 @@ import type { z } from 'zod';
 import { ProblemDetails } from './problem.ts';
 import type { Route } from './route.ts';
 
+/** The most rows that any list gives at once. */
+const LARGEST_PAGE = 1000;
+
 /** The server answered with a problem. `status` 0: it could not be reached. */
 export class ServerProblem extends Error {
   readonly status: number;
@@ -16,6 +19,10 @@ export class ServerProblem extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** Nothing came back, or not all of it; `cause` says why, one or two causes down. */
+export const unreachable = (server: string, cause: unknown): ServerProblem =>
+  new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
 
 export interface CallInput<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
   params?: z.input<P>;
@@ -84,22 +91,23 @@ export function createClient({
     input: CallInput<P, Q, B> = {},
   ): Promise<Answer<z.output<R>>> {
     let response: Response;
+    let text: string;
     try {
       response = await once(route, input, false);
       if (response.status === 401) {
         await response.body?.cancel();
         response = await once(route, input, true);
       }
+      if (response.status >= 400) throw await refusal(response);
+      text = await response.text();
     } catch (cause) {
       if (cause instanceof ServerProblem) throw cause;
-      throw new ServerProblem(0, `the server at ${baseUrl} cannot be reached`, undefined, undefined, cause);
+      throw unreachable(baseUrl, cause);
     }
-    if (response.status >= 400) throw await refusal(response);
     const empty = response.status === 204 || response.status === 304;
-    const text = await response.text();
     return {
       status: response.status,
-      body: empty ? undefined : route.response.parse(JSON.parse(text)),
+      body: empty ? undefined : understood(route, text),
       etag: response.headers.get('etag') ?? undefined,
       nextCursor: /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1],
     };
@@ -107,6 +115,35 @@ export function createClient({
   return { call };
 }
 export type Client = ReturnType<typeof createClient>;
+
+/** What answers may be a proxy's page, or a server of another release. */
+function understood<R extends z.ZodType>(
+  { method, path, response }: Route<z.ZodType, z.ZodType, z.ZodType, R>,
+  text: string,
+) {
+  try {
+    return response.parse(JSON.parse(text));
+  } catch (cause) {
+    const what = `${method} ${path} was answered with something unknown: by a proxy, or by a server of another release`;
+    throw new ServerProblem(502, what, undefined, undefined, cause);
+  }
+}
+
+/** All rows of a list, page after page. */
+export async function* allRows<P extends z.ZodType, Q extends z.ZodType, T>(
+  client: Client,
+  route: Route<P, Q, z.ZodType, z.ZodType<T[]>>,
+  { query, ...input }: Omit<CallInput<P, Q, z.ZodType>, 'body'> = {},
+): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  do {
+    // every list takes both
+    const paged = { ...Object(query), limit: LARGEST_PAGE, ...(cursor !== undefined && { cursor }) };
+    const answer = await client.call(route, { ...input, query: paged });
+    yield* answer.body ?? [];
+    cursor = answer.nextCursor;
+  } while (cursor !== undefined);
+}
 
 /** What a refused answer throws; for those that fetch by themselves. */
 export async function refusal(response: Response): Promise<ServerProblem> {
