@@ -1,6 +1,6 @@
 // What a status shows of the server beside the plan: issuer and key of a realm, how a webhook's last delivery went.
 // Read when a resource is looked at anyway, so a status stays as it is while nothing changes. Decisions "Custom resources".
-import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listKeys } from '../../server/contract/keys.ts';
 import { getRealm } from '../../server/contract/realms.ts';
 import { type Delivery, listDeliveries, listWebhooks } from '../../server/contract/webhooks.ts';
@@ -21,17 +21,11 @@ export function createDetails({ client }: { client: Client }): Details {
   }
 
   async function ofWebhook(realm: string, name: unknown) {
-    let cursor: string | undefined;
-    do {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const answer = await client.call(listWebhooks, { params: { realm }, query });
-      const id = answer.body?.find((hook) => hook.name === name)?.id;
-      if (id !== undefined) {
-        const { body } = await client.call(listDeliveries, { params: { realm, id }, query: { limit: 1 } });
-        return { lastDelivery: body?.[0] && words(body[0]) };
-      }
-      cursor = answer.nextCursor;
-    } while (cursor !== undefined);
+    for await (const hook of allRows(client, listWebhooks, { params: { realm } })) {
+      if (hook.name !== name) continue;
+      const { body } = await client.call(listDeliveries, { params: { realm, id: hook.id }, query: { limit: 1 } });
+      return { lastDelivery: body?.[0] && words(body[0]) };
+    }
     return {};
   }
 

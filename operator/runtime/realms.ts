@@ -1,7 +1,7 @@
 // Whether a resource may speak of its realm, and what its status shows of it. Decisions "Custom resources" and "Tenancy":
 // an attached resource needs a Realm that lets it in; a realm that was there before is adopted only where that is allowed.
 import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
-import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
 import { getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
@@ -78,7 +78,7 @@ export function createRealms(options: RealmsOptions): Realms {
     if (adoption.body.managers.some((pattern) => matches(pattern, manager))) return true;
     throw new Stalled(
       'RealmExists',
-      `the realm ${realm} exists and was not made by this resource; an administrator can allow it: PUT /admin/realms/${realm}/adoption {"managers": ["${manager}"]}`,
+      `the realm ${realm} exists and was not made by this resource; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
     );
   }
 
@@ -139,18 +139,16 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   async function holdsAdminRoles(realm: string, clientId: string): Promise<boolean> {
-    let cursor: string | undefined;
-    do {
-      const query = { q: clientId, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const answer = await client.call(listClients, { params: { realm }, query }).catch(absent);
-      const found = answer?.body?.find((c) => c.clientId === clientId);
-      if (found) {
-        const roles = await client.call(getClientAdminRoles, { params: { realm, id: found.id } }).catch(absent);
-        return (roles?.body?.grants.length ?? 0) > 0;
-      }
-      cursor = answer?.nextCursor;
-    } while (cursor !== undefined);
-    return false;
+    const found = await clientNamed(realm, clientId).catch(absent);
+    if (!found) return false;
+    const roles = await client.call(getClientAdminRoles, { params: { realm, id: found.id } }).catch(absent);
+    return (roles?.body?.grants.length ?? 0) > 0;
+  }
+
+  async function clientNamed(realm: string, clientId: string) {
+    for await (const found of allRows(client, listClients, { params: { realm }, query: { q: clientId } }))
+      if (found.clientId === clientId) return found;
+    return undefined;
   }
 
   return {

@@ -1,15 +1,14 @@
 // What a folder applied before this start and no longer holds: read from the server's managers, since a folder keeps no
 // status. Only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
-import type { Client } from '../../server/contract/client.ts';
+import { allRows, type Client } from '../../server/contract/client.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import { managersOf } from '../managers.ts';
 import { FINALIZER, kindNames, type Resource, resourceOf } from '../resource.ts';
 import { underDeletion } from './folder.ts';
 
 export async function orphansOf(client: Client, clusterName: string): Promise<Resource[]> {
-  const { body: realms = [] } = await client.call(listRealms, { query: { limit: 10_000 } });
   const found: Resource[] = [];
-  for (const { realm } of realms) {
+  for await (const { realm } of allRows(client, listRealms)) {
     for (const manager of await managersOf(client, realm)) {
       const resource = resourceBehind(manager, clusterName, realm);
       if (resource) found.push(resource);
