@@ -127,8 +127,11 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
         const { value, managedBy } = await read(scope, single.route, single.params(row));
         return { ...rowOf(row), value, managedBy };
       }
-      const where = definition.inRealm ? ` in the realm ${scope.realm}` : '';
-      throw new Refused(`there is no ${singular} ${word}${where}`, `See what there is: realmctl get ${plural}`);
+      const [where, option] = definition.inRealm ? [` in the realm ${scope.realm}`, ` -r ${scope.realm}`] : ['', ''];
+      throw new Refused(
+        `there is no ${singular} ${word}${where}`,
+        `See what there is: realmctl get ${plural}${option}`,
+      );
     },
   };
 }

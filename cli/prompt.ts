@@ -6,8 +6,13 @@ import { Interrupted, Refused } from './faults.ts';
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-export async function ask({ io, signal }: Pick<Cli, 'io' | 'signal'>, question: string, { hidden = false } = {}) {
-  if (!io.terminal) throw new Refused(`nobody is there to be asked: ${question}`, 'This is not a terminal.');
+/** @param instead what to give where nobody can be asked */
+export async function ask(
+  { io, signal }: Pick<Cli, 'io' | 'signal'>,
+  question: string,
+  { hidden = false, instead }: { hidden?: boolean; instead: string },
+): Promise<string> {
+  if (!io.terminal) throw new Refused(`this is not a terminal, so nobody is asked: ${question}`, instead);
   io.stderr.write(`${question}: `);
   // readline shows what is typed on its output, so a secret's goes nowhere
   const lines = createInterface({ input: io.stdin, output: hidden ? nowhere() : io.stderr, terminal: true });
@@ -26,7 +31,7 @@ export async function ask({ io, signal }: Pick<Cli, 'io' | 'signal'>, question: 
 
 /** Anything but yes is no. */
 export const confirm = async (cli: Pick<Cli, 'io' | 'signal'>, question: string): Promise<boolean> =>
-  /^y(es)?$/i.test((await ask(cli, `${question} [y/N]`)).trim());
+  /^y(es)?$/i.test((await ask(cli, `${question} [y/N]`, { instead: 'Say so with --yes.' })).trim());
 
 /** All lines of stdin, where it isn't a terminal: at most 64 KiB, since passwords are short. */
 export async function lines({ io, signal }: Pick<Cli, 'io' | 'signal'>): Promise<string[]> {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { Flow } from '../../server/contract/flows.ts';
 import { type Cli, examples, type Register } from '../command.ts';
 import { type Details, detailsOf, flowTree } from '../details.ts';
-import { kinds } from '../kind-table.ts';
+import { kinds, time } from '../kind-table.ts';
 import type { Found, Kind } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { paint, plain, print } from '../output.ts';
@@ -50,7 +50,8 @@ function register(describe: Command, kind: Kind, cli: Cli): void {
 function text({ io }: Cli, kind: Kind, realm: string, found: Found, details: Details): string {
   const title = `${kind.singular} ${found.name}${kind.inRealm ? ` in the realm ${realm}` : ''}`;
   const parts: [string, string[]][] = [
-    ['Managed by', found.managedBy.length > 0 ? found.managedBy : ['nobody: people change it at run time']],
+    // a realm is kept piece by piece, which its details say
+    ...(kind.inRealm ? [['Managed by', managedBy(found)] satisfies [string, string[]]] : []),
     ['Fields', fields(found.value)],
     ...Object.entries(details).map(([name, value]): [string, string[]] => [heading(name), linesOf(value)]),
   ];
@@ -59,6 +60,9 @@ function text({ io }: Cli, kind: Kind, realm: string, found: Found, details: Det
   );
   return [paint(io, 'bold', plain(title)), ...shown].join('\n\n');
 }
+
+const managedBy = ({ managedBy: all }: Found): string[] =>
+  all.length > 0 ? all : ['nobody: people change it at run time'];
 
 /** A flow's steps are a tree, which a list of ids doesn't show. */
 function fields(value: object): string[] {
@@ -77,5 +81,17 @@ function linesOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value) && value.length === 0) return ['none'];
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
-  return yamlText(value).trimEnd().split('\n');
+  return yamlText(withTimes(value)).trimEnd().split('\n');
+}
+
+/** Moments as people read them; `-o json` has what the API answers. */
+function withTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      /[a-z]At$/.test(name) && typeof one === 'number' ? time(one) : withTimes(one),
+    ]),
+  );
 }

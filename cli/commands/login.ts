@@ -104,10 +104,11 @@ async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options)
 
 async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Options): Promise<Session> {
   const { passwordStdin, realm } = options;
-  const username = options.username ?? (await ask(cli, 'Username'));
+  const username = options.username ?? (await ask(cli, 'Username', { instead: 'Give --username.' }));
   const [piped, code] = passwordStdin ? await lines(cli) : [];
   if (passwordStdin && !piped) throw new Refused('stdin holds no password');
-  const password = piped ?? (await ask(cli, `Password of ${username}`, { hidden: true }));
+  const instead = 'Give --password-stdin, and the password on stdin.';
+  const password = piped ?? (await ask(cli, `Password of ${username}`, { hidden: true, instead }));
   let cookie: string | undefined;
   const keep: Fetch = async (input, init) => {
     const response = await fetch(input, init);
@@ -123,7 +124,7 @@ async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Optio
   } catch (error) {
     const asks = error instanceof ServerProblem && error.problem?.detail?.includes('one-time code is needed');
     if (!asks || !cli.io.terminal || passwordStdin) throw error;
-    await login((await ask(cli, 'One-time code', { hidden: true })).trim());
+    await login((await ask(cli, 'One-time code', { hidden: true, instead })).trim());
   }
   if (cookie === undefined) throw new Refused(`${server} gave no session`);
   return { type: 'cookie', cookie };

@@ -62,7 +62,14 @@ test('describe shows an object’s fields, who manages it and what happened to i
   expect(stdout).toMatch(/^ {2}grantTypes:\n {4}- client_credentials$/m);
   expect(stdout).toMatch(/^Admin roles\n {2}none$/m);
   expect(stdout).toMatch(/^ {2}\S+Z CLIENT_CREATED success by user admin$/m);
+  expect(stdout).toMatch(/^ {2}createdAt: "?\d{4}-\d\d-\d\dT/m);
   expect(stdout).not.toContain('a secret of the billing client');
+});
+
+test('a realm is kept piece by piece: who keeps what is told, and not that nobody does', async () => {
+  const { stdout } = await run('describe', 'realm', 'acme');
+  expect(stdout).toMatch(/^realm acme\n\nFields\n/);
+  expect(stdout).toMatch(/^Managers\n {2}\S+ owns \d+/m);
 });
 
 test('describe gives the same to programs', async () => {

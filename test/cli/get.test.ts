@@ -100,7 +100,7 @@ test('nothing found is said beside the answer, which stays empty or an empty lis
 test('a single object that isn’t there is exit code 2 and says where to look', async () => {
   const { code, stdout, stderr } = await run('get', 'client', 'bill', '-r', 'acme');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/there is no client bill in the realm acme\n.*realmctl get clients/);
+  expect(stderr).toMatch(/there is no client bill in the realm acme\n.*realmctl get clients -r acme\n/);
 });
 
 test('events are asked for by type, user and time', async () => {
