@@ -136,11 +136,16 @@ function page(response: ServerResponse, status: number, heading: string, text: s
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${heading}</title>
 <style>
-:root { color-scheme: light dark }
-body { font: 1.1rem/1.5 system-ui, sans-serif; display: grid; place-content: center; min-height: 90vh; text-align: center; margin: 0 1rem }
-h1 { font-size: 1.6rem; margin: 0 0 .5rem }
+:root { color-scheme: light dark; --page: #eef1f6; --card: #fff; --text: #171b22; --soft: #566072; --bar: #2f5bd7 }
+@media (prefers-color-scheme: dark) { :root { --page: #101319; --card: #1b1f27; --text: #eceff4; --soft: #a9b2c1; --bar: #8fb0ff } }
+* { box-sizing: border-box }
+body { margin: 0; padding: 1rem; min-height: 100vh; display: grid; place-items: center; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
+main { width: 100%; max-width: 26rem; padding: 2.25rem; background: var(--card); border-radius: 14px; box-shadow: 0 1px 2px #1b253714, 0 12px 32px #1b25371f }
+.name { margin: 0 0 1.5rem; padding-left: .75rem; border-left: 4px solid var(--bar); font-weight: 650 }
+h1 { font-size: 1.625rem; line-height: 1.25; margin: 0 0 .5rem }
+main p:last-child { margin: 0; color: var(--soft) }
 </style>
-<main><h1>${heading}</h1><p>${text}</p></main></html>
+<main><p class="name">realmctl</p><h1>${heading}</h1><p>${text}</p></main></html>
 `);
 }
 
