@@ -18,8 +18,9 @@ export const registerValidate: Register = (program, cli) => {
 
 async function validate(cli: Cli, { output, ...options }: FileOptions & { output: Format }): Promise<void> {
   const { io } = cli;
-  // which realm a document is for matters only to those that send it
-  const { declared, realms, faults } = await wantedBy(cli, { realm: 'document', ...options });
+  // which realm a document is for, and whose ServiceAccounts are meant, matters only to those that send it
+  const unknown = { realm: 'document', clusterIssuer: 'https://kubernetes.default.svc' };
+  const { declared, realms, faults } = await wantedBy(cli, { ...unknown, ...options });
   const { counts, skipped, missing } = declared;
   print(io, output, {
     value: {

@@ -32,3 +32,9 @@ test('a file’s words cannot steer the terminal', async () => {
   expect(stdout).not.toContain('\u001b');
   expect(stdout).toContain('\\u001b[2Jx');
 });
+
+test('a ServiceAccount of the cluster is valid without knowing the cluster', async () => {
+  const spec = '{realm: acme, serviceAccountRef: {name: orders}, audience: realmkeeper, clientId: orders}';
+  const stdin = `apiVersion: realmkeeper.dev/v1alpha1\nkind: WorkloadIdentity\nmetadata: {name: orders}\nspec: ${spec}\n`;
+  expect(await realmctl({}, ['validate', '-f', '-'], { stdin })).toMatchObject({ code: 0, stdout: '' });
+});
