@@ -128,9 +128,11 @@ export const putAdoption = route({
   path: '/admin/realms/:realm/adoption',
   tag,
   summary: 'Allow managers to adopt this realm',
+  description:
+    'Whoever adopts the realm may do everything in it, so only who holds every permission over it can let somebody more.',
   permission: 'realm:write',
   params: InRealm,
   body: AdoptionInput,
   response: Adoption,
-  problems: ['precondition-failed'],
+  problems: ['precondition-failed', 'privilege-escalation'],
 });

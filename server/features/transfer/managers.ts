@@ -1,11 +1,14 @@
 // Who manages what in a realm, and which managers may adopt it. Taking and releasing is the engine's (service.ts).
 // Decisions "Ownership", "Tenancy".
 import type { By } from '../../contract/events.ts';
+import { permissions } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Manager } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
+import type { Principal } from '../../http/principal.ts';
+import { escalation, holdsAll } from './rights.ts';
 import * as store from './store.ts';
 
 interface AdoptionAnswer {
@@ -30,11 +33,21 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
 
     adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
 
-    allowAdoption: (by: By, realm: string, managers: readonly string[], expect: Expect): Promise<AdoptionAnswer> =>
+    /**
+     * Who adopts a realm declares all of it, by the operator's hand: its clients' secrets, its flows, its end. So only who may
+     * do all of that can let somebody; taking a leave back needs no more than the route does.
+     */
+    allowAdoption: (
+      { principal, by, expect }: { principal: Principal; by: By; expect: Expect },
+      realm: string,
+      managers: readonly string[],
+    ): Promise<AdoptionAnswer> =>
       transact(async (tx) => {
         const before = await read(tx.sql, realm);
         expect(before);
         const wanted = [...new Set(managers)];
+        const more = wanted.some((manager) => !before.managers.includes(manager));
+        if (more && !holdsAll(principal, realm, permissions)) throw escalation('Who adopts the realm');
         const answer = { ...before, managers: wanted };
         if (JSON.stringify(before.managers) === JSON.stringify(wanted)) return answer;
         await store.writeAdoption(tx.sql, realm, wanted);

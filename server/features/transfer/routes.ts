@@ -54,8 +54,8 @@ export function transferRoutes(
     return undefined;
   });
   bind(app, getAdoption, ({ params }) => managers.adoption(params.realm));
-  bind(app, putAdoption, ({ params, body, by, expect }) =>
-    managers.allowAdoption(by, params.realm, body.managers, expect),
+  bind(app, putAdoption, ({ params, body, by, expect, request }) =>
+    managers.allowAdoption({ principal: principalOf(request), by, expect }, params.realm, body.managers),
   );
 
   // Only here is a body handed on unread.

@@ -6,7 +6,7 @@ import * as access from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
 import { builtInAdminRoles, type Permission } from '../../../server/contract/permissions.ts';
-import { createRealm } from '../../../server/contract/realms.ts';
+import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
 import * as users from '../../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
 import { newId } from '../../../server/crypto/ids.ts';
@@ -195,4 +195,25 @@ test('whoever manages users of master over one realm cannot take over its admini
   });
   const attempt = inMaster.call(users.setPassword, { params: { realm: 'master', userId: admin }, body: { password } });
   await expect(attempt).rejects.toMatchObject(refused);
+});
+
+describe('who may write the realm itself and no more', () => {
+  test('cannot let a namespace adopt it, which could then do everything in it; they can take such leave back', async () => {
+    const allow = (who: Client, ...managers: string[]) => who.call(putAdoption, { params, body: { managers } });
+    const some = await administrator(server, {
+      home: realm,
+      target: realm,
+      permissions: ['realm:read', 'realm:write'],
+    });
+    await expect(allow(some, 'k8s:prod/evil/*')).rejects.toMatchObject(refused);
+    const every = await administrator(server, {
+      home: realm,
+      target: realm,
+      permissions: builtInAdminRoles['realm-admin'] ?? [],
+    });
+    expect((await allow(every, 'k8s:prod/identity/*', 'k8s:prod/shop/*')).body?.managers).toHaveLength(2);
+    await expect(allow(some, 'k8s:prod/identity/*', 'k8s:prod/*')).rejects.toMatchObject(refused);
+    expect((await allow(some, 'k8s:prod/identity/*')).body?.managers).toEqual(['k8s:prod/identity/*']);
+    expect((await allow(some)).body?.managers).toEqual([]);
+  });
 });
