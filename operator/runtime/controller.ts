@@ -103,7 +103,7 @@ export function createController(options: ControllerOptions) {
         return converge(resource, spec, { document, own, standing, mustExist: kind.attached });
       });
     } catch (error) {
-      return { outcome: outcomeOf(error), found: {} };
+      return { outcome: outcomeOf(error, resource.kind), found: {} };
     }
   }
 

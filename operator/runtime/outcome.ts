@@ -3,6 +3,8 @@
 import { ServerProblem } from '../../server/contract/client.ts';
 import { Conflict } from '../../server/contract/transfer.ts';
 import { Unusable } from '../kinds/kind.ts';
+import { specPath } from '../kinds/spec-path.ts';
+import type { KindName } from '../resource.ts';
 import type { Reason } from './reasons.ts';
 
 export type Outcome =
@@ -40,8 +42,12 @@ const reasons: Record<number, Reason> = {
   422: 'Refused',
 };
 
-/** Any error of a reconcile as its outcome; only what nobody foresaw is tried again without an end in sight. */
-export function outcomeOf(error: unknown): Outcome {
+/**
+ * Any error of a reconcile as its outcome; only what nobody foresaw is tried again without an end in sight.
+ *
+ * @param kind of the resource whose document was refused: faults are told by the paths of its spec
+ */
+export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (error instanceof Stalled) return { is: 'Stalled', reason: error.reason, message: error.message };
   if (error instanceof Waiting) return { is: 'Waiting', reason: error.reason, message: error.message };
   if (error instanceof Unusable) return { is: 'Stalled', reason: 'Invalid', message: error.message };
@@ -55,12 +61,17 @@ export function outcomeOf(error: unknown): Outcome {
   if (error.status === 429 || error.status >= 500) {
     return { is: 'Retrying', reason: 'ServerUnavailable', message: error.message };
   }
-  return { is: 'Stalled', reason: reasons[error.status] ?? 'Refused', message: wordsOf(error) };
+  return { is: 'Stalled', reason: reasons[error.status] ?? 'Refused', message: wordsOf(error, kind) };
 }
 
 /** The server's words, with every faulty field and every owner that stands in the way. */
-export function wordsOf({ message, problem }: ServerProblem): string {
-  const fields = problem?.errors?.map(({ path, message: text }) => `${path}: ${text}`) ?? [];
+export function wordsOf({ message: whole, problem }: ServerProblem, kind?: KindName): string {
+  const faults = (problem?.errors ?? []).map((fault) => ({
+    ...fault,
+    at: kind ? specPath(kind, fault.path) : fault.path,
+  }));
+  const message = faults.reduce((text, { path, at }) => text.replace(`${path}: `, () => `${at}: `), whole);
+  const fields = faults.map(({ at, message: text }) => `${at}: ${text}`);
   const conflicts = Conflict.array().safeParse(problem?.conflicts);
   const owners = conflicts.success ? conflicts.data.map(conflictText) : [];
   const more = [...fields, ...owners].filter((text) => !message.includes(text));

@@ -26,10 +26,13 @@ export const EventTypesText = z
   .string()
   .max(4000)
   .refine((s) => parseEventTypes(s).length > 0, 'name at least one event type, or *')
-  .refine(
-    (s) => parseEventTypes(s).every((t) => known.has(t)),
-    'names an event type that GET /events/types does not list',
-  )
+  .superRefine((s, context) => {
+    const unknown = parseEventTypes(s).filter((t) => !known.has(t));
+    if (unknown.length > 0)
+      context.addIssue(
+        `there is no event type ${unknown.join(', ')}; GET /admin/realms/{realm}/events/types lists them`,
+      );
+  })
   .describe('Comma-separated event type names; * subscribes to all');
 
 export const Webhook = z

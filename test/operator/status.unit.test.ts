@@ -1,6 +1,7 @@
 // What a resource's status says of an outcome, as kstatus reads it, and what the next step is.
 import { expect, test } from 'vitest';
 import { Unusable } from '../../operator/kinds/kind.ts';
+import { specPath } from '../../operator/kinds/spec-path.ts';
 import { conditionsAfter } from '../../operator/runtime/conditions.ts';
 import { nextOf, type Outcome, outcomeOf, Stalled, Waiting, wordsOf } from '../../operator/runtime/outcome.ts';
 import { changeLines, oneLine, planWords } from '../../operator/runtime/plan-words.ts';
@@ -98,11 +99,24 @@ test('the server’s words come with every faulty field and every owner, each on
     ],
   });
   expect(wordsOf(fields)).toBe('roles[0]: bad: clients[1].name: too long');
+  expect(wordsOf(fields, 'Realm')).toBe('spec.roles[0]: bad: spec.clients[1].name: too long');
   const conflict = new ServerProblem(409, 'Managed by another', {
     ...details,
     conflicts: [{ kind: 'settings', key: 'acme', path: 'requireMfa', manager: 'cli:ana' }],
   });
   expect(wordsOf(conflict)).toBe('Managed by another: settings acme (requireMfa) is managed by cli:ana');
+});
+
+test.each([
+  ['Realm', 'realm.passwordMinLength', 'spec.settings.passwordMinLength'],
+  ['Realm', 'clients[3].secret', 'spec.clients[3].secretKeyRef'],
+  ['Flow', 'flows[0].executions[1].authenticatorId', 'spec.executions[1].authenticatorId'],
+  ['Flow', 'realm.browserFlow', 'spec.bind'],
+  ['Webhook', 'webhooks[0].eventTypes', 'spec.eventTypes'],
+  ['Webhook', 'webhooks[0].secret', 'spec.secretKeyRef'],
+  ['WorkloadIdentity', 'workloadIdentity[0]', 'spec'],
+] as const)('a fault of a %s at %s is told by its place in the spec', (kind, path, place) => {
+  expect(specPath(kind, path)).toBe(place);
 });
 
 const plan = (changes: Change[]): Plan => ({

@@ -143,7 +143,7 @@ export function validateTree(
     }
     const entry = known.get(row.authenticatorId);
     if (!entry) {
-      fault('authenticatorId', `there is no authenticator ${row.authenticatorId}; see GET /authenticators`);
+      fault('authenticatorId', `there is no such authenticator; GET /admin/realms/{realm}/authenticators lists all`);
       continue;
     }
     const isCondition = entry.category === 'CONDITION';
