@@ -3,7 +3,7 @@
 import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
-import { getAdoption, MASTER } from '../../server/contract/realms.ts';
+import { type Adoption, getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { managerOf, type Resource } from '../resource.ts';
@@ -34,21 +34,18 @@ export interface RealmsOptions {
 export function createRealms(options: RealmsOptions): Realms {
   const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
 
-  /** Realm resources that count, with what attaching to them needs. */
-  function declarations(realm: string) {
-    return inRealm(realm)
-      .filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp)
-      .flatMap((r) => {
-        const spec = RealmSpec.safeParse(r.spec);
-        return spec.success && spec.data.realm === realm ? [{ resource: r, spec: spec.data }] : [];
-      });
-  }
+  /** Resources of kind Realm that name the realm; whether they may is another question. */
+  const declaring = (realm: string): Resource[] =>
+    inRealm(realm).filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp);
 
   async function counts(namespace: string): Promise<boolean> {
     return (
       !realmNamespaces || namespace === operatorNamespace || realmNamespaces(await source.namespaceLabels(namespace))
     );
   }
+
+  /** It goes by labels of namespaces, which this operator can't read. */
+  const isUnreadable = (resource: Resource): boolean => source.labelsUnreadable !== undefined && goesByLabels(resource);
 
   /**
    * Whether a Realm resource may declare its realm at all; a realm that isn't its own counts only where that is allowed.
@@ -62,55 +59,61 @@ export function createRealms(options: RealmsOptions): Realms {
         `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`,
       );
     }
-    if (source.labelsUnreadable !== undefined && goesByLabels(resource)) {
+    if (isUnreadable(resource)) {
       throw new Stalled(
         'NamespaceNotAllowed',
         `allowedNamespaces goes by labels of namespaces, and ${source.labelsUnreadable}: let it say Same or All`,
       );
     }
-    const adoption = await client.call(getAdoption, { params: { realm } }).catch(absent);
-    if (namespace === operatorNamespace) return adoption !== undefined;
-    if (realm === MASTER)
+    const adoption = await adoptionOf(realm);
+    if (namespace !== operatorNamespace && realm === MASTER)
       throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
+    if (!adoption) return false;
     const manager = managerOf(clusterName, resource);
-    if (!adoption?.body) return false;
-    if (adoption.body.createdBy === manager) return true;
-    if (adoption.body.managers.some((pattern) => matches(pattern, manager))) return true;
+    if (mayDeclare(resource, realm, adoption)) return true;
     throw new Stalled(
       'RealmExists',
       `the realm ${realm} exists and was not made by this resource; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
     );
   }
 
-  /**
-   * A Realm resource that is itself refused opens the realm to nobody.
-   * @throws Waiting where the realm isn't there: whose it is when it comes, nobody can know
-   */
-  async function entitled(declaring: Resource, realm: string): Promise<boolean> {
-    try {
-      if (await admitRealm(declaring, realm)) return true;
-    } catch (error) {
-      if (error instanceof Stalled) return false;
-      throw error;
-    }
-    throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
+  const adoptionOf = async (realm: string): Promise<Adoption | undefined> =>
+    (await client.call(getAdoption, { params: { realm } }).catch(absent))?.body;
+
+  /** By what the server says of the realm: whose it is, and whom an administrator lets adopt it. */
+  function mayDeclare(resource: Resource, realm: string, { createdBy, managers }: Adoption): boolean {
+    if (resource.metadata.namespace === operatorNamespace) return true;
+    if (realm === MASTER) return false;
+    const manager = managerOf(clusterName, resource);
+    return createdBy === manager || managers.some((pattern) => matches(pattern, manager));
   }
 
-  /** Namespaces of the Realm resources that let this namespace attach. */
+  /** Whether a Realm resource lets a namespace attach, going by its spec alone. */
+  async function letsIn({ metadata, spec }: Resource, realm: string, namespace: string): Promise<boolean> {
+    const { success, data } = RealmSpec.safeParse(spec);
+    if (!success || data.realm !== realm) return false;
+    const { from, selector } = data.allowedNamespaces ?? { from: 'Same' };
+    if (metadata.namespace === namespace || from === 'All') return true;
+    // no selector selects nothing, an empty one everything, as everywhere in Kubernetes
+    if (from !== 'Selector' || !selector || source.labelsUnreadable !== undefined) return false;
+    return selects(selector, await source.namespaceLabels(namespace));
+  }
+
+  /**
+   * Namespaces of the Realm resources that let this namespace attach. One that is itself refused opens the realm to nobody;
+   * anybody can write any number of those, so they are told apart by one question to the server, and not even read.
+   * @throws Waiting where the realm isn't there: whose it is when it comes, nobody can know
+   */
   async function homesFor(namespace: string, realm: string): Promise<string[]> {
+    const all = declaring(realm);
+    if (all.length === 0) return [];
+    const adoption = await adoptionOf(realm);
     const homes: string[] = [];
-    for (const { resource: declaring, spec } of declarations(realm)) {
-      const home = declaring.metadata.namespace;
-      const { from, selector } = spec.allowedNamespaces ?? { from: 'Same' };
-      const allowed =
-        home === namespace ||
-        from === 'All' ||
-        // no selector selects nothing, an empty one everything, as everywhere in Kubernetes
-        (from === 'Selector' &&
-          selector &&
-          source.labelsUnreadable === undefined &&
-          selects(selector, await source.namespaceLabels(namespace)));
-      if (allowed && (await entitled(declaring, realm))) homes.push(home);
+    for (const one of adoption ? all.filter((r) => mayDeclare(r, realm, adoption)) : all) {
+      const home = one.metadata.namespace;
+      if (!(await letsIn(one, realm, namespace)) || !(await counts(home)) || isUnreadable(one)) continue;
+      if (!adoption) throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
+      homes.push(home);
     }
     return homes;
   }

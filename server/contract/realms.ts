@@ -113,6 +113,7 @@ export const Adoption = z
     createdBy: z.string().describe('The manager whose import created the realm; empty: a person or the server'),
   })
   .meta({ id: 'Adoption' });
+export type Adoption = z.infer<typeof Adoption>;
 export const AdoptionInput = z.strictObject({ managers });
 export const getAdoption = route({
   method: 'GET',
