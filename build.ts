@@ -1,12 +1,13 @@
-// `npm run build [-- FOLDER] [--role ROLE]`: one file per role under dist/, with what each reads beside it, and its compiled code kept for the next
-// start. Development needs none of it: every program runs from its .ts file. Performance section 7 and technique 10.
+// `npm run build [-- FOLDER] [--role ROLE]`: one file per role under dist/, with what each reads beside it, and its compiled
+// code kept for the next start. ROLE: server, operator, migrate or realmctl, and nothing else is built. Development needs
+// none of it: every program runs from its .ts file. Performance section 7 and technique 10.
 //
 //   dist/server.js, operator.js, migrate.js   run these: each turns the compile cache on and loads its bundle
 //   dist/bundles/                             the bundles, the password thread, the migrations, the API page's files
 //   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
 //   dist/package.json                         what can't be bundled, being native code: install it beside them
 //   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -23,12 +24,11 @@ const {
 } = parseArgs({ allowPositionals: true, options: { role: { type: 'string' } } });
 const dist = path.resolve(root, folder);
 const bundles = path.join(dist, 'bundles');
-/** Role → its program. */
-const roles = Object.entries({
-  server: 'server/main.ts',
-  operator: 'operator/main.ts',
-  migrate: 'server/db/main.ts',
-}).filter(([role]) => only === undefined || role === only);
+/** Role → its program; realmctl is bundled in a way of its own. */
+const programs = { server: 'server/main.ts', operator: 'operator/main.ts', migrate: 'server/db/main.ts' };
+const known = [...Object.keys(programs), 'realmctl'];
+if (only !== undefined && !known.includes(only)) throw new Error(`--role is one of ${known.join(', ')}; it is ${only}`);
+const roles = Object.entries(programs).filter(([role]) => only === undefined || role === only);
 const native = ['@node-rs/argon2'];
 
 /** Swagger UI finds its files from its own folder, which a bundle doesn't have. */
@@ -144,8 +144,9 @@ async function warm(): Promise<void> {
   // PostgreSQL's user has to get through it when root starts it
   await chmod(dir, 0o755);
   const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), fast: true });
+  let child: ChildProcess | undefined;
   try {
-    const child = spawn(process.execPath, [path.join(dist, 'server.js')], {
+    const server = spawn(process.execPath, [path.join(dist, 'server.js')], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
@@ -156,10 +157,11 @@ async function warm(): Promise<void> {
       },
       stdio: ['ignore', 'inherit', 'pipe'],
     });
+    child = server;
     let said = '';
-    const ended = once(child, 'exit');
+    const ended = once(server, 'exit');
     const address = await new Promise<string>((resolve, reject) => {
-      child.stderr.on('data', (chunk: Buffer) => {
+      server.stderr.on('data', (chunk: Buffer) => {
         said += chunk;
         const [, where] = /listens on (\S+);/.exec(said) ?? [];
         if (where) resolve(where);
@@ -174,10 +176,12 @@ async function warm(): Promise<void> {
       const { status } = await fetch(address + page);
       if (status !== 200) throw new Error(`the built server answers ${status} at ${page}`);
     }
-    child.kill('SIGTERM');
+    server.kill('SIGTERM');
     const [code] = await ended;
     if (code !== 0) throw new Error(`the built server ended with ${code}:\n${said}`);
   } finally {
+    // one that was left running would keep this program from ending
+    child?.kill('SIGKILL');
     await postgres.stop();
     await rm(dir, { recursive: true });
   }
@@ -187,7 +191,15 @@ async function warm(): Promise<void> {
     if (file.isFile()) await chmod(path.join(file.parentPath, file.name), 0o644);
 }
 
-await rm(dist, { recursive: true, force: true });
+/** What goes is a former build, and never what somebody keeps there. */
+async function clear(): Promise<void> {
+  const there: string[] = await readdir(dist).catch(() => []);
+  if (there.length > 0 && !there.includes('realmctl.js') && !there.includes('bundles'))
+    throw new Error(`${dist} holds something else than a build: remove it yourself, or name another folder`);
+  await rm(dist, { recursive: true, force: true });
+}
+
+await clear();
 if (only === undefined || only === 'realmctl') await bundleCli();
 if (roles.length > 0) await bundle();
 if (roles.length > 0) await besides();
