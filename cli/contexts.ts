@@ -2,13 +2,14 @@
 // Does not own: what a session is good for (sessions.ts), how it begins (commands/login.ts).
 // Implements: issue "CLI": sessions kept with mode 0600, several servers as contexts.
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Environment } from './command.ts';
 import { Refused } from './faults.ts';
+import { writeWhole } from './whole-file.ts';
 
 const Session = z.discriminatedUnion('type', [
   /** By the code flow: `expiresAt` is the access token's, epoch ms. */
@@ -69,7 +70,10 @@ export function contextFile(env: Environment, warn: (line: string) => void): Con
       const unlock = await lock(`${file}.lock`);
       try {
         const contexts = await change(await read());
-        if (contexts) await writePrivate(file, `${JSON.stringify(contexts, null, 2)}\n`);
+        if (!contexts) return;
+        // through a link to where the file really is
+        const target = await realpath(file).catch(() => file);
+        await writeWhole(target, [`${JSON.stringify(contexts, null, 2)}\n`], { secret: true });
       } finally {
         await unlock();
       }
@@ -98,25 +102,6 @@ async function readPrivate(file: string, warn: (line: string) => void): Promise<
   } finally {
     await handle.close();
   }
-}
-
-/** All of it or nothing, and never with another mode, not for a moment. */
-async function writePrivate(file: string, text: string): Promise<void> {
-  // through a link to where the file really is
-  const target = await realpath(file).catch(() => file);
-  const next = `${target}.${randomBytes(6).toString('hex')}`;
-  const handle = await open(next, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await chmod(next, 0o600);
-  await rename(next, target).catch(async (error) => {
-    await rm(next, { force: true });
-    throw error;
-  });
 }
 
 /** A file that only one can make. One that was left behind by a process that died is taken away. */

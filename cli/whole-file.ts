@@ -14,7 +14,8 @@ export async function writeWhole(file: string, chunks: Chunks, { secret = false 
   });
   try {
     try {
-      for await (const chunk of chunks) await handle.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      // not write(), which may take less than it was given
+      for await (const chunk of chunks) await handle.writeFile(chunk);
       await handle.sync();
     } finally {
       await handle.close();
