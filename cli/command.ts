@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Client } from '../server/contract/client.ts';
 import { RealmName } from '../server/contract/names.ts';
+import { ManagerName } from '../server/contract/transfer.ts';
 import { Refused } from './faults.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -51,4 +52,10 @@ export function examples(command: Command, ...lines: string[]): Command {
 export function realmName(value: string): string {
   if (!RealmName.safeParse(value).success) throw new Refused(`${value} is not the name of a realm`);
   return value;
+}
+
+/** For an argument or an option that names a manager. */
+export function managerName(value: string): string {
+  if (ManagerName.safeParse(value).success) return value;
+  throw new Refused(`${value} is not the name of a manager`, 'It may hold letters, digits and : / . _ @ -');
 }

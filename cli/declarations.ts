@@ -3,8 +3,8 @@
 // Implements: issue "CLI": exit code 2 for what a file says wrongly, before anything is sent.
 import type { Command } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { importRealm, ManagerName, type Plan } from '../server/contract/transfer.ts';
-import { type Cli, type Connection, realmName } from './command.ts';
+import { importRealm, type Plan } from '../server/contract/transfer.ts';
+import { type Cli, type Connection, managerName, realmName } from './command.ts';
 import { type Declared, declaredBy } from './declared.ts';
 import { faultOf, Outcome, Refused } from './faults.ts';
 import { type FileFault, readFiles } from './files.ts';
@@ -25,10 +25,6 @@ export interface PlanOptions extends FileOptions {
 }
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
-const managerName = (value: string): string => {
-  if (ManagerName.safeParse(value).success) return value;
-  throw new Refused(`${value} is not the name of a manager`, 'It may hold letters, digits and : / . _ @ -');
-};
 
 export const addFiles = (command: Command): Command =>
   command

@@ -60,10 +60,7 @@ const Secret = z.looseObject({
 
 // each kind has a spec of its own; here all are asked the same questions
 type AnyKind = Pick<Kind<{ realm: string }>, 'name'> & {
-  read(
-    spec: unknown,
-    context: ReadContext,
-  ): { realm: string; document: RealmDocument; refs: SecretKeyRef[] } | z.ZodError;
+  read(spec: unknown, context: ReadContext): { realm: string; document: RealmDocument } | z.ZodError;
 };
 interface ReadContext {
   metadata: { name: string; namespace: string };
@@ -78,11 +75,11 @@ function reader<Spec extends { realm: string }>(kind: Kind<Spec>): AnyKind {
     read(spec, { metadata, secrets, absent, clusterIssuer }) {
       const parsed = kind.spec.safeParse(spec);
       if (!parsed.success) return parsed.error;
-      const refs = kind.secrets(parsed.data);
       const known = new Map(secrets);
-      for (const ref of refs) if (!known.has(secretName(ref))) known.set(secretName(ref), absent(ref));
+      for (const ref of kind.secrets(parsed.data))
+        if (!known.has(secretName(ref))) known.set(secretName(ref), absent(ref));
       const document = kind.document(parsed.data, { metadata, secrets: known, clusterIssuer });
-      return { realm: parsed.data.realm, document, refs };
+      return { realm: parsed.data.realm, document };
     },
   };
 }

@@ -106,8 +106,7 @@ function known(error: unknown, realm: string): unknown {
       `realm ${realm} has changed since it was planned, and was left alone`,
       'Look at the plan again: run it once more.',
     );
-  const { code } = faultOf(error);
-  if (error instanceof Interrupted || code === 130)
+  if (faultOf(error).code === 130)
     return new Interrupted(
       `interrupted at realm ${realm}: it is applied whole or not at all; realmctl diff tells which`,
     );

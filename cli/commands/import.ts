@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { Option } from 'commander';
 import { getAdminSession } from '../../server/contract/admin-access.ts';
 import { address } from '../../server/contract/client.ts';
-import { importRealm, ManagerName, Plan } from '../../server/contract/transfer.ts';
-import { type Cli, examples, type Register, realmName } from '../command.ts';
+import { importRealm, Plan } from '../../server/contract/transfer.ts';
+import { type Cli, examples, managerName, type Register, realmName } from '../command.ts';
 import { documentBytes } from '../document-file.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
@@ -23,12 +23,6 @@ interface Options {
 
 const MOST_SHOWN = 200;
 
-const manager = (value: string): string => {
-  if (!ManagerName.safeParse(value).success)
-    throw new Refused(`${value} is not a manager's name: letters, digits and : / . _ @ -`);
-  return value;
-};
-
 export const registerImport: Register = (program, cli) => {
   const command = program
     .command('import')
@@ -38,7 +32,7 @@ export const registerImport: Register = (program, cli) => {
     .option('--dry-run', 'show the plan, change nothing')
     .option('--prune', 'delete what this manager applied before and the document no longer holds')
     .option('--force', 'take over what another manager owns')
-    .addOption(new Option('--manager <name>', 'who applies').argParser(manager).default('realmctl'))
+    .addOption(new Option('--manager <name>', 'who applies').argParser(managerName).default('realmctl'))
     .option('--keycloak', 'the file is a Keycloak realm export (where the server has that)');
   examples(
     addOutput(command),

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { ADMIN_CLI, adminLogin, adminLogout, getAdminSession } from '../../server/contract/admin-access.ts';
-import { createClient, ServerProblem } from '../../server/contract/client.ts';
+import { createClient, ServerProblem, unreachable } from '../../server/contract/client.ts';
 import { MASTER } from '../../server/contract/realms.ts';
 import { browserSignIn } from '../browser-sign-in.ts';
 import { type Cli, examples, realmName } from '../command.ts';
@@ -162,7 +162,7 @@ async function revoke(server: string, realm: string, token: string, fetch: Fetch
   if (!endpoint) return;
   const body = new URLSearchParams({ client_id: ADMIN_CLI, token, token_type_hint: 'refresh_token' });
   await fetch(reachable(server, endpoint), { method: 'POST', body, signal }).catch((cause) => {
-    throw new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
+    throw unreachable(server, cause);
   });
 }
 

@@ -1,8 +1,8 @@
 // `realmctl managers`: who keeps what of a realm as declared; releasing it; who may adopt a realm that exists.
 import type { Command } from 'commander';
 import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
-import { ManagerName, releaseManager } from '../../server/contract/transfer.ts';
-import { type Cli, examples, type Register, realmName } from '../command.ts';
+import { releaseManager } from '../../server/contract/transfer.ts';
+import { type Cli, examples, managerName, type Register, realmName } from '../command.ts';
 import { Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Row } from '../kinds.ts';
@@ -108,10 +108,4 @@ function adoption(managers: Command, cli: Cli): void {
   change('disallow', 'no longer let them', (now, pattern) =>
     now.includes(pattern) ? now.filter((one) => one !== pattern) : now,
   );
-}
-
-function managerName(value: string): string {
-  if (!ManagerName.safeParse(value).success)
-    throw new Refused(`${value} is not a manager's name: letters, digits and : / . _ @ -`);
-  return value;
 }

@@ -92,7 +92,7 @@ test.each([
   ['broken YAML', ['-f', '-'], 'roles: [\n', /-: /],
   ['broken JSON', ['-f', '-'], '{"roles": [', /JSON|ends|malformed/i],
   ['an unknown section', ['-f', '-'], '{"rules": []}', /rules: is not a known field/],
-  ['a name that no manager has', ['-f', '-', '--manager', 'a b'], '{}', /not a manager's name/],
+  ['a name that no manager has', ['-f', '-', '--manager', 'a b'], '{}', /is not the name of a manager/],
   ['an export of Keycloak', ['-f', '-', '--keycloak'], '{}', /does not read Keycloak exports yet/],
 ])('%s is refused in words, with exit code 2', async (_, args, stdin, words) => {
   const { code, stdout, stderr } = await run(['import', 'refused', ...args], stdin);
