@@ -130,6 +130,8 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     const notes = await helmMust('install', 'realmkeeper', copy, '-n', 'identity');
     for (const word of ['port-forward', 'realmkeeper-admin', 'KEEP A COPY', 'FOR TRIALS ONLY'])
       expect(notes).toContain(word);
+    // pasted into a shell, an indented end is none
+    expect(notes).toMatch(/^EOF$/m);
     await eventually(async () => {
       const pods = await namesOf('pods');
       const of = (part: string) => pods.filter((name) => name.startsWith(`realmkeeper-${part}`)).length;
