@@ -65,15 +65,10 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function kubectl(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await cluster.kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-    return stdout.trim();
-  }
+  const kubectl = async (...args: string[]) => (await cluster.must(args)).trim();
   async function apply(...objects: (AnyObject | Manifest)[]): Promise<void> {
     const text = objects.map((object) => stringify(object)).join('---\n');
-    const { code, stderr } = await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], text);
-    if (code !== 0) throw new Error(stderr);
+    await cluster.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], text);
   }
   const pick = (objects: AnyObject[], kind: string, name: string) =>
     objects.find((object) => object.kind === kind && object.metadata.name === name);

@@ -29,11 +29,7 @@ describe.skipIf(!assets.found)('a cluster of one test file', () => {
   }, 120_000);
   afterAll(() => cluster?.stop());
 
-  const kubectl = async (...args: string[]) => {
-    const { code, stdout, stderr } = await cluster.kubectl(args);
-    expect(code, stderr).toBe(0);
-    return stdout;
-  };
+  const kubectl = (...args: string[]) => cluster.must(args);
   const apply = (object: object) => cluster.kubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(object));
 
   test('runs the pinned version', async () => {

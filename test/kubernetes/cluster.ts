@@ -20,6 +20,8 @@ export interface Cluster {
   ca: string;
   /** Runs kubectl as the administrator; `--kubeconfig` in `args` makes it someone else. */
   kubectl(args: string[], input?: string): Promise<Outcome>;
+  /** The same where it must succeed: what it printed. */
+  must(args: string[], input?: string): Promise<string>;
   /** The path of a kubeconfig for another user, who has no rights but those that the test grants. */
   user(name: string, groups?: string[]): Promise<string>;
   /** What was asked for, by whom and when, as the API server noted it; only where `audit` said so. */
@@ -95,7 +97,12 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
   const kubeconfig = await identity.kubeconfig('admin.kubeconfig', server, admin);
   const env = { ...programEnvironment(folder), KUBECONFIG: kubeconfig };
   const kubectl = (args: string[], input?: string) => run(path.join(site.assets, 'kubectl'), args, { env, input });
-  await install(options.crds ?? [], kubectl);
+  const must: Cluster['must'] = async (args, input) => {
+    const { code, stdout, stderr } = await kubectl(args, input);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  };
+  await install(options.crds ?? [], must);
   const controllers = options.controllers ?? usualControllers;
   if (controllers.length > 0) daemons.push(await startControllers(site, kubeconfig, controllers));
   const again = async () => {
@@ -108,6 +115,7 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
     server,
     ca: identity.ca,
     kubectl,
+    must,
     async user(name, groups = []) {
       users += 1;
       return identity.kubeconfig(`user-${users}.kubeconfig`, server, await identity.client(name, groups));
@@ -123,15 +131,10 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
   };
 }
 
-async function install(crds: string[], kubectl: Cluster['kubectl']): Promise<void> {
+async function install(crds: string[], must: Cluster['must']): Promise<void> {
   if (crds.length === 0) return;
   const files = crds.flatMap((file) => ['-f', file]);
-  for (const command of [
-    ['apply', '--server-side', ...files],
-    // unlike apply, wait looks into sub-folders unless told otherwise: examples are no CRDs
-    ['wait', '--for=condition=Established', '--timeout=30s', '--recursive=false', ...files],
-  ]) {
-    const { code, stderr } = await kubectl(command);
-    if (code !== 0) throw new Error(`kubectl ${command.join(' ')}: ${stderr}`);
-  }
+  await must(['apply', '--server-side', ...files]);
+  // unlike apply, wait looks into sub-folders unless told otherwise: examples are no CRDs
+  await must(['wait', '--for=condition=Established', '--timeout=30s', '--recursive=false', ...files]);
 }

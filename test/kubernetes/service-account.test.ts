@@ -49,11 +49,7 @@ async function start(issuer?: Receiver) {
   let ahead = 0;
   let server: TestServer | undefined;
   let operator: Operator | undefined;
-  const kubectl = async (args: string[], input?: string): Promise<string> => {
-    const { code, stdout, stderr } = await cluster.kubectl(args, input);
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-    return stdout.trim();
-  };
+  const kubectl = async (args: string[], input?: string) => (await cluster.must(args, input)).trim();
   await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }));
   await writeFile(path.join(folder, 'ca.crt'), cluster.ca);
   const own = await kubectl(['create', 'token', 'server', '-n', realm]);
@@ -72,7 +68,7 @@ async function start(issuer?: Receiver) {
   const options = { kubeconfig: cluster.kubeconfig, log: () => undefined };
   const authorize = serverSession({ serverUrl: baseUrl, credential: { secret: OPERATOR_SECRET }, fetch });
   operator = await startOperator({
-    source: await clusterSource(options),
+    source: clusterSource(options),
     client: createClient({ baseUrl, fetch, authorize }),
     clusterName: await clusterUid(options),
     log: () => undefined,

@@ -27,11 +27,7 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
   let operator: Operator;
   const lines: string[] = [];
 
-  async function kubectl(args: string[], input?: string): Promise<string> {
-    const { code, stdout, stderr } = await cluster.kubectl(args, input);
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-    return stdout;
-  }
+  const kubectl = (args: string[], input?: string) => cluster.must(args, input);
   const refusal = async (args: string[], input?: string) => {
     const { code, stderr } = await cluster.kubectl(args, input);
     expect(code).not.toBe(0);
@@ -80,7 +76,7 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
     const credential = { secret: OPERATOR_SECRET };
     const authorize = serverSession({ serverUrl: server.baseUrl, credential, fetch });
     return startOperator({
-      source: await clusterSource(options),
+      source: clusterSource(options),
       client: createClient({ baseUrl: server.baseUrl, fetch, authorize }),
       clusterName: await clusterUid(options),
       log: ({ resource, message }) => log(resource ? `${resource}: ${message}` : message),

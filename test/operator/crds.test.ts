@@ -29,11 +29,7 @@ describe.skipIf(!assets.found)('the custom resource definitions', () => {
   }, 120_000);
   afterAll(() => cluster?.stop());
 
-  const kubectl = async (...args: string[]) => {
-    const { code, stdout, stderr } = await cluster.kubectl(args);
-    expect(code, stderr).toBe(0);
-    return stdout;
-  };
+  const kubectl = (...args: string[]) => cluster.must(args);
   const apply = (manifest: object) => cluster.kubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(manifest));
   const accepts = async (manifest: object) => expect(await apply(manifest)).toMatchObject({ code: 0 });
   const refuses = async (manifest: object, ...words: string[]) => {

@@ -8,7 +8,7 @@ import { createWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
-import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
+import { eventually, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const root = path.resolve(import.meta.dirname, '../..');
@@ -20,15 +20,11 @@ describe.skipIf(!assets.found)('deletion', () => {
   let name = '';
   beforeAll(async () => {
     land = await startLandscape();
-    await Promise.all([land.server.start(), land.operator.start()]);
+    await land.start();
   }, 180_000);
   afterAll(() => land?.stop());
 
   const kubectl = (...args: string[]) => land.kubectl(...args);
-  async function apply(...manifests: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    if (code !== 0) throw new Error(stderr);
-  }
   const at = () => ({ namespace: name });
   const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }];
   const theRealm = (more: object = {}) =>
@@ -72,8 +68,8 @@ describe.skipIf(!assets.found)('deletion', () => {
   async function everything({ realm = {}, attached = {} }: { realm?: object; attached?: object } = {}): Promise<void> {
     tests += 1;
     name = `gone-${tests}`;
-    await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await apply(signing(), theRealm(realm), flow(attached), webhook(attached), identity(attached));
+    await land.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await land.apply(signing(), theRealm(realm), flow(attached), webhook(attached), identity(attached));
     await ready(...all);
     const body = { url: 'https://person.example.com/', eventTypes: '*', enabled: false };
     await land.client.call(createWebhook, { params: { realm: name }, body: { ...body, name: 'by-hand' } });
@@ -151,7 +147,7 @@ describe.skipIf(!assets.found)('deletion', () => {
   test('a namespace at once, with a client that stays and needs its Flow: it goes, and the realm keeps the flow', async () => {
     await everything();
     const clients = [{ clientId: 'app', grantTypes: ['client_credentials'], flowOverride: 'steps' }];
-    await apply(theRealm({ clients, suspend: false }));
+    await land.apply(theRealm({ clients, suspend: false }));
     await eventually(async () => {
       const { metadata, status } = JSON.parse(await kubectl('get', 'realm/here', '-n', name, '-o', 'json'));
       expect(status.lastAppliedGeneration).toBe(metadata.generation);
@@ -220,7 +216,7 @@ describe.skipIf(!assets.found)('deletion', () => {
     expect(await flows()).toEqual(['steps']);
     await kubectl('apply', '--server-side', '-f', crd);
     await kubectl('wait', '--for=condition=Established', '-f', crd, '--timeout=30s');
-    await eventually(() => apply(webhook()));
+    await eventually(() => land.apply(webhook()));
     await ready('webhook/listen');
     expect(await webhooks()).toEqual([...others, 'listen']);
     await drop(...all);

@@ -26,7 +26,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
   let land: Landscape;
   beforeAll(async () => {
     land = await startLandscape();
-    await Promise.all([land.server.start(), land.operator.start()]);
+    await land.start();
   }, 180_000);
   afterAll(() => land?.stop());
 

@@ -58,10 +58,6 @@ describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () =
     if (folder) await rm(folder, { recursive: true });
   });
 
-  async function apply(...manifests: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    if (code !== 0) throw new Error(stderr);
-  }
   const patch = (name: string, spec: object) =>
     land.kubectl('patch', name, '--type=merge', '-p', JSON.stringify({ spec }));
   const verdict = async (name: string) => judge(await land.kubectl('get', name, '-o', 'json'), lua);
@@ -74,31 +70,31 @@ describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () =
     });
 
   test.for([...kindNames])('a %s that no operator has seen is in progress', async (kind) => {
-    await apply(samples[kind]);
+    await land.apply(samples[kind]);
     await becomes(`${kind}/acme`, 'InProgress', 'Progressing');
     await land.kubectl('delete', kind, 'acme');
   });
 
   test('what waits for a realm is in progress, and says for what', async () => {
-    await Promise.all([land.server.start(), land.operator.start()]);
-    await apply(samples.Flow);
+    await land.start();
+    await land.apply(samples.Flow);
     await becomes('flow/acme', 'InProgress', 'Progressing', 'waiting for a Realm resource that declares acme');
   });
 
   test.for([...kindNames])('an applied %s is current', async (kind) => {
-    await apply(samples.Realm, samples[kind]);
+    await land.apply(samples.Realm, samples[kind]);
     await becomes(`${kind}/acme`, 'Current', 'Healthy');
   });
 
   test('what waits for a Secret is in progress, and current once it is there', async () => {
-    await apply(hook('sealed', { secretKeyRef: { name: 'late', key: 'signing' } }));
+    await land.apply(hook('sealed', { secretKeyRef: { name: 'late', key: 'signing' } }));
     await becomes('webhook/sealed', 'InProgress', 'Progressing', 'waiting for the Secret late');
-    await apply(secret('late', { signing: 'a secret of good length' }));
+    await land.apply(secret('late', { signing: 'a secret of good length' }));
     await becomes('webhook/sealed', 'Current', 'Healthy');
   });
 
   test('what only a person can put right has failed, with the words of the condition', async () => {
-    await apply(hook('second', { name: 'acme' }));
+    await land.apply(hook('second', { name: 'acme' }));
     await becomes('webhook/second', 'Failed', 'Degraded', 'is managed by');
     await land.kubectl('delete', 'webhook', 'acme');
     await becomes('webhook/second', 'Current', 'Healthy');

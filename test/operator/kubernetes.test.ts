@@ -15,15 +15,11 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
   let land: Landscape;
   beforeAll(async () => {
     land = await startLandscape();
-    await Promise.all([land.server.start(), land.operator.start()]);
+    await land.start();
   }, 180_000);
   afterAll(() => land?.stop());
 
   const kubectl = (...args: string[]) => land.kubectl(...args);
-  async function apply(...manifests: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    if (code !== 0) throw new Error(stderr);
-  }
   const namespace = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   // nothing that happens here: a delivery would rightly show in the status
   const eventTypes = ['KEY_DELETED'];
@@ -40,7 +36,7 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
     (await land.client.call(listWebhooks, { params: { realm } })).body?.map(({ name }) => name);
 
   test('a namespace that is deleted goes whole, and takes its own objects from the server', async () => {
-    await apply(
+    await land.apply(
       namespace('team'),
       resource('Realm', 'team', { realm: 'team', roles: [{ name: 'kept' }] }, { namespace: 'team' }),
       hook('team', { namespace: 'team' }),
@@ -55,7 +51,7 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
 
   test('a Realm with deletionPolicy Delete and all that attaches go in any order, and no finalizer stays', async () => {
     const at = { namespace: 'default' };
-    await apply(hook('brief', at), resource('Realm', 'brief', { realm: 'brief', deletionPolicy: 'Delete' }, at));
+    await land.apply(hook('brief', at), resource('Realm', 'brief', { realm: 'brief', deletionPolicy: 'Delete' }, at));
     await ready('realm/brief');
     await ready('webhook/listen');
     const finalizers = await kubectl('get', 'realm/brief', '-o', 'jsonpath={.metadata.finalizers}');
@@ -67,10 +63,10 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
 
   test('what changes while the server is away waits, says so, and is applied when it is back', async () => {
     const acme = (displayName: string) => resource('Realm', 'acme', { realm: 'acme', settings: { displayName } });
-    await apply(acme('One'));
+    await land.apply(acme('One'));
     await ready('realm/acme');
     await land.server.kill();
-    await apply(acme('Two'));
+    await land.apply(acme('Two'));
     await says('realm/acme', 'default', /Waiting.*ServerUnreachable|ServerUnreachable.*Waiting/s);
     await land.server.start();
     await eventually(async () => {
@@ -81,7 +77,7 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
   }, 120_000);
 
   test('a resource whose server is gone for good says how to let it go, and the annotation does', async () => {
-    await apply(resource('Realm', 'lost', { realm: 'lost' }));
+    await land.apply(resource('Realm', 'lost', { realm: 'lost' }));
     await ready('realm/lost');
     await land.server.kill();
     await kubectl('delete', 'realm/lost', '--wait=false');
@@ -93,7 +89,7 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
 
   test('a namespace that gets the label which a Realm asks for may attach', async () => {
     const selector = { matchLabels: { tenant: 'yes' } };
-    await apply(
+    await land.apply(
       namespace('shop'),
       resource('Realm', 'open', { realm: 'open', allowedNamespaces: { from: 'Selector', selector } }),
       hook('open', { namespace: 'shop' }, { name: 'from-the-shop' }),
@@ -106,9 +102,9 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
   });
 
   test('a Secret that comes late is enough', async () => {
-    await apply(hook('acme', {}, { secretKeyRef: { name: 'late', key: 'signing' } }));
+    await land.apply(hook('acme', {}, { secretKeyRef: { name: 'late', key: 'signing' } }));
     await says('webhook/listen', 'default', 'waiting for the Secret late');
-    await apply(secret('late', { signing: 'a secret of good length' }));
+    await land.apply(secret('late', { signing: 'a secret of good length' }));
     await ready('webhook/listen');
     expect(await kubectl('get', 'webhook/listen', '-o', 'yaml')).not.toContain('a secret of good length');
   });

@@ -5,7 +5,7 @@ import { type KindName, kindNames, plurals } from '../../operator/resource.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
-import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
+import { eventually, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const realm = 'acme';
@@ -27,14 +27,10 @@ describe.skipIf(!assets.found)('looking at resources', () => {
   let land: Landscape;
   beforeAll(async () => {
     land = await startLandscape();
-    await Promise.all([land.server.start(), land.operator.start()]);
+    await land.start();
   }, 180_000);
   afterAll(() => land?.stop());
 
-  async function apply(...manifests: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    if (code !== 0) throw new Error(stderr);
-  }
   const ready = (name: string) => land.kubectl('wait', name, '--for=condition=Ready', '--timeout=30s');
   const events = async (kind: KindName, name: string) => {
     const about = `involvedObject.kind=${kind},involvedObject.name=${name}`;
@@ -48,7 +44,7 @@ describe.skipIf(!assets.found)('looking at resources', () => {
     });
 
   test('an event tells what was applied, in the plan’s words', async () => {
-    await apply(
+    await land.apply(
       resource('Realm', realm, { realm, settings: { accessTokenTtlSeconds: 600 }, roles: [{ name: 'reader' }] }),
     );
     await ready('realm/acme');
@@ -61,18 +57,18 @@ describe.skipIf(!assets.found)('looking at resources', () => {
   });
 
   test('an event tells what was waited for, and the next that it came', async () => {
-    await apply(hook('sealed', { secretKeyRef: { name: 'late', key: 'signing' } }));
+    await land.apply(hook('sealed', { secretKeyRef: { name: 'late', key: 'signing' } }));
     await told('Webhook', 'sealed', 'Warning', 'SecretMissing', 'waiting for the Secret late');
-    await apply(secret('late', { signing: 'a secret of good length' }));
+    await land.apply(secret('late', { signing: 'a secret of good length' }));
     await told('Webhook', 'sealed', 'Normal', 'Applied', 'create webhook sealed');
   });
 
   test('an event tells of a conflict, of the taking over, and of the loss', async () => {
-    await apply(hook('first', { name: 'contested' }));
+    await land.apply(hook('first', { name: 'contested' }));
     await ready('webhook/first');
-    await apply(hook('second', { name: 'contested' }));
+    await land.apply(hook('second', { name: 'contested' }));
     await told('Webhook', 'second', 'Warning', 'Conflict', 'is managed by');
-    await apply(hook('second', { name: 'contested', force: true }));
+    await land.apply(hook('second', { name: 'contested', force: true }));
     await told('Webhook', 'second', 'Normal', 'TookOver', 'contested');
     await told('Webhook', 'first', 'Warning', 'Conflict', 'is managed by');
   });
@@ -84,7 +80,7 @@ describe.skipIf(!assets.found)('looking at resources', () => {
       settings: { accessTokenTtlSeconds: 600 },
       roles: [{ name: 'reader' }],
     };
-    await apply(resource('Realm', realm, kept));
+    await land.apply(resource('Realm', realm, kept));
     await eventually(async () =>
       expect(await land.kubectl('get', 'realm', realm, '-o', 'jsonpath={.status.lastAppliedGeneration}')).toBe('2'),
     );
@@ -99,7 +95,7 @@ describe.skipIf(!assets.found)('looking at resources', () => {
   test('a server that goes and comes raises a count and makes no heap of events', async () => {
     for (let times = 1; times <= 2; times += 1) {
       await land.server.kill();
-      await apply(hook('sealed', { enabled: times % 2 === 0 }));
+      await land.apply(hook('sealed', { enabled: times % 2 === 0 }));
       const event = await told('Webhook', 'sealed', 'Warning', 'ServerUnreachable', 'cannot be reached');
       expect(event?.count).toBe(times);
       await land.server.start();
@@ -127,7 +123,7 @@ describe.skipIf(!assets.found)('looking at resources', () => {
     WorkloadIdentity: { realm, issuer: 'https://issuer.example', subject: 'me', audience: 'here', clientId: 'app' },
   };
   test.for([...kindNames])('a list of %s says whose, how it stands and why, by every name', async (kind) => {
-    await apply(resource(kind, 'listed', samples[kind]));
+    await land.apply(resource(kind, 'listed', samples[kind]));
     const shortName = { Realm: 'rlm', Flow: 'flw', Webhook: 'whk', WorkloadIdentity: 'wid' }[kind];
     const [head, wide] = heads[kind];
     for (const name of [plurals[kind], kind.toLowerCase(), shortName]) {

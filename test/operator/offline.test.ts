@@ -4,7 +4,7 @@ import { getRealm } from '../../server/contract/realms.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
-import { eventually, type Manifest, resource } from '../support/operator.ts';
+import { eventually, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 
@@ -12,14 +12,10 @@ describe.skipIf(!assets.found)('an operator that was away', () => {
   let land: Landscape;
   beforeAll(async () => {
     land = await startLandscape();
-    await Promise.all([land.server.start(), land.operator.start()]);
+    await land.start();
   }, 180_000);
   afterAll(() => land?.stop());
 
-  async function apply(...manifests: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    expect(code, stderr).toBe(0);
-  }
   const params = { realm: 'acme' };
   const acme = (displayName: string) => resource('Realm', 'acme', { realm: 'acme', settings: { displayName } });
   const hook = (name: string, url: string) =>
@@ -30,18 +26,18 @@ describe.skipIf(!assets.found)('an operator that was away', () => {
   const ready = () => land.kubectl('wait', 'realm,webhook', '--all', '--for=condition=Ready', '--timeout=60s');
 
   test('finds what changed, what goes and what was made anew under an old name, and does each once', async () => {
-    await apply(acme('One'), hook('stays', 'https://a.example/'), hook('changes', 'https://a.example/'));
-    await apply(hook('goes', 'https://a.example/'), hook('again', 'https://a.example/'));
+    await land.apply(acme('One'), hook('stays', 'https://a.example/'), hook('changes', 'https://a.example/'));
+    await land.apply(hook('goes', 'https://a.example/'), hook('again', 'https://a.example/'));
     await ready();
     const before = await revision();
 
     await land.operator.kill();
-    await apply(hook('changes', 'https://b.example/'), hook('comes', 'https://c.example/'));
+    await land.apply(hook('changes', 'https://b.example/'), hook('comes', 'https://c.example/'));
     await land.kubectl('delete', 'webhook/goes', '--wait=false');
     // somebody forces a resource out, and makes another one of the same name
     await land.kubectl('patch', 'webhook/again', '--type=merge', '-p', '{"metadata":{"finalizers":[]}}');
     await land.kubectl('delete', 'webhook/again');
-    await apply(hook('again', 'https://d.example/'));
+    await land.apply(hook('again', 'https://d.example/'));
     await land.operator.start();
 
     await eventually(async () => {

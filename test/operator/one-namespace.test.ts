@@ -49,10 +49,6 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
   }, 180_000);
   afterAll(() => land?.stop());
 
-  async function apply(...manifests: Parameters<Landscape['apply']>): Promise<void> {
-    const { code, stderr } = await land.apply(...manifests);
-    expect(code, stderr).toBe(0);
-  }
   const at = { namespace: HOME };
   const ready = (name: string) => land.kubectl('wait', name, '-n', HOME, '--for=condition=Ready', '--timeout=30s');
   const job = {
@@ -64,12 +60,12 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
 
   test('leads, applies, reads Secrets, tells events and lets go, all within that namespace', async () => {
     const spec = { realm: 'shop', settings: { displayName: 'Shop' }, clients: [job] };
-    await apply(resource('Realm', 'shop', spec, at));
+    await land.apply(resource('Realm', 'shop', spec, at));
     await eventually(async () => {
       const conditions = await land.kubectl('get', 'realm/shop', '-n', HOME, '-o', 'jsonpath={.status.conditions}');
       expect(conditions).toContain('SecretMissing');
     });
-    await apply(
+    await land.apply(
       secret('job', { secret: 'svc_cs_0123456789abcdefghijklmnopqrstuv' }, HOME),
       resource('Webhook', 'hook', { realm: 'shop', url: 'https://one.example/', eventTypes: ['KEY_DELETED'] }, at),
     );
@@ -85,7 +81,7 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
   test('a selector of namespaces is refused in words, and opens the realm to nobody', async () => {
     const selector = { matchLabels: { team: 'a' } };
     const allowedNamespaces = { from: 'Selector', selector };
-    await apply(
+    await land.apply(
       resource('Realm', 'chosen', { realm: 'chosen', allowedNamespaces }, at),
       resource('Webhook', 'chosen', { realm: 'chosen', url: 'https://one.example/', eventTypes: ['*'] }, at),
     );
@@ -97,9 +93,9 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
   });
 
   test('what is in another namespace is not seen', async () => {
-    await apply(resource('Realm', 'other', { realm: 'other' }, { namespace: 'elsewhere' }));
+    await land.apply(resource('Realm', 'other', { realm: 'other' }, { namespace: 'elsewhere' }));
     // the next one is seen, and so this one would have been
-    await apply(resource('Realm', 'later', { realm: 'later' }, at));
+    await land.apply(resource('Realm', 'later', { realm: 'later' }, at));
     await ready('realm/later');
     const text = await land.kubectl('get', 'realm/other', '-n', 'elsewhere', '-o', 'json');
     expect(JSON.parse(text).status).toEqual({ observedGeneration: -1 });

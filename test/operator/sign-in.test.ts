@@ -32,9 +32,7 @@ describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAcco
     await rename(file(`${name}.new`), file(name));
   }
   async function token(cluster: Cluster, account: string, ...more: string[]): Promise<string> {
-    const { code, stdout, stderr } = await cluster.kubectl(['create', 'token', account, ...more]);
-    if (code !== 0) throw new Error(stderr);
-    return stdout.trim();
+    return (await cluster.must(['create', 'token', account, ...more])).trim();
   }
   const operatorToken = (audience = AUDIENCE) => token(land.cluster, 'operator', '--audience', audience);
 
@@ -77,8 +75,7 @@ describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAcco
   let made = 0;
   async function reconciles(): Promise<void> {
     const displayName = `Name ${++made}`;
-    const { code, stderr } = await land.apply(resource('Realm', 'acme', { realm: 'acme', settings: { displayName } }));
-    expect(code, stderr).toBe(0);
+    await land.apply(resource('Realm', 'acme', { realm: 'acme', settings: { displayName } }));
     await eventually(async () => {
       const { body } = await client.call(getSettings, { params: { realm: 'acme' } });
       expect(body?.displayName).toBe(displayName);

@@ -25,13 +25,9 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
   let kubeconfig = '';
 
   /** As the attacker: whatever they do, they do it with kubectl. */
-  const mallory = (args: string[], input?: string) =>
-    land.cluster.kubectl(['--kubeconfig', kubeconfig, '-n', 'shop', ...args], input);
-  async function does(args: string[], input?: string): Promise<string> {
-    const { code, stdout, stderr } = await mallory(args, input);
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-    return stdout;
-  }
+  const asMallory = () => ['--kubeconfig', kubeconfig, '-n', 'shop'];
+  const mallory = (args: string[], input?: string) => land.cluster.kubectl([...asMallory(), ...args], input);
+  const does = (args: string[], input?: string) => land.cluster.must([...asMallory(), ...args], input);
   async function fails(args: string[], input?: string): Promise<string> {
     const { code, stderr } = await mallory(args, input);
     expect(code).not.toBe(0);
@@ -72,10 +68,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
     (await land.client.call(listWebhooks, { params: { realm: of } })).body?.map(({ name, url }) => [name, url]);
   const nameOf = async (of: string) =>
     (await land.client.call(getSettings, { params: { realm: of } })).body?.displayName;
-  async function asAdministrator(...items: Manifest[]): Promise<void> {
-    const { code, stderr } = await land.apply(...items);
-    if (code !== 0) throw new Error(stderr);
-  }
+  const asAdministrator = (...items: Manifest[]) => land.apply(...items);
 
   beforeAll(async () => {
     land = await startLandscape();
@@ -279,7 +272,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
     ])
       expect(await refused(hook('asks', 'asks', { secretKeyRef: { name, key: 'value' } }))).toContain('secretKeyRef');
     // nor by a CRD that has lost its patterns
-    const source = await clusterSource({ kubeconfig: land.cluster.kubeconfig, log: () => undefined });
+    const source = clusterSource({ kubeconfig: land.cluster.kubeconfig, log: () => undefined });
     expect((await source.secret('identity', 'theirs'))?.get('value')).toBe(theirValue);
     expect(await source.secret('shop', '../../identity/secrets/theirs')).toBeUndefined();
     await source.stop();

@@ -31,7 +31,7 @@ describe.skipIf(!assets.found)(
       land = await startLandscape();
       folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-versions-'));
       await land.kubectl('apply', '--server-side', '--force-conflicts', '-f', firstRelease);
-      await Promise.all([land.server.start(), land.operator.start()]);
+      await land.start();
     }, 180_000);
     afterAll(async () => {
       await land?.stop();
@@ -126,8 +126,8 @@ describe.skipIf(!assets.found)(
       await install({ name: NEW, storage: true });
       expect(await shown(NEW)).toEqual(objects);
       const { stderr } = await land.cluster.kubectl(['get', '--raw', `/apis/realmkeeper.dev/${OLD}/realms`]);
-    expect(stderr).toContain('NotFound');
-  });
+      expect(stderr).toContain('NotFound');
+    });
 
     test('the API server refuses CRDs without the version that things are stored in', async () => {
       const { code, stderr } = await land.cluster.kubectl([

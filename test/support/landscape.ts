@@ -9,7 +9,7 @@ import type { KindName } from '../../operator/resource.ts';
 import { serverSession } from '../../operator/session.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
-import { type Daemon, type Outcome, startDaemon, startGuard } from '../kubernetes/processes.ts';
+import { type Daemon, startDaemon, startGuard } from '../kubernetes/processes.ts';
 import { createDatabase } from './database.ts';
 import { eventually, type Manifest, OPERATOR_SECRET } from './operator.ts';
 import { MASTER_KEY } from './server.ts';
@@ -36,6 +36,8 @@ export interface Landscape {
   server: Program;
   /** Alone, and so without a Lease: a test that kills it need not wait. */
   operator: Program;
+  /** Starts server and operator. */
+  start(): Promise<void>;
   /** One more, which is told where the server is and how to sign in unless `env` says otherwise. */
   operatorLike(name: string, options: { args: string[]; env?: Record<string, string> }): Program;
   serverUrl: string;
@@ -43,7 +45,8 @@ export interface Landscape {
   client: Client;
   /** kubectl, which must succeed. */
   kubectl(...args: string[]): Promise<string>;
-  apply(...manifests: Manifest[]): Promise<Outcome>;
+  /** `kubectl apply`, which must succeed. */
+  apply(...manifests: Manifest[]): Promise<void>;
   object(kind: KindName, name: string): Promise<{ metadata: Record<string, unknown>; status: unknown }>;
   stop(): Promise<void>;
 }
@@ -132,11 +135,7 @@ export async function startLandscape({
       async () => true,
     );
   const operator = operatorLike('operator', { args: ['--no-leader-elect'] });
-  const kubectl = async (...args: string[]) => {
-    const { code, stdout, stderr } = await cluster.kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-    return stdout;
-  };
+  const kubectl = (...args: string[]) => cluster.must(args);
   return {
     cluster,
     server,
@@ -145,11 +144,13 @@ export async function startLandscape({
     serverUrl,
     client,
     kubectl,
-    apply: (...items) =>
-      cluster.kubectl(
-        ['apply', '--server-side', '--force-conflicts', '-f', '-'],
-        JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
-      ),
+    async apply(...items) {
+      const list = { apiVersion: 'v1', kind: 'List', items };
+      await cluster.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], JSON.stringify(list));
+    },
+    async start() {
+      await Promise.all([server.start(), operator.start()]);
+    },
     object: async (kind, name) => JSON.parse(await kubectl('get', kind.toLowerCase(), name, '-o', 'json')),
     async stop() {
       await Promise.all(programs.map((one) => one.kill()));

@@ -58,11 +58,7 @@ const rights = [
 ];
 
 export async function createOperators(land: Landscape) {
-  const { code, stderr } = await land.cluster.kubectl(
-    ['apply', '-f', '-'],
-    rights.map((one) => stringify(one)).join('---\n'),
-  );
-  if (code !== 0) throw new Error(stderr);
+  await land.cluster.must(['apply', '-f', '-'], rights.map((one) => stringify(one)).join('---\n'));
   const lives: Life[] = [];
   let born = 0;
 
