@@ -42,7 +42,7 @@ async function placeOf(
     const namespaces = config.watchNamespaces;
     const { credential } = config;
     const tokenIssuer = 'tokenFile' in credential ? await issuerOfTokenIn(credential.tokenFile) : undefined;
-    const source = await clusterSource({ ...options, watchFailed, permit, connections, namespaces, tokenIssuer });
+    const source = clusterSource({ ...options, watchFailed, permit, connections, namespaces, tokenIssuer });
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';

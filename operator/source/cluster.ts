@@ -70,7 +70,7 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
   }
 }
 
-export async function clusterSource(options: ClusterOptions): Promise<Source> {
+export function clusterSource(options: ClusterOptions): Source {
   const { kubeconfig, log, watchFailed, namespaces = [], permit = always } = options;
   const api = connect(kubeconfig, options.connections);
   const act: Api['call'] = async (method, path, ask) => {
@@ -92,7 +92,7 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
       },
     },
   });
-  let clusterIssuer = namespaces.length === 0 ? await issuerOf(api) : options.tokenIssuer;
+  let clusterIssuer: string | undefined;
   const resources = new Map<string, Resource>();
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
@@ -113,6 +113,10 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
   const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
   async function recovered(): Promise<void> {
     listener?.reached?.();
+    await learnIssuer();
+  }
+  /** Where only single namespaces are looked at, the cluster isn't asked: the operator's own token tells. */
+  async function learnIssuer(): Promise<void> {
     if (namespaces.length === 0) clusterIssuer ??= await issuerOf(api);
   }
 
@@ -157,6 +161,8 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     labelsUnreadable,
     async start(hears) {
       await Promise.all(watches.map((watch) => watch.start()));
+      // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
+      await learnIssuer();
       listener = hears;
       for (const key of resources.keys()) hears.changed(key);
     },
@@ -186,7 +192,11 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
     async writeStatus(resource, status) {
       // A resource of the same name that came in the meantime is another one, and gets none of this.
       const ours = { op: 'test', path: '/metadata/uid', value: resource.metadata.uid };
-      const written = await patched(act, resource, [ours, { op: 'add', path: '/status', value: status }], '/status');
+      const ask = {
+        body: [ours, { op: 'add', path: '/status', value: status }],
+        contentType: 'application/json-patch+json',
+      };
+      const written = await found(act('PATCH', `${pathOf(resource)}/status?fieldManager=${COMPONENT}`, ask));
       if (written) keep(written, resource);
     },
     addFinalizer: (resource) => finalizers(resource, (all) => (all.includes(FINALIZER) ? all : [...all, FINALIZER])),
@@ -235,11 +245,6 @@ export async function clusterSource(options: ClusterOptions): Promise<Source> {
 
 const pathOf = ({ kind, metadata }: Resource): string =>
   `/apis/${API_VERSION}/namespaces/${metadata.namespace}/${plurals[kind]}/${metadata.name}`;
-
-async function patched(act: Api['call'], resource: Resource, body: object[], subresource: string): Promise<unknown> {
-  const path = `${pathOf(resource)}${subresource}?fieldManager=${COMPONENT}`;
-  return found(act('PATCH', path, { body, contentType: 'application/json-patch+json' }));
-}
 
 /** Who wrote which field is half of an object's size, and of no use here. */
 function held(kind: Resource['kind'], object: unknown): Resource {

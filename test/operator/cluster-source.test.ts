@@ -20,6 +20,8 @@ let source: Source;
 let watch: ServerResponse | undefined;
 /** Answers the next PATCH. */
 let answerPatch: (body: unknown, answer: (object: object, status?: number) => void) => void;
+/** Whether any list was answered, before which the API server tells nobody its issuer. */
+let listed = false;
 /** What a single GET answers; undefined: it isn't there. */
 let single: object | undefined;
 
@@ -49,9 +51,12 @@ async function start(first: object): Promise<void> {
       if (url.includes('/realms?')) watch = response;
     } else if (url.endsWith('/realms/acme')) {
       response.writeHead(single ? 200 : 404).end(JSON.stringify(single ?? { message: 'not found' }));
+    } else if (url.startsWith('/.well-known/')) {
+      response.writeHead(listed ? 200 : 403).end(JSON.stringify({ issuer: 'https://issuer', message: 'not yet' }));
     } else {
+      listed = true;
       const items = url.includes('/realms?') ? [first] : [];
-      response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items, issuer: 'https://issuer' }));
+      response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items }));
     }
   }
   const server = createServer((request, response) => void respond(request, response));
@@ -73,7 +78,7 @@ async function start(first: object): Promise<void> {
       'current-context': 'test',
     }),
   );
-  source = await clusterSource({ kubeconfig, log: () => {} });
+  source = clusterSource({ kubeconfig, log: () => {} });
   stops = [
     () => source.stop(),
     async () => {
@@ -90,6 +95,7 @@ async function start(first: object): Promise<void> {
 beforeEach(() => {
   changed = [];
   watch = undefined;
+  listed = false;
 });
 afterEach(async () => {
   for (const stop of stops) await stop();
@@ -164,4 +170,9 @@ test('who wrote which field is not kept', async () => {
   await source.writeStatus(held(), {});
   expect(held().metadata.resourceVersion).toBe('2');
   expect(held().metadata).not.toHaveProperty('managedFields');
+});
+
+test('the issuer of ServiceAccount tokens is learned from an API server that is just starting, too', async () => {
+  await start(realm());
+  expect(source.clusterIssuer).toBe('https://issuer');
 });
