@@ -177,10 +177,12 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const concerned = registry.note(key);
       if (phase !== 'acting') return;
       queue.add(key);
-      // who attaches waits for the Realm that lets it in
+      // Who attaches waits for the Realm that lets it in. Anybody can name any realm in one of their own and touch it all day:
+      // one that isn't applied lets nobody in, so whatever else the others have to do goes first.
       if (isRealm(key)) {
+        const leisure = !isApplied(source.get(key));
         for (const realm of concerned)
-          for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other);
+          for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other, { leisure });
       }
     },
     secretChanged(namespace, name) {
@@ -213,6 +215,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 }
 
 const isRealm = (key: string): boolean => key.startsWith('Realm/');
+
+/** At this spec, or at one before. */
+const isApplied = (resource: Resource | undefined): boolean =>
+  resource?.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
 
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(
