@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parseAllDocuments } from 'yaml';
+import { errorWords } from '../server/contract/error-words.ts';
 import { Refused } from './faults.ts';
 
 export async function* documentBytes(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
@@ -25,7 +26,7 @@ async function* bytesOf(file: string, stream: Readable): AsyncGenerator<Buffer> 
   try {
     for await (const chunk of stream) yield Buffer.from(chunk);
   } catch (error) {
-    throw new Refused(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Refused(`cannot read ${file}: ${errorWords(error)}`);
   }
 }
 

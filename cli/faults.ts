@@ -3,6 +3,7 @@
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
+import { errorWords } from '../server/contract/error-words.ts';
 
 /** Asked for wrongly, or not allowed; `hint` says what to do about it. */
 export class Refused extends Error {
@@ -45,7 +46,7 @@ export function faultOf(error: unknown): Fault {
     const { cause } = error;
     return cause instanceof Refused || cause instanceof Interrupted ? faultOf(cause) : serverFault(error);
   }
-  return { code: 2, lines: [error instanceof Error ? error.message : String(error)] };
+  return { code: 2, lines: [errorWords(error)] };
 }
 
 /** Not to be had just now: away, starting, failing, or asked to wait. */

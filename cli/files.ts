@@ -4,6 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isMap, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
+import { errorWords } from '../server/contract/error-words.ts';
 import type { Io } from './command.ts';
 import { Refused } from './faults.ts';
 
@@ -90,7 +91,7 @@ function takeJson(file: string, text: string, reading: Reading): void {
   try {
     take({ file, document: 1, value: JSON.parse(text), lineOf: () => undefined }, reading);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorWords(error);
     reading.faults.push({ file, line: undefined, document: 1, object: undefined, path: undefined, message });
   }
 }
@@ -122,7 +123,7 @@ function takeYaml(file: string, text: string, reading: Reading): void {
       };
       take({ file, document, value, lineOf }, reading);
     } catch (error) {
-      fault(error instanceof Error ? error.message : String(error), contents.range?.[0]);
+      fault(errorWords(error), contents.range?.[0]);
     }
   }
 }

@@ -2,6 +2,7 @@
 // Only main.ts reads process.env and process.argv and hands them here.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { errorWords } from '../server/contract/error-words.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
 import type { Credential } from './session.ts';
 
@@ -87,14 +88,14 @@ const Environment = z.object({
   POD_NAMESPACE: z.string().optional(),
 });
 
-const label = (message: string) => z.string().min(1, message);
+const filled = (message: string) => z.string().min(1, message);
 const Arguments = z.object({
-  manifests: label('must name a folder').optional(),
+  manifests: filled('must name a folder').optional(),
   'cluster-name': z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,100}$/, 'may hold letters, digits and . _ -')
     .optional(),
-  namespace: label('must not be empty').optional(),
+  namespace: filled('must not be empty').optional(),
   concurrency: z.coerce.number().int().min(1).max(64).default(4),
   resync: z.coerce
     .number()
@@ -215,7 +216,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
     });
     return values;
   } catch (error) {
-    faults.push(error instanceof Error ? error.message : String(error));
+    faults.push(errorWords(error));
     return {};
   }
 }
@@ -225,7 +226,7 @@ function selectorOf(text: string | undefined, faults: string[]): Selector | unde
   try {
     return parseSelector(text);
   } catch (error) {
-    faults.push(`--realm-namespaces: ${error instanceof Error ? error.message : String(error)}`);
+    faults.push(`--realm-namespaces: ${errorWords(error)}`);
     return undefined;
   }
 }

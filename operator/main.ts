@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import v8 from 'node:v8';
 import { type Client, createClient } from '../server/contract/client.ts';
+import { errorWords } from '../server/contract/error-words.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -104,7 +105,7 @@ async function run(config: OperatorConfig): Promise<void> {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => leadership?.abort('it took too long to stop'), GRACE_MS).unref();
-    await operator?.stop().catch((error: unknown) => say(words(error)));
+    await operator?.stop().catch((error: unknown) => say(errorWords(error)));
     await leadership?.stop();
     process.exit(0);
   }
@@ -129,11 +130,9 @@ async function main(): Promise<void> {
     await run(parseOperatorConfig(process.env, process.argv.slice(2)));
   } catch (error) {
     if (error instanceof HelpWanted) return console.log(help);
-    say(error instanceof BadConfiguration ? error.message : `Cannot start: ${words(error)}`);
+    say(error instanceof BadConfiguration ? error.message : `Cannot start: ${errorWords(error)}`);
     process.exit(1);
   }
 }
-
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 await main();

@@ -1,6 +1,7 @@
 // Puts the operator together: a source, the queue, the frame, the drift poll. It decides nothing about a resource.
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
+import { errorWords } from '../server/contract/error-words.ts';
 import { flow } from './kinds/flow.ts';
 import type { Kind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
@@ -103,8 +104,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     timers,
     lane: namespaceOfKey,
     waited: (ms) => metrics?.waited(ms / 1000),
-    failed: (key, error) =>
-      log({ resource: key, message: `will be tried again: ${error instanceof Error ? error.message : String(error)}` }),
+    failed: (key, error) => log({ resource: key, message: `will be tried again: ${errorWords(error)}` }),
     async run(key) {
       const outcome = await counted(key, () => controller.reconcile(key));
       if (!outcome) return undefined;

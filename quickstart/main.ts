@@ -9,6 +9,7 @@ import { type Operator, startOperator } from '../operator/start.ts';
 import { BadEnvironment, parseConfig } from '../server/config.ts';
 import { createClient } from '../server/contract/client.ts';
 import { ClientSecret } from '../server/contract/clients.ts';
+import { errorWords } from '../server/contract/error-words.ts';
 import { type RunningServer, startServer } from '../server/start.ts';
 import { personFaults, seedPerson } from './person.ts';
 import { demoSecrets } from './secrets.ts';
@@ -117,7 +118,7 @@ async function main(): Promise<void> {
     running = await start(process.env, interrupt.signal);
   } catch (error) {
     if (interrupt.signal.aborted) process.exit(0);
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorWords(error);
     say(error instanceof BadEnvironment ? why : `Cannot start: ${why}`);
     process.exitCode = 1;
     return;

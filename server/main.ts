@@ -1,6 +1,7 @@
 // `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on a signal.
 // It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
 import { BadEnvironment } from './config.ts';
+import { errorWords } from './contract/error-words.ts';
 import { type RunningServer, startServer } from './start.ts';
 
 const say = (line: string) => console.error(line);
@@ -13,11 +14,7 @@ async function main(): Promise<void> {
   try {
     server = await startServer(process.env, say);
   } catch (error) {
-    say(
-      error instanceof BadEnvironment
-        ? error.message
-        : `Cannot start: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    say(error instanceof BadEnvironment ? error.message : `Cannot start: ${errorWords(error)}`);
     process.exitCode = 1;
     return;
   }

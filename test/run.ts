@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { createVitest, parseCLI, type TestSpecification, type Vitest } from 'vitest/node';
+import { errorWords } from '../server/contract/error-words.ts';
 import { chromiumPath } from './support/chromium.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { closingLine, countSuites, type Missing, table, total } from './support/report.ts';
@@ -70,7 +71,7 @@ async function prepare(chosen: TestSpecification[]): Promise<Map<Need, string>> 
     try {
       await preparations[need]();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorWords(error);
       say(`${need} can't be had, the tests that need it are skipped: ${reason}`);
       lacking.set(need, reason.split('\n')[0] ?? need);
     }

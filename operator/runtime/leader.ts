@@ -1,6 +1,8 @@
 // Leader election by a Lease: one process acts, others stand by. What client-go's leaderelection does, and stricter where
 // two could act: it counts from before a renewal was sent, and gives up at once when it sees anybody else's hand.
 // It knows no Kubernetes (source/lease.ts does) and does no work. Decisions "Custom resources" (operator); style "Operator".
+
+import { errorWords } from '../../server/contract/error-words.ts';
 import type { Timers } from './queue.ts';
 
 export interface LeaseRecord {
@@ -159,7 +161,7 @@ export function createLeader(options: LeaderOptions): Leader {
       troubled = false;
     } catch (error) {
       if (!troubled && !stopping.signal.aborted)
-        log(`cannot ${state === 'leading' ? 'renew' : 'get at'} the Lease: ${words(error)}; trying again`);
+        log(`cannot ${state === 'leading' ? 'renew' : 'get at'} the Lease: ${errorWords(error)}; trying again`);
       troubled = true;
     } finally {
       cancel();
@@ -198,7 +200,7 @@ export function createLeader(options: LeaderOptions): Leader {
       const free = { ...record, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
       if (await lease.update(free, signal)) log('released the Lease');
     } catch (error) {
-      log(`cannot release the Lease: ${words(error)}; another waits for its end`);
+      log(`cannot release the Lease: ${errorWords(error)}; another waits for its end`);
     }
   }
 
@@ -225,5 +227,3 @@ const same = (a: LeaseRecord, b: LeaseRecord): boolean =>
   a.leaseTransitions === b.leaseTransitions &&
   a.renewTime.getTime() === b.renewTime.getTime() &&
   a.acquireTime.getTime() === b.acquireTime.getTime();
-
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 // How a reconcile ended, and what that means for conditions and for the next try: one place for both.
 // It holds no clock and no I/O. Decisions "Custom resources": Stalled (a human must act), Waiting (a dependency), back-off.
 import { ServerProblem } from '../../server/contract/client.ts';
+import { errorWords } from '../../server/contract/error-words.ts';
 import { Conflict } from '../../server/contract/transfer.ts';
 import { Unusable } from '../kinds/kind.ts';
 import { specPath } from '../kinds/spec-path.ts';
@@ -52,7 +53,7 @@ export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (error instanceof Waiting) return { is: 'Waiting', reason: error.reason, message: error.message };
   if (error instanceof Unusable) return { is: 'Stalled', reason: 'Invalid', message: error.message };
   if (!(error instanceof ServerProblem)) {
-    return { is: 'Retrying', reason: 'Error', message: error instanceof Error ? error.message : String(error) };
+    return { is: 'Retrying', reason: 'Error', message: errorWords(error) };
   }
   // 412: the realm changed between plan and apply; plan again. 401: the operator's own sign-in, which renews itself.
   if (error.status === 412) return { is: 'Retrying', reason: 'Changed', message: error.message };

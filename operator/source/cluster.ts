@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { errorWords } from '../../server/contract/error-words.ts';
 import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import type { Connections } from '../connections.ts';
 import {
@@ -61,7 +62,7 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
         // server answers for some seconds before it knows anybody's rights.
         const refused = error instanceof ApiFailure && error.status < 500 && error.status !== 429;
         if (refused && tries > REFUSALS) throw error;
-        if (tries === 1) log(`cannot reach the Kubernetes API: ${words(error)}; trying again`);
+        if (tries === 1) log(`cannot reach the Kubernetes API: ${errorWords(error)}; trying again`);
         await sleep(Math.min(10_000, 250 * 2 ** tries));
       }
     }
@@ -131,7 +132,7 @@ export function clusterSource(options: ClusterOptions): Source {
       path: collection,
       open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
       log,
-      recovered: () => void recovered().catch((error: unknown) => log(words(error))),
+      recovered: () => void recovered().catch((error: unknown) => log(errorWords(error))),
       ...hears,
     });
   /** One for the whole cluster, or one for each namespace: who has rights in one alone may not ask for more. */
@@ -272,8 +273,6 @@ function isOlder(one: Resource, other: Resource): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false;
   return BigInt(one.metadata.resourceVersion || 0) < BigInt(other.metadata.resourceVersion || 0);
 }
-
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
 async function issuerOf(api: Api): Promise<string | undefined> {

@@ -3,6 +3,7 @@
 // Implements: "Migrations" for those who run them apart from the server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { errorWords } from '../contract/error-words.ts';
 import { migrate } from './migrate.ts';
 
 const USAGE = 'usage: npm run migrate [-- --wait SECONDS]';
@@ -25,7 +26,7 @@ async function main(): Promise<number> {
       console.log(applied.length > 0 ? `${applied.length} migrations applied.` : 'The database is up to date.');
       return 0;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorWords(error);
       if (!(error instanceof Error && notYet.has(codeOf(error.cause)) && Date.now() < until)) {
         console.error(message);
         return 1;

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Agent } from 'undici';
+import { errorWords } from '../contract/error-words.ts';
 import { type AddressPolicy, addressPolicy } from './outbound-addresses.ts';
 
 export interface OutboundRequest {
@@ -239,10 +240,9 @@ function faultOf(error: unknown, url: URL, { timeoutMs }: OutboundRequest): Outb
   if (error instanceof Error && error.name === 'TimeoutError')
     return new OutboundError('timed-out', `${url.host} did not answer within ${timeoutMs} ms`, error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : messageOf(error);
+  const said = error instanceof AggregateError ? error.errors.map(errorWords).join('; ') : errorWords(error);
   return new OutboundError('failed', `${url.host}: ${said || code || 'the request failed'}`, error);
 }
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What is asked of the cluster's own issuer, and the headers that go there and nowhere else. */
 function homeOf({ issuer, tokenFile }: ClusterIssuer) {

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { errorWords } from '../../server/contract/error-words.ts';
 import type { Bench, Case } from './bench.ts';
 import { httpCases } from './cases/http.ts';
 import { loginCases } from './cases/logins.ts';
@@ -95,7 +96,7 @@ async function main(): Promise<void> {
         results.push(asJson(each, result));
       } catch (error) {
         process.exitCode = 1;
-        print(`        failed   ${each.title}\n        ${error instanceof Error ? error.message : String(error)}`);
+        print(`        failed   ${each.title}\n        ${errorWords(error)}`);
       }
     }
   } finally {
@@ -107,6 +108,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  say(errorWords(error));
   process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 // Owns: `npm run kubernetes`, which makes sure that the Kubernetes tests have their programs, and says which.
 // Does not own: how (obtain.ts). `--helm` gets Helm as well, for the test of the chart; `--kstatus` what judges conditions.
 import { parseArgs, styleText } from 'node:util';
+import { errorWords } from '../../server/contract/error-words.ts';
 import { type Bundle, helm, kstatus, kubernetes } from './assets.ts';
 import { obtain } from './obtain.ts';
 
@@ -17,6 +18,6 @@ try {
   if (values.helm) await prepare(helm);
   if (values.kstatus) await prepare(kstatus);
 } catch (error) {
-  process.stderr.write(`${styleText('red', error instanceof Error ? error.message : String(error))}\n`);
+  process.stderr.write(`${styleText('red', errorWords(error))}\n`);
   process.exitCode = 1;
 }

@@ -2,6 +2,7 @@
 // It builds both programs, starts them on a real API server and PostgreSQL, and measures case by case.
 // docs/performance.md explains the figures.
 import { parseArgs } from 'node:util';
+import { errorWords } from '../../../server/contract/error-words.ts';
 import { sumOf } from '../../support/series.ts';
 import { processorSeconds, processorSecondsOfAll, residentMiB } from '../machine.ts';
 import { heading } from '../report.ts';
@@ -153,6 +154,6 @@ Rest, a minute    ${still.serverPerMinute.toFixed(1)} requests to the server, ${
 try {
   await main();
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  say(errorWords(error));
   process.exitCode = 1;
 }
