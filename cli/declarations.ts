@@ -112,29 +112,41 @@ async function patiently<T>({ io }: Pick<Cli, 'io'>, what: string, work: Promise
   }
 }
 
+interface Asked {
+  manager: string;
+  prune?: boolean;
+  force?: boolean;
+  /** The realm isn't this document's to make. */
+  mustExist?: boolean;
+}
+
 /** The plan of a realm; with `revision` it is applied, where the realm still is at that revision. */
-export async function ask(
+export async function planOf(
   cli: Pick<Cli, 'io' | 'signal'>,
   { client }: Connection,
-  { realm, document, placeOf }: Merged,
-  { manager, prune = false, force = false }: { manager: string; prune?: boolean; force?: boolean },
+  { realm, document }: Merged,
+  { manager, prune = false, force = false, mustExist = false }: Asked,
   revision?: number,
 ): Promise<Plan> {
   const dryRun = revision === undefined;
+  const match = dryRun ? (mustExist ? '*' : undefined) : `"${revision}"`;
   const call = client.call(importRealm, {
     params: { realm },
     query: { manager, prune: `${prune}`, force: `${force}`, dryRun: `${dryRun}` },
     body: document,
-    headers: dryRun ? {} : { 'if-match': `"${revision}"` },
+    headers: match === undefined ? {} : { 'if-match': match },
     signal: cli.signal,
   });
-  const answer = patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
-  const { body } = await answer.catch((error) => {
-    throw inFiles(cli, error, { realm, placeOf });
-  });
+  const { body } = await patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
   if (!body) throw new ServerProblem(502, 'the server answered no plan');
   return body;
 }
+
+/** The same; what is refused is told. */
+export const ask: typeof planOf = (cli, connection, merged, asked, revision) =>
+  planOf(cli, connection, merged, asked, revision).catch((error) => {
+    throw inFiles(cli, error, merged);
+  });
 
 /** The plans of all realms. One that is refused is told and doesn't keep the others from being looked at. */
 export async function planAll(

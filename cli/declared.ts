@@ -15,8 +15,16 @@ import type { FileFault, Item, Path, Reading } from './files.ts';
 
 const NAMESPACE = 'default';
 
+export interface ResourceName {
+  kind: KindName;
+  namespace: string;
+  name: string;
+}
+
 /** A piece of a realm, and where it stands. */
 export interface Part {
+  /** What declares it, where that is a resource. */
+  resource?: ResourceName;
   realm: string;
   document: RealmDocument;
   item: Item;
@@ -195,7 +203,14 @@ function manifest(
     if (!read) return [];
     if (read instanceof z.ZodError) return zodFaults(item, read, ['spec'], object);
     const { realm: of, document } = read;
-    found.parts.push({ realm: of, document: withoutAbsent(document), item, object, pathOf: (at) => inSpec(kind, at) });
+    found.parts.push({
+      resource: { kind, namespace, name },
+      realm: of,
+      document: withoutAbsent(document),
+      item,
+      object,
+      pathOf: (at) => inSpec(kind, at),
+    });
     const subject = subjectsWithout(document);
     return absent.flatMap((ref) => {
       const secret = `${namespace}/${ref.name}`;

@@ -12,6 +12,8 @@ const WIDE = 160;
 /** A realm's plan, or why there is none. */
 export interface Planned {
   realm: string;
+  /** What it is the plan of, where that isn't all that the files declare of the realm. */
+  object?: string;
   plan: Plan;
   /** Secrets that no file holds. */
   notCompared: readonly MissingSecret[];
@@ -30,8 +32,8 @@ export function inSync({ plan, notCompared }: Planned): boolean {
 }
 
 export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
-  const { realm, plan, notCompared } = planned;
-  const title = paint(io, 'bold', `Realm ${plain(realm)}`);
+  const { realm, object, plan, notCompared } = planned;
+  const title = paint(io, 'bold', plain(object === undefined ? `Realm ${realm}` : `${object} in realm ${realm}`));
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
     ...handed(io, planned),
@@ -154,7 +156,8 @@ function value(of: unknown): string {
 export function sumText(all: readonly Planned[]): string {
   const sum = (of: 'create' | 'update' | 'delete') => all.reduce((n, { plan }) => n + plan.summary[of], 0);
   const conflicts = all.reduce((n, { plan }) => n + plan.conflicts.length, 0);
-  const where = all.length === 1 ? `realm ${all[0]?.realm}` : `${all.length} realms`;
+  const realms = new Set(all.map(({ realm }) => realm));
+  const where = realms.size === 1 ? `realm ${all[0]?.realm}` : `${realms.size} realms`;
   if (all.every(inSync)) return `In sync: ${where}.`;
   const counts = `${sum('create')} to create, ${sum('update')} to update, ${sum('delete')} to delete`;
   return `${counts}${conflicts > 0 ? `, ${conflicts} in conflict` : ''} in ${where}.`;

@@ -109,7 +109,7 @@ test('a server’s words cannot steer the terminal', () => {
 
 test('sums are over all realms, and what was done is said as done', () => {
   const one = planned({ summary: { create: 1, update: 2, delete: 0, text: '' } });
-  expect(sumText([one, one])).toBe('2 to create, 4 to update, 0 to delete in 2 realms.');
+  expect(sumText([one, { ...one, realm: 'shop' }])).toBe('2 to create, 4 to update, 0 to delete in 2 realms.');
   expect(sumText([planned({ inSync: true })])).toBe('In sync: realm acme.');
   expect(doneText(one.plan)).toBe('1 created, 2 updated');
 });

@@ -1,0 +1,70 @@
+// Owns: what a cluster's operator would do with resources that are only files yet: each is planned as its own manager.
+// Does not own: the operator's rules of who may declare what (operator/runtime); the comparing; that is the server's.
+// Implements: issue "CLI": the plan of a change that GitOps is going to apply.
+import { specPath } from '../operator/kinds/spec-path.ts';
+import { managersIn } from '../operator/resource.ts';
+import { ServerProblem } from '../server/contract/client.ts';
+import { getAdoption } from '../server/contract/realms.ts';
+import type { Cli, Connection } from './command.ts';
+import { ask, planOf, type Wanted } from './declarations.ts';
+import type { Part, ResourceName } from './declared.ts';
+import { Refused } from './faults.ts';
+import { merge } from './merge.ts';
+import { plain, say } from './output.ts';
+import type { Planned } from './plan.ts';
+
+type Resource = Part & { resource: ResourceName };
+
+/** @returns `waits`: some would wait for what others of the files make */
+export async function planAsOperator(
+  cli: Pick<Cli, 'io' | 'signal'>,
+  connection: Connection,
+  { realms, declared }: Wanted,
+  { cluster, force = false }: { cluster: string; force?: boolean },
+): Promise<{ plans: Planned[]; waits: boolean }> {
+  const resources = declared.parts.map(asResource).sort((a, b) => rank(a) - rank(b));
+  // what all of it together can't be is a fault, told with its place; what only waits for another is none
+  for (const whole of realms) await ask(cli, connection, whole, { manager: `k8s:${cluster}`, force: true });
+  const plans: Planned[] = [];
+  let waits = false;
+  for (const part of resources) {
+    const { object, resource, realm } = part;
+    const manager = `${managersIn(cluster, resource.namespace)}${resource.kind}/${resource.name}`;
+    try {
+      const [one] = merge([await asGuest(connection, part, cluster)]).realms;
+      if (!one) continue;
+      const mustExist = resource.kind !== 'Realm';
+      const plan = await planOf(cli, connection, one, { manager, prune: true, force, mustExist });
+      plans.push({ realm, object, plan, notCompared: declared.missing.filter((missing) => missing.object === object) });
+    } catch (error) {
+      if (!(error instanceof ServerProblem && [400, 404, 412].includes(error.status))) throw error;
+      waits = true;
+      say(cli.io, plain(`${object} would wait: ${whyNot(error, part)}`));
+    }
+  }
+  return { plans, waits };
+}
+
+function asResource(part: Part): Resource {
+  if (part.resource) return { ...part, resource: part.resource };
+  throw new Refused(`${part.item.file} holds a realm document`, 'An operator applies resources: leave --cluster out.');
+}
+
+function whyNot({ status, message, problem }: ServerProblem, { realm, resource }: Resource): string {
+  if (status !== 400) return `there is no realm ${realm} yet`;
+  const faults = problem?.errors?.map((fault) => `${specPath(resource.kind, fault.path)}: ${fault.message}`) ?? [];
+  return faults.join('; ') || message;
+}
+
+/** The Realm first: the others attach to it. */
+const rank = ({ resource }: Resource): number => (resource.kind === 'Realm' ? 0 : 1);
+
+/** Away from its Realm's namespace a workload never acts as an administrator, and the operator says so to the server. */
+async function asGuest({ client }: Connection, part: Resource, cluster: string): Promise<Part> {
+  const { workloadIdentity } = part.document;
+  if (!workloadIdentity) return part;
+  const { body } = await client.call(getAdoption, { params: { realm: part.realm } });
+  if (!body?.createdBy || body.createdBy.startsWith(managersIn(cluster, part.resource.namespace))) return part;
+  const guests = workloadIdentity.map((one) => ({ ...one, adminAccess: false }));
+  return { ...part, document: { ...part.document, workloadIdentity: guests } };
+}
