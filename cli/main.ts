@@ -21,8 +21,8 @@ const io: Io = {
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort(new Interrupted()));
 process.once('SIGTERM', () => interrupt.abort(new Interrupted()));
-// `realmctl … | head`
-stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2));
+// `realmctl … | head`: ends as SIGPIPE would have ended it. It is not 0: what was asked for may be half done.
+stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 2));
 
 /** Whatever is being waited for, Ctrl-C ends the waiting. */
 const interruptible: typeof fetch = (input, init) =>
