@@ -63,7 +63,7 @@ interface Common {
 
 export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, details, looked, applied, writing, metrics, log, now } = options;
-  const remove = createDeletion({ client, clusterName, now });
+  const remove = createDeletion({ client, clusterName, mayDeclare: realms.mayDeclare, now });
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
     const resource = source.get(key);

@@ -8,6 +8,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { managersOf } from '../managers.ts';
 import { managerOf, type Resource } from '../resource.ts';
 import { Waiting } from './outcome.ts';
+import type { Realms } from './realms.ts';
 
 /** What of a kind deletion goes by. */
 type Rules = Pick<Kind<{ realm: string }>, 'attached' | 'deletionPolicy'>;
@@ -31,18 +32,30 @@ function aimOf(spec: unknown, kind: Rules): Aim | undefined {
 
 const ofRealmResource = (manager: string): boolean => /^k8s:[^/]+\/[^/]+\/Realm\//.test(manager);
 
-export function createDeletion({ client, clusterName, now }: { client: Client; clusterName: string; now(): Date }) {
+export function createDeletion({
+  client,
+  clusterName,
+  mayDeclare,
+  now,
+}: {
+  client: Client;
+  clusterName: string;
+  mayDeclare: Realms['mayDeclare'];
+  now(): Date;
+}) {
   /**
    * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
-   * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, and a realm
-   * that another Realm resource manages, too, isn't its alone.
+   * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, one that may not
+   * declare the realm any more has lost it, and a realm that another Realm resource manages, too, isn't its alone.
    */
-  async function isTheirs(realm: string, manager: string): Promise<boolean> {
+  async function isTheirs(resource: Resource, realm: string): Promise<boolean> {
     if (realm === MASTER) return false;
-    const adoption = await client.call(getAdoption, { params: { realm } });
+    const { body: adoption } = await client.call(getAdoption, { params: { realm } });
+    if (!adoption || !mayDeclare(resource, realm, adoption)) return false;
+    const manager = managerOf(clusterName, resource);
     const managers = await managersOf(client, realm);
     if (managers.some((other) => other !== manager && ofRealmResource(other))) return false;
-    return adoption.body?.createdBy === manager || managers.includes(manager);
+    return adoption.createdBy === manager || managers.includes(manager);
   }
 
   async function release(realm: string, manager: string, objects: 'delete' | 'keep'): Promise<string> {
@@ -71,7 +84,7 @@ export function createDeletion({ client, clusterName, now }: { client: Client; c
     const manager = managerOf(clusterName, resource);
     try {
       if (policy === 'Retain') return await release(realm, manager, 'keep');
-      if (!kind.attached && (await isTheirs(realm, manager))) {
+      if (!kind.attached && (await isTheirs(resource, realm))) {
         await client.call(deleteRealm, { params: { realm } });
         return `deleted the realm ${realm}`;
       }

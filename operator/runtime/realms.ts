@@ -15,6 +15,8 @@ import { selects } from './selector.ts';
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
   admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<Standing>;
+  /** Whether a Realm resource may speak for a realm that is there, by what the server says of it. */
+  mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
 }
 
 export interface RealmsOptions {
@@ -33,6 +35,7 @@ export interface RealmsOptions {
 
 export function createRealms(options: RealmsOptions): Realms {
   const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+  const mayDeclare: Realms['mayDeclare'] = (...asked) => declares({ clusterName, operatorNamespace }, ...asked);
 
   /** Resources of kind Realm that name the realm; whether they may is another question. */
   const declaring = (realm: string): Resource[] =>
@@ -79,14 +82,6 @@ export function createRealms(options: RealmsOptions): Realms {
 
   const adoptionOf = async (realm: string): Promise<Adoption | undefined> =>
     (await client.call(getAdoption, { params: { realm } }).catch(absent))?.body;
-
-  /** By what the server says of the realm: whose it is, and whom an administrator lets adopt it. */
-  function mayDeclare(resource: Resource, realm: string, { createdBy, managers }: Adoption): boolean {
-    if (resource.metadata.namespace === operatorNamespace) return true;
-    if (realm === MASTER) return false;
-    const manager = managerOf(clusterName, resource);
-    return createdBy === manager || managers.some((pattern) => matches(pattern, manager));
-  }
 
   /** Whether a Realm resource lets a namespace attach, going by its spec alone. */
   async function letsIn({ metadata, spec }: Resource, realm: string, namespace: string): Promise<boolean> {
@@ -155,6 +150,8 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   return {
+    mayDeclare,
+
     async admit(resource, kind, spec) {
       if (kind.givesAdminRoles?.(spec) && resource.metadata.namespace !== operatorNamespace) {
         throw new Stalled('AdminRoles', "admin roles can be given only from the operator's own namespace");
@@ -165,6 +162,19 @@ export function createRealms(options: RealmsOptions): Realms {
       return { atHome: true, trusted: true, homes, isNew };
     },
   };
+}
+
+/** By what the server says of the realm: whose it is, and whom an administrator lets adopt it. */
+export function declares(
+  { clusterName, operatorNamespace }: Pick<RealmsOptions, 'clusterName' | 'operatorNamespace'>,
+  resource: Resource,
+  realm: string,
+  { createdBy, managers }: Adoption,
+): boolean {
+  if (resource.metadata.namespace === operatorNamespace) return true;
+  if (realm === MASTER) return false;
+  const manager = managerOf(clusterName, resource);
+  return createdBy === manager || managers.some((pattern) => matches(pattern, manager));
 }
 
 const goesByLabels = ({ spec }: Resource): boolean =>

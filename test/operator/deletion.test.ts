@@ -4,10 +4,11 @@ import { flow as flowKind } from '../../operator/kinds/flow.ts';
 import { realm as realmKind } from '../../operator/kinds/realm.ts';
 import { keyOfResource, managerOf, type Resource, resourceOf } from '../../operator/resource.ts';
 import { createDeletion } from '../../operator/runtime/deletion.ts';
+import { declares } from '../../operator/runtime/realms.ts';
 import { startOperator } from '../../operator/start.ts';
 import { createClient, deleteClient } from '../../server/contract/clients.ts';
 import { listFlows } from '../../server/contract/flows.ts';
-import { createRealm, getRealm } from '../../server/contract/realms.ts';
+import { createRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { listRoles } from '../../server/contract/roles.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { importRealm, listManagers, type RealmDocument } from '../../server/contract/transfer.ts';
@@ -31,6 +32,7 @@ const remove = (resource: Resource, secondsLater = 3600) =>
   createDeletion({
     client: server.admin,
     clusterName: CLUSTER,
+    mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
     now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
   })(resource, resource.kind === 'Realm' ? realmKind : flowKind);
 const applied = (resource: Resource, realm: string, body: RealmDocument) =>
@@ -61,6 +63,7 @@ test('a realm that another Realm resource manages, too, stays: only what this on
   const [mine, theirs] = [declaring(realm), declaring(realm, {}, 'theirs')];
   await applied(mine, realm, { roles: [{ name: 'mine' }] });
   await applied(theirs, realm, { roles: [{ name: 'theirs' }] });
+  await server.admin.call(putAdoption, { params: { realm }, body: { managers: ['k8s:*/theirs/*'] } });
   expect(await remove(mine)).toBe('removed from the realm shared');
   const { body: roles } = await server.admin.call(listRoles, { params: { realm } });
   expect(roles?.map(({ name }) => name)).toContain('theirs');

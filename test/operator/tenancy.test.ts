@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { putClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { listClients } from '../../server/contract/clients.ts';
-import { createRealm, getRealm } from '../../server/contract/realms.ts';
+import { createRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
@@ -205,4 +205,20 @@ test('let in no more: what was made stays, no change of it is applied, and it ca
   await site.folder.remove('mine.yaml');
   await operator.gone('Webhook', 'listen', 'shop');
   expect(await urls()).toEqual([]);
+});
+
+test('who may adopt a realm no more can’t take it along by deleting the resource', async () => {
+  const { admin } = site.server;
+  const params = { realm: site.realm };
+  await admin.call(createRealm, { body: { realm: site.realm, displayName: 'Theirs' } });
+  await admin.call(putAdoption, { params, body: { managers: ['k8s:*/shop/*'] } });
+  const spec = { realm: site.realm, deletionPolicy: 'Delete', settings: { welcomeText: 'Hello' } };
+  await site.folder.write('realm.yaml', resource('Realm', 'mine', spec, inShop));
+  const operator = await begin();
+  await operator.ready('Realm', 'mine', 'shop');
+  await admin.call(putAdoption, { params, body: { managers: [] } });
+  await site.folder.remove('realm.yaml');
+  await operator.gone('Realm', 'mine', 'shop');
+  expect((await admin.call(getRealm, { params })).body?.displayName).toBe('Theirs');
+  expect((await admin.call(getSettings, { params })).body?.welcomeText).toBe(null);
 });
