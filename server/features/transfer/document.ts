@@ -66,14 +66,11 @@ export async function readDocument(
     return [];
   }
 
-  async function take(slice: Slice): Promise<void> {
-    if (faults.length >= MOST_FAULTS) refuse(faults);
+  function take(slice: Slice): void {
     if (slice.key !== 'users') {
       faults.push(...config(slice));
       return;
     }
-    if (!hasUsers) await users.begin();
-    hasUsers = true;
     const { index, text } = slice;
     if (text === undefined) return;
     if (index === undefined) faults.push({ path: 'users', message: 'must be a list' });
@@ -89,7 +86,12 @@ export async function readDocument(
     const slices = queue;
     queue = [];
     for (const slice of slices) {
-      await take(slice);
+      if (faults.length >= MOST_FAULTS) refuse(faults);
+      if (slice.key === 'users' && !hasUsers) {
+        hasUsers = true;
+        await users.begin();
+      }
+      take(slice);
       if (performance.now() < until) continue;
       await new Promise((resolve) => setImmediate(resolve));
       until = performance.now() + SLICE_MS;

@@ -11,6 +11,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import { type CopyIn, copyInto, copyOut, copyRow, literal, pgArray } from '../../db/bulk.ts';
 import { clientRoleKey, issuesAt } from '../../http/document.ts';
 import type { UserSink } from '../transfer/document.ts';
+import { isPlainUser } from './plain-user.ts';
 
 const COLUMNS =
   'import_user (import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
@@ -43,15 +44,16 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     let copy: CopyIn | undefined;
     let buffer = '';
     let count = 0;
-    // Few combinations occur, though users are many.
-    const combinations = new Map<string, string>();
+    // Mostly what the user before declared.
+    let fields: string[] = [];
+    let declared = pgArray(fields);
     function fieldsOf(user: UserDocument): string {
-      const fields = Object.keys(user);
-      const known = combinations.get(fields.join());
-      if (known !== undefined) return known;
-      const text = pgArray(fields.filter((field) => field !== 'username'));
-      combinations.set(fields.join(), text);
-      return text;
+      const found = Object.keys(user);
+      if (found.length !== fields.length || found.some((field, i) => field !== fields[i])) {
+        fields = found;
+        declared = pgArray(fields.filter((field) => field !== 'username'));
+      }
+      return declared;
     }
 
     function rowOf(user: UserDocument, n: number): string {
@@ -84,6 +86,10 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         'create',
       ]);
     }
+    function keep(user: UserDocument, n: number): void {
+      buffer += rowOf(user, n);
+      count += 1;
+    }
     return {
       importId,
       declares,
@@ -93,6 +99,10 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         copy = await copyInto(databaseUrl, COLUMNS);
       },
       add(value, path, n) {
+        if (isPlainUser(value)) {
+          keep(value, n);
+          return [];
+        }
         const parsed = UserDocument.safeParse(value);
         if (!parsed.success) return issuesAt(path, parsed.error);
         const { createdAt } = parsed.data;
@@ -102,8 +112,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
           credentialFaults(c, `${path}.credentials[${i}]`),
         );
         if (faults.length > 0) return faults;
-        buffer += rowOf(parsed.data, n);
-        count += 1;
+        keep(parsed.data, n);
         return [];
       },
       async flush() {
