@@ -3,7 +3,7 @@
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { errorWords } from '../server/contract/error-words.ts';
+import { because, errorWords } from '../server/contract/error-words.ts';
 
 /** Asked for wrongly, or not allowed; `hint` says what to do about it. */
 export class Refused extends Error {
@@ -60,14 +60,4 @@ function serverFault({ status, message, problem, retryAfterSeconds, cause }: Ser
   if (status === 401) lines.push('Sign in again: realmctl login <server>');
   if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
   return { code: away(status) ? 3 : 2, lines };
-}
-
-/** fetch hides the reason one or two causes down. */
-function because(cause: unknown): string {
-  let inner = cause;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  if (!(inner instanceof Error)) return '';
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
-  const words = inner.message || code;
-  return words ? `: ${words}` : '';
 }

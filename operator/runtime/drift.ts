@@ -2,7 +2,7 @@
 // It never compares configuration; it only says whom to look at. What differs is for the server's plan to say, and what
 // follows from it for controller.ts (converge). Decisions "Custom resources" (drift), "revision".
 import type { Client } from '../../server/contract/client.ts';
-import { errorWords } from '../../server/contract/error-words.ts';
+import { because, errorWords } from '../../server/contract/error-words.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import type { Timers } from './queue.ts';
 
@@ -85,7 +85,7 @@ export function createDrift({
       take(found);
     } catch (error) {
       answered?.(false);
-      if (!away) log(`cannot ask the server for changes: ${errorWords(error)}`);
+      if (!away) log(`cannot ask the server for changes: ${errorWords(error)}${because(Object(error).cause)}`);
       away = true;
     }
   }
