@@ -50,14 +50,17 @@ export function processorSecondsOfAll(pid: number): number {
   return total;
 }
 
-/** Microseconds of a process' time for each request of some windows: other people's load on the machine moves it little. */
-export function costOf(pid: number) {
+/**
+ * Microseconds of a process' time for each request of some windows: other people's load on the machine moves it little.
+ * @param seconds how its time is read: alone, or with its children
+ */
+export function costOf(pid: number, seconds: (pid: number) => number | undefined = processorSeconds) {
   const costs: number[] = [];
   return {
     async of<Told extends { done: number }>(window: () => Promise<Told>): Promise<Told> {
-      const before = processorSeconds(pid) ?? Number.NaN;
+      const before = seconds(pid) ?? Number.NaN;
       const told = await window();
-      costs.push((((processorSeconds(pid) ?? Number.NaN) - before) / told.done) * 1e6);
+      costs.push((((seconds(pid) ?? Number.NaN) - before) / told.done) * 1e6);
       return told;
     },
     median: (): number => costs.toSorted((a, b) => a - b)[Math.floor(costs.length / 2)] ?? Number.NaN,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { authorizePostRoute, authorizeRoute } from '../../contract/oauth.ts';
 import { formOf, paramsOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import type { Authorization } from './service.ts';
+import { type Authorization, resumePath } from './service.ts';
 
 const LONGEST_QUERY = 12_000;
 /** What this feature gave the sign-in to keep. */
@@ -12,11 +12,12 @@ const Kept = z.object({ text: z.string() });
 
 /** What of features/sign-in is used here. */
 export interface Finished {
-  finished(
+  take(
+    reply: FastifyReply,
     request: FastifyRequest,
     realm: string,
+    continueAt: string,
   ): Promise<{ request: unknown; done: { sessionId: string } } | undefined>;
-  discard(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<void>;
 }
 
 export function authorizeRoutes(
@@ -40,13 +41,12 @@ export function authorizeRoutes(
 
   app.get('/realms/:realm/oauth2/authorize/resume', { schema: { hide: true } }, async (request, reply) => {
     const realm = realmOf(request);
-    const finished = await signIns.finished(request, realm);
+    // Once: who comes this way again has to prove anew what the request asks for.
+    const finished = await signIns.take(reply, request, realm, resumePath(realm));
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success) {
       throw new OAuthError('invalid_request', 'The sign-in has expired: go back to the application');
     }
-    // Once: who comes this way again has to prove anew what the request asks for.
-    await signIns.discard(reply, request, realm);
     return authorization.resume(request, reply, realm, { ...kept.data, sessionId: finished.done.sessionId });
   });
 

@@ -21,6 +21,9 @@ import { insertCode } from './store.ts';
 
 const CODE_MS = 60_000;
 
+/** Where a sign-in goes on: routes.ts answers there. */
+export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
+
 /** What of features/sign-in is used here. */
 export interface SignIns {
   begin(
@@ -150,7 +153,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       // Somebody else may want to sign in where an account is to be chosen.
       ...(session && !asked.prompt.has('select_account') ? { session } : {}),
       request: { text: asked.text },
-      continueAt: `/realms/${realm}/oauth2/authorize/resume`,
+      continueAt: resumePath(realm),
       redirectTo: asked.redirectUri,
     });
   }

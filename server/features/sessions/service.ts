@@ -167,15 +167,10 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
         level_of_assurance: proof.level,
         methods: [...proof.methods],
       };
-      await store.insert(tx.sql, realm, row);
-      if (policy.maxConcurrentSessions > 0) {
-        const over = await store.removeOldest(
-          tx.sql,
-          realm,
-          row.user_id,
-          policy.maxConcurrentSessions,
-          cutoffsOf(policy, now()),
-        );
+      const most = policy.maxConcurrentSessions;
+      await store.insert(most > 0 ? tx.sql : tx.atLast, realm, row);
+      if (most > 0) {
+        const over = await store.removeOldest(tx.sql, realm, row.user_id, most, cutoffsOf(policy, now()));
         for (const { id } of over) ended(tx, realm, by, id, proof.user, 'limit');
       }
       return { session: toSession(realm, row), token };

@@ -1,6 +1,7 @@
 // SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 
 export interface SessionRow {
   id: string;
@@ -54,7 +55,7 @@ export const list = (
     ${page.after ? fragment`and (s.started_at, s.id) < (${page.after.startedAt}, ${page.after.id})` : fragment``}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
 
-export const insert = (sql: Sql, realm: string, s: Omit<SessionRow, 'username'>) => sql`
+export const insert = (run: Sql | Tx['atLast'], realm: string, s: Omit<SessionRow, 'username'>) => run`
   insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
     remember_me, authenticated_at, level_of_assurance, methods)
   values (${realm}, ${s.id}, ${s.token_hash}, ${s.user_id}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},

@@ -50,7 +50,7 @@ export interface BeginInput {
   forced: boolean;
   loginHint?: string | undefined;
   session?: SsoSession | undefined;
-  /** The caller's own; given back by {@link SignIns.finished}. */
+  /** The caller's own; given back by {@link SignIns.take}. */
   request: unknown;
   /** Where to go afterwards: a path of this server. */
   continueAt: string;
@@ -202,20 +202,18 @@ export function createSignIns(deps: SignInDeps) {
       return loaded.state.continueAt;
     },
 
-    /** What the request's sign-in came to, for whoever began it. */
-    async finished(
+    /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */
+    async take(
+      reply: FastifyReply,
       request: FastifyRequest,
       realm: string,
-    ): Promise<{ signIn: SignInState; request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
-      const state = (await load(request, realm))?.state;
-      return state?.done && { signIn: state, request: state.request, done: state.done };
-    },
-
-    /** Forgets the request's sign-in. */
-    async discard(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<void> {
+      continueAt: string,
+    ): Promise<{ request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
       const token = request.cookies[SIGN_IN_COOKIE];
-      if (token) await store.remove(sql, realm, sha256(token));
+      const state = token ? await store.take(sql, realm, sha256(token), continueAt, now()) : undefined;
+      if (!state?.done) return undefined;
       void reply.clearCookie(SIGN_IN_COOKIE, cookieOptions(realm));
+      return { request: state.request, done: state.done };
     },
   };
 }

@@ -21,5 +21,17 @@ export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInSta
       where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`
   ).length > 0;
 
-export const remove = (sql: Sql, realm: string, id: Buffer) =>
-  sql`delete from sign_in where realm_id = ${realm} and id = ${id}`;
+/** Reads a sign-in that is done and leads to `continueAt`, and forgets it: it leads there once. */
+export async function take(
+  sql: Sql,
+  realm: string,
+  id: Buffer,
+  continueAt: string,
+  now: Date,
+): Promise<SignInState | undefined> {
+  const [row] = await sql<{ state: unknown }>`
+    delete from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}
+      and state ? 'done' and state ->> 'continueAt' = ${continueAt}
+    returning state`;
+  return row && SignInState.safeParse(row.state).data;
+}

@@ -2,7 +2,7 @@
 import { type Bench, type Case, median, number, resultOf, windows } from '../bench.ts';
 import type { FlowName } from '../flows.ts';
 import type { Load, LoadAsk } from '../load.ts';
-import { cores } from '../machine.ts';
+import { cores, costOf, processorSecondsOfAll } from '../machine.ts';
 import { startWorker } from '../processes.ts';
 
 const LOGIN_CONNECTIONS = 16;
@@ -31,17 +31,31 @@ async function passwordLogins(bench: Bench) {
   await everywhere(bench);
   const logins = await loadOf(bench, 'login', LOGIN_CONNECTIONS);
   const hashing = startWorker<{ seconds: number }, number>('yardsticks/hashing.ts', [String(cores)]);
+  const { serverPid, postgresPid } = await bench.target();
+  const server = costOf(serverPid);
+  const database = costOf(postgresPid, processorSecondsOfAll);
+  const hash = costOf(hashing.pid);
+  async function hashes(): Promise<number> {
+    const seconds = Math.min(2, bench.seconds / 2);
+    let rate = 0;
+    await hash.of(async () => {
+      rate = await hashing.ask({ seconds });
+      return { done: rate * seconds };
+    });
+    return rate;
+  }
   try {
     await logins.run(bench.seconds);
-    const taken = await windows(
-      bench.rounds,
-      () => hashing.ask({ seconds: Math.min(2, bench.seconds / 2) }),
-      async () => (await logins.run(bench.seconds)).perSecond,
-    );
+    const taken = await windows(bench.rounds, hashes, async () => {
+      const window = await server.of(() => database.of(() => logins.run(bench.seconds)));
+      return window.perSecond;
+    });
     return resultOf(
       taken,
-      (rate, hashes) =>
-        `${number(rate)} people/s, four requests each, of ${number(hashes)} hashes/s in ${cores} threads`,
+      (rate, limit) =>
+        `${number(rate)} people/s, four requests each, of ${number(limit)} hashes/s in ${cores} threads; ` +
+        `${number(server.median())} µs of processor each and ${number(database.median())} of the database's, ` +
+        `beside ${number(hash.median())} for a hash`,
     );
   } finally {
     await Promise.all([logins.stop(), hashing.stop()]);
