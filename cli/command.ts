@@ -2,7 +2,7 @@
 // Does not own: the commands (commands/<noun>.ts), signing in (connect.ts), printing (output.ts).
 // Implements: decisions "Import, export, plan" as a program, `realmctl`; issue "CLI": exit codes 0, 1, 2, 3.
 import type { Readable, Writable } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Client } from '../server/contract/client.ts';
 import { RealmName } from '../server/contract/names.ts';
 import { ManagerName } from '../server/contract/transfer.ts';
@@ -53,6 +53,10 @@ export function realmName(value: string): string {
   if (!RealmName.safeParse(value).success) throw new Refused(`${value} is not the name of a realm`);
   return value;
 }
+
+/** `-r`, without which the command has nothing to look at. */
+export const addRealm = (command: Command): Command =>
+  command.addOption(new Option('-r, --realm <realm>', 'the realm').argParser(realmName).makeOptionMandatory());
 
 /** For an argument or an option that names a manager. */
 export function managerName(value: string): string {

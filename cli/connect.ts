@@ -9,8 +9,8 @@ import { Refused } from './faults.ts';
 import { clientCredentials } from './oauth.ts';
 import { type Access, accessOf } from './sessions.ts';
 
-/** A plan of a large realm takes its time. */
-const TIMEOUT_MS = 600_000;
+/** A plan of a large realm takes its time; longer than this Node's fetch itself waits for no answer. */
+const TIMEOUT_MS = 300_000;
 
 export type Fetch = typeof globalThis.fetch;
 export type Authorize = Parameters<typeof createClient>[0]['authorize'];

@@ -1,6 +1,7 @@
 // What `describe` shows of an object beside its own fields: what belongs to it, and what happened to it lately.
 // Whatever the caller may not see is said to be so; the rest is shown.
 import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
+import { ServerProblem } from '../server/contract/client.ts';
 import { listEvents } from '../server/contract/events.ts';
 import type { Execution } from '../server/contract/flows.ts';
 import { listKeys } from '../server/contract/keys.ts';
@@ -11,7 +12,7 @@ import { listManagers } from '../server/contract/transfer.ts';
 import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './kind-table.ts';
-import { allowed, type Found, type Kind, type Scope } from './kinds.ts';
+import type { Found, Kind, Scope } from './kinds.ts';
 
 /** In the order in which they are shown; by name in JSON. */
 export type Details = Record<string, unknown>;
@@ -26,6 +27,17 @@ export async function detailsOf(kind: Kind, scope: Scope, found: Found): Promise
     if (answer !== undefined) details[title] = answer;
   }
   return details;
+}
+
+/** What may be missing, or not be this person's to see: then it isn't shown, and that is said. */
+async function allowed<T>(work: () => Promise<T>): Promise<T | 'not permitted' | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServerProblem && error.status === 403) return 'not permitted';
+    if (error instanceof ServerProblem && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 const field = (found: Found, name: string): string => String(Reflect.get(found.value, name) ?? '');

@@ -2,7 +2,7 @@
 // Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: issue "CLI": get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
 import type { z } from 'zod';
-import { type Answer, address, type Client, ServerProblem } from '../server/contract/client.ts';
+import { type Answer, address, type Client } from '../server/contract/client.ts';
 import type { Route } from '../server/contract/route.ts';
 import type { Connection } from './command.ts';
 import { Refused } from './faults.ts';
@@ -151,15 +151,4 @@ export async function read<T>(
     value: route.response.parse(await response.json()),
     managedBy: managed === '' ? [] : managed.split(', ').map(decodeURI),
   };
-}
-
-/** What may be missing, or not be this person's to see: then it isn't shown, and that is said. */
-export async function allowed<T>(work: () => Promise<T>): Promise<T | 'not permitted' | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ServerProblem && error.status === 403) return 'not permitted';
-    if (error instanceof ServerProblem && error.status === 404) return undefined;
-    throw error;
-  }
 }

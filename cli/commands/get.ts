@@ -1,6 +1,6 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for people and as data for programs.
 import { type Command, Option } from 'commander';
-import { type Cli, examples, type Register, realmName } from '../command.ts';
+import { addRealm, type Cli, examples, type Register } from '../command.ts';
 import { Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';
@@ -60,9 +60,6 @@ function register(get: Command, kind: Kind, cli: Cli): void {
     else await show(cli, kind, scope, options);
   });
 }
-
-export const addRealm = (command: Command): Command =>
-  command.addOption(new Option('-r, --realm <realm>', 'the realm').argParser(realmName).makeOptionMandatory());
 
 async function showOne(cli: Cli, kind: Kind, scope: Scope, word: string, { output }: Options): Promise<void> {
   const found = await kind.find(scope, word);

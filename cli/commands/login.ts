@@ -153,8 +153,10 @@ async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Pro
 
 const forget = (file: ContextFile, name: string) =>
   file.update(async (stored) => {
-    const { session: _, ...rest } = stored.contexts[name] ?? { server: '', realm: MASTER };
-    return stored.contexts[name] ? { ...stored, contexts: { ...stored.contexts, [name]: rest } } : undefined;
+    const found = stored.contexts[name];
+    if (!found) return undefined;
+    const { session: _, ...rest } = found;
+    return { ...stored, contexts: { ...stored.contexts, [name]: rest } };
   });
 
 async function revoke(server: string, realm: string, token: string, fetch: Fetch, signal: AbortSignal): Promise<void> {
