@@ -24,7 +24,7 @@ export interface AdminSurface {
     /** The caller's home realm. */
     home?: string;
     by: By;
-    permission: Permission | 'csrf';
+    permission: Permission | 'csrf' | 'privilege-escalation';
     method: string;
     path: string;
   }): Promise<void>;
@@ -45,9 +45,29 @@ const realmOf = (request: FastifyRequest): string | undefined => {
 
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
 export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
-  app.setErrorHandler((error, request, reply) => {
+  const deny = (
+    request: FastifyRequest,
+    principal: Principal,
+    permission: Permission | 'csrf' | 'privilege-escalation',
+  ): Promise<void> =>
+    surface.denied({
+      realm: realmOf(request) ?? principal.realm,
+      home: principal.realm,
+      by: byPrincipal(principal, request.ip),
+      permission,
+      method: request.method,
+      path: request.url.split('?')[0] ?? '',
+    });
+
+  app.setErrorHandler(async (error, request, reply) => {
+    const { status, code } = problemOf(error);
     // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
-    if (problemOf(error).status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
+    if (status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
+    // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
+    if (code === 'privilege-escalation' && request.principal)
+      await deny(request, request.principal, code).catch((failure: unknown) =>
+        request.log.error({ err: failure }, 'a denied request could not be audited'),
+      );
     return sendProblem(error, request, reply);
   });
   // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
@@ -62,16 +82,8 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     const { principal, cookie } = await identify(request, surface);
     request.principal = principal;
     const realm = realmOf(request) ?? '-';
-    const by = byPrincipal(principal, request.ip);
     const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
-      await surface.denied({
-        realm: realm === '-' ? principal.realm : realm,
-        home: principal.realm,
-        by,
-        permission,
-        method: request.method,
-        path: request.url.split('?')[0] ?? '',
-      });
+      await deny(request, principal, permission);
       throw problem;
     };
     if (cookie) {

@@ -89,7 +89,7 @@ export function createTransfer({
   const gate = createGate({ atOnce: AT_ONCE });
   const everyKind = new Map(parts.map((part) => [part.kind, part]));
 
-  /** A refusal for want of rights is audited like any other on the admin surface. */
+  /** A refusal for want of rights is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(
     { principal, by, realm }: Pick<ImportRequest, 'principal' | 'by' | 'realm'>,
     { method, path }: { method: string; path: string },
@@ -98,7 +98,7 @@ export function createTransfer({
     try {
       return await work();
     } catch (error) {
-      if (error instanceof Problem && error.status === 403) {
+      if (error instanceof Problem && error.status === 403 && error.code !== 'privilege-escalation') {
         const permission = error.extra?.permission;
         const what = typeof permission === 'string' ? permission : error.code;
         await denied({ realm, home: principal.realm, by, permission: what, method, path });

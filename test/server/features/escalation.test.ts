@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
+import { listEvents } from '../../../server/contract/events.ts';
 import { builtInAdminRoles, type Permission } from '../../../server/contract/permissions.ts';
 import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import * as users from '../../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
 import { newId } from '../../../server/crypto/ids.ts';
@@ -216,4 +218,23 @@ describe('who may write the realm itself and no more', () => {
     expect((await allow(some, 'k8s:prod/identity/*')).body?.managers).toEqual(['k8s:prod/identity/*']);
     expect((await allow(some)).body?.managers).toEqual([]);
   });
+});
+
+test('who asks for more than they hold is in the audit log, once for each time, whatever they tried', async () => {
+  const tries = async () =>
+    (await server.admin.call(listEvents, { params, query: { type: 'ACCESS_DENIED', limit: 1000 } })).body ?? [];
+  const before = (await tries()).length;
+  await expect(userManager.call(users.setPassword, { params: { realm, userId: boss }, body: { password } }))
+    .rejects //
+    .toMatchObject(refused);
+  const body = { clients: [{ clientId: 'robot', secret: 'a secret of my own, that is long enough' }] };
+  await expect(clientManager.call(importRealm, { params, query: { manager: 'me' }, body })).rejects.toMatchObject({
+    status: 403,
+  });
+  const found = (await tries()).slice(0, 2);
+  expect(await tries()).toHaveLength(before + 2);
+  expect(found.map(({ data }) => [data.permission, data.path])).toEqual([
+    ['privilege-escalation', `/admin/realms/${realm}/import`],
+    ['privilege-escalation', `/admin/realms/${realm}/users/${boss}/password`],
+  ]);
 });
