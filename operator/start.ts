@@ -3,7 +3,7 @@
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
 import { flow } from './kinds/flow.ts';
-import type { Kind } from './kinds/kind.ts';
+import type { AnyKind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
 import { webhook } from './kinds/webhook.ts';
 import { workloadIdentity } from './kinds/workload-identity.ts';
@@ -54,8 +54,8 @@ export interface Operator {
 const RESYNC_MS = 10 * 60_000;
 
 /** Each kind's own spec type ends here: the frame parses with the kind's schema before it calls the kind. */
-const kinds = new Map<string, Kind<{ realm: string }>>();
-for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as Kind<{ realm: string }>);
+const kinds = new Map<string, AnyKind>();
+for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as AnyKind);
 
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { source, client, clusterName, timers = systemTimers, log, concurrency = 4, metrics } = options;

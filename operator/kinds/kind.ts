@@ -36,6 +36,9 @@ export interface Kind<Spec extends { realm: string }> {
   status(spec: Spec, context: Pick<Context, 'metadata' | 'clusterIssuer'>): Record<string, unknown>;
 }
 
+/** To those who ask all kinds alike; the kind's schema has parsed the spec that they give it. */
+export type AnyKind = Kind<{ realm: string }>;
+
 /** The spec can't become a document; the message is for the resource's condition. */
 export class Unusable extends Error {}
 

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
-import { type Kind, secretName } from '../kinds/kind.ts';
+import { type AnyKind, secretName } from '../kinds/kind.ts';
 import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
@@ -31,7 +31,7 @@ import { applyPlan, dryRun } from './server-plan.ts';
 export interface ControllerOptions {
   source: Source;
   client: Client;
-  kinds: ReadonlyMap<string, Kind<{ realm: string }>>;
+  kinds: ReadonlyMap<string, AnyKind>;
   /** Names the cluster in managers' names. */
   clusterName: string;
   realms: Realms;
@@ -78,7 +78,7 @@ export function createController(options: ControllerOptions) {
   }
 
   /** The pass proper; every failure becomes an outcome. @returns undefined where the resource is gone */
-  async function settle(resource: Resource, kind: Kind<{ realm: string }>): Promise<Result | undefined> {
+  async function settle(resource: Resource, kind: AnyKind): Promise<Result | undefined> {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
       if (!parsed.success) {
@@ -107,7 +107,7 @@ export function createController(options: ControllerOptions) {
     }
   }
 
-  async function secretsOf(resource: Resource, refs: ReturnType<Kind<{ realm: string }>['secrets']>) {
+  async function secretsOf(resource: Resource, refs: ReturnType<AnyKind['secrets']>) {
     const values = new Map<string, string>();
     const { namespace } = resource.metadata;
     for (const name of new Set(refs.map((ref) => ref.name))) {
@@ -186,7 +186,7 @@ export function createController(options: ControllerOptions) {
     return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, ...last } };
   }
 
-  async function finalize(resource: Resource, kind: Kind<{ realm: string }>): Promise<Outcome | undefined> {
+  async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
     if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;
     try {
       const abandoned = resource.metadata.annotations[ABANDON] === 'true';

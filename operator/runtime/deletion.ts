@@ -4,14 +4,14 @@ import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { RealmName } from '../../server/contract/names.ts';
 import { deleteRealm, getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { releaseManager } from '../../server/contract/transfer.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { AnyKind } from '../kinds/kind.ts';
 import { managersOf } from '../managers.ts';
 import { managerOf, type Resource } from '../resource.ts';
 import { Waiting } from './outcome.ts';
 import type { Realms } from './realms.ts';
 
 /** What of a kind deletion goes by. */
-type Rules = Pick<Kind<{ realm: string }>, 'attached' | 'deletionPolicy'>;
+type Rules = Pick<AnyKind, 'attached' | 'deletionPolicy'>;
 
 interface Aim {
   realm: string;

@@ -5,7 +5,7 @@ import { allRows, type Client, ServerProblem } from '../../server/contract/clien
 import { listClients } from '../../server/contract/clients.ts';
 import { type Adoption, getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { AnyKind } from '../kinds/kind.ts';
 import { managerOf, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import type { Standing } from './claims.ts';
@@ -14,7 +14,7 @@ import { selects } from './selector.ts';
 
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
-  admit(resource: Resource, kind: Kind<{ realm: string }>, spec: { realm: string }): Promise<Standing>;
+  admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Standing>;
   /** Whether a Realm resource may speak for a realm that is there, by what the server says of it. */
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
 }

@@ -1,6 +1,6 @@
 // Which resources speak of a realm, and which name a Secret: found without walking through all of them for each event.
 // It holds keys alone; the source holds the resources. It decides nothing.
-import type { Kind } from '../kinds/kind.ts';
+import type { AnyKind } from '../kinds/kind.ts';
 import type { Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 
@@ -17,7 +17,7 @@ export function createRegistry({
   kinds,
 }: {
   source: Pick<Source, 'get'>;
-  kinds: ReadonlyMap<string, Kind<{ realm: string }>>;
+  kinds: ReadonlyMap<string, AnyKind>;
 }): Registry {
   const byRealm = new Map<string, Set<string>>();
   const bySecret = new Map<string, Set<string>>();

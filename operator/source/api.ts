@@ -11,7 +11,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { z } from 'zod';
 import type { Connections } from '../connections.ts';
-import { ApiFailure } from './list-watch.ts';
+import { ApiFailure } from './api-failure.ts';
 
 type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
 const Status = z.object({ message: z.string() });

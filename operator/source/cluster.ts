@@ -20,8 +20,9 @@ import {
 } from '../resource.ts';
 import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
+import { ApiFailure } from './api-failure.ts';
 import { createRecorder } from './events.ts';
-import { ApiFailure, createListWatch, type Followed, type ListWatch } from './list-watch.ts';
+import { createListWatch, type Followed, type ListWatch } from './list-watch.ts';
 import type { Source, SourceListener } from './source.ts';
 
 const COMPONENT = 'realmkeeper-operator';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { LeasePort, LeaseRecord } from '../runtime/leader.ts';
 import { connect, found } from './api.ts';
-import { ApiFailure } from './list-watch.ts';
+import { ApiFailure } from './api-failure.ts';
 
 const EPOCH = '1970-01-01T00:00:00Z';
 const text = (missing: string) =>

@@ -4,6 +4,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { ApiFailure } from './api-failure.ts';
+import { createInterruption } from './interruption.ts';
 
 /** An object of the API, as far as following needs it. */
 export const Followed = z
@@ -39,15 +41,6 @@ export interface ListWatchOptions {
   random?(): number;
 }
 
-/** The API server answered with something else than 200. */
-export class ApiFailure extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 const PAGE = 500;
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
@@ -67,7 +60,7 @@ export function createListWatch(options: ListWatchOptions) {
   const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined) } =
     options;
   const answerMs = Math.min(ANSWER_MS, silenceMs);
-  const stopping = new AbortController();
+  const run = createInterruption();
   /** Version by key. */
   const known = new Map<string, string>();
   let failures = 0;
@@ -75,8 +68,6 @@ export function createListWatch(options: ListWatchOptions) {
   let troubled = false;
   /** Told when a list is complete that began after they came. */
   let waiting: (() => void)[] = [];
-  /** Ends what runs, so that a list begins. */
-  let turn = new AbortController();
 
   function recover(): void {
     if (!troubled) return;
@@ -118,7 +109,7 @@ export function createListWatch(options: ListWatchOptions) {
       if (limit !== undefined) query.set('limit', String(limit));
       if (more !== undefined) query.set('continue', more);
       const text: string[] = [];
-      const { signal, heard, done } = withSilence(answerMs);
+      const { signal, heard, done } = run.withSilence(answerMs);
       try {
         for await (const line of await open(`${path}?${query}`, signal)) {
           heard(answerMs);
@@ -150,40 +141,8 @@ export function createListWatch(options: ListWatchOptions) {
     guarded(() => deleted(key.slice(0, slash), key.slice(slash + 1)));
   }
 
-  /** A signal that ends what runs when it is stopped, or when a list is wanted now, and when `end` says so. */
-  function interruptible() {
-    const ended = new AbortController();
-    const sources = [stopping.signal, turn.signal];
-    const end = () => ended.abort(new Error('nothing was heard'));
-    for (const source of sources) {
-      if (source.aborted) end();
-      source.addEventListener('abort', end);
-    }
-    const done = () => {
-      for (const source of sources) source.removeEventListener('abort', end);
-    };
-    return { signal: ended.signal, end, done };
-  }
-  function withSilence(firstMs: number) {
-    const { signal, end, done } = interruptible();
-    let timer: NodeJS.Timeout | undefined;
-    const heard = (ms: number) => {
-      clearTimeout(timer);
-      timer = setTimeout(end, ms);
-      timer.unref();
-    };
-    heard(firstMs);
-    return {
-      signal,
-      heard,
-      done() {
-        clearTimeout(timer);
-        done();
-      },
-    };
-  }
   async function pause(ms: number): Promise<void> {
-    const { signal, done } = interruptible();
+    const { signal, done } = run.interruptible();
     try {
       await wait(ms, signal);
     } finally {
@@ -199,7 +158,7 @@ export function createListWatch(options: ListWatchOptions) {
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + random()))),
     });
-    const { signal, heard, done } = withSilence(answerMs);
+    const { signal, heard, done } = run.withSilence(answerMs);
     let version = from;
     const began = performance.now();
     try {
@@ -215,7 +174,7 @@ export function createListWatch(options: ListWatchOptions) {
       }
       return version;
     } catch (error) {
-      if (stopping.signal.aborted || turn.signal.aborted) return undefined;
+      if (run.stopped() || run.interrupted()) return undefined;
       if (error instanceof ApiFailure && error.status === 410) return undefined;
       if (performance.now() - began > LASTING_MS) failures = 0;
       await backOff(error);
@@ -261,7 +220,7 @@ export function createListWatch(options: ListWatchOptions) {
   }
 
   async function listAndTell(): Promise<string | undefined> {
-    turn = new AbortController();
+    run.resume();
     const told = waiting;
     waiting = [];
     try {
@@ -273,14 +232,14 @@ export function createListWatch(options: ListWatchOptions) {
       if (missing === GONE_AFTER) noSuchKind();
       if (missing >= GONE_AFTER) for (const resolve of told) resolve();
       else waiting.unshift(...told);
-      if (!stopping.signal.aborted && !turn.signal.aborted) await backOff(error);
+      if (!run.stopped() && !run.interrupted()) await backOff(error);
       return undefined;
     }
   }
 
   async function follow(): Promise<void> {
     let version: string | undefined;
-    while (!stopping.signal.aborted) {
+    while (!run.stopped()) {
       if (version === undefined) {
         version = await listAndTell();
         continue;
@@ -289,16 +248,16 @@ export function createListWatch(options: ListWatchOptions) {
       version = await watch(version);
       // a server that ends each watch at once would be asked without a pause
       if (performance.now() - began < 1_000) await pause(1_000 * random());
-      if (turn.signal.aborted) version = undefined;
+      if (run.interrupted()) version = undefined;
     }
     for (const resolve of waiting) resolve();
   }
 
   /** Lists (again), now. Resolves once everything that exists has been told; that it is stopped ends it too. */
   function refresh(): Promise<void> {
-    if (stopping.signal.aborted) return Promise.resolve();
+    if (run.stopped()) return Promise.resolve();
     const listed = new Promise<void>((resolve) => waiting.push(resolve));
-    turn.abort();
+    run.interrupt();
     return listed;
   }
 
@@ -311,7 +270,7 @@ export function createListWatch(options: ListWatchOptions) {
     },
     refresh,
     async stop(): Promise<void> {
-      stopping.abort();
+      run.stop();
       await following;
     },
   };

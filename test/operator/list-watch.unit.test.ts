@@ -1,6 +1,7 @@
 // Following a collection, with an API that is a few lines of text: what is lost on the way is found again.
 import { expect, test } from 'vitest';
-import { ApiFailure, createListWatch, type Followed } from '../../operator/source/list-watch.ts';
+import { ApiFailure } from '../../operator/source/api-failure.ts';
+import { createListWatch, type Followed } from '../../operator/source/list-watch.ts';
 
 const object = (name: string, version: number) => ({
   metadata: { name, namespace: 'ns', resourceVersion: String(version) },

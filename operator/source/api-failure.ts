@@ -1,0 +1,10 @@
+// A refusal of the Kubernetes API, by whoever asks it.
+
+/** The API server answered with something else than 200. */
+export class ApiFailure extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}

@@ -1,0 +1,60 @@
+// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing was heard for too
+// long. It asks for nothing itself.
+
+export interface Running {
+  /** Aborted where what runs has to end. */
+  signal: AbortSignal;
+  /** Call it when it has ended. */
+  done(): void;
+}
+
+export function createInterruption() {
+  const stopping = new AbortController();
+  let turn = new AbortController();
+
+  function endable(): Running & { end(): void } {
+    const ended = new AbortController();
+    const sources = [stopping.signal, turn.signal];
+    const end = () => ended.abort(new Error('nothing was heard'));
+    for (const source of sources) {
+      if (source.aborted) end();
+      source.addEventListener('abort', end);
+    }
+    const done = () => {
+      for (const source of sources) source.removeEventListener('abort', end);
+    };
+    return { signal: ended.signal, end, done };
+  }
+
+  return {
+    /** Once and for all. */
+    stop: () => stopping.abort(),
+    stopped: () => stopping.signal.aborted,
+    /** Ends what runs now, and whatever begins before `resume`. */
+    interrupt: () => turn.abort(),
+    interrupted: () => turn.signal.aborted,
+    resume() {
+      turn = new AbortController();
+    },
+    interruptible: (): Running => endable(),
+    /** The same, which ends too where nothing is `heard` for so long. */
+    withSilence(firstMs: number): Running & { heard(ms: number): void } {
+      const { signal, end, done } = endable();
+      let timer: NodeJS.Timeout | undefined;
+      const heard = (ms: number) => {
+        clearTimeout(timer);
+        timer = setTimeout(end, ms);
+        timer.unref();
+      };
+      heard(firstMs);
+      return {
+        signal,
+        heard,
+        done() {
+          clearTimeout(timer);
+          done();
+        },
+      };
+    },
+  };
+}
