@@ -108,7 +108,7 @@ export const deleteWorkloadIdentity = route({
   permission: 'workload-identity:write',
   params: ById,
   status: 204,
-  problems: ['not-found', 'precondition-failed'],
+  problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
 });
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';

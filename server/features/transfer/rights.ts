@@ -79,13 +79,16 @@ export async function refuseEscalation(
   const roleChanges = changes.filter((c) => c.kind === 'adminRole');
   const clients = [...clientsTouched(changes)];
   const gifts = given(changes);
-  if (roleChanges.length === 0 && clients.length === 0) return;
+  // A deletion doesn't say whose it was.
+  const cut = changes.filter((c) => c.kind === 'workloadIdentity' && c.action === 'delete').map((c) => c.key);
+  if (roleChanges.length === 0 && clients.length === 0 && cut.length === 0) return;
 
   const grants = await sql<GrantRow>`
     select c.client_id as holder, r.name as role, r.permissions, g.target_realm
     from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     join client c on c.realm_id = g.realm_id and c.id = g.client
-    where g.realm_id = ${realm} and c.client_id = any(${clients}::text[])`;
+    where g.realm_id = ${realm} and (c.client_id = any(${clients}::text[]) or c.client_id in (
+      select w.client_id from workload_identity w where w.realm_id = ${realm} and w.name = any(${cut}::text[])))`;
   for (const grant of grants)
     if (!holdsAll(principal, grant.target_realm, grant.permissions))
       throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);

@@ -36,8 +36,8 @@ export function workloadIdentityRoutes(
     markManaged(reply, await managerOf(sql, params.realm, 'workloadIdentity', credential.name));
     return credential;
   });
-  bind(app, api.deleteWorkloadIdentity, async ({ by, params, expect }) => {
-    await identities.remove(by, params.realm, params.id, expect);
+  bind(app, api.deleteWorkloadIdentity, async ({ by, params, expect, request }) => {
+    await identities.remove(principalOf(request), by, params.realm, params.id, expect);
     return undefined;
   });
 }

@@ -136,11 +136,13 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
         return toWire(realm, row);
       }),
 
-    remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
+    remove: (principal: Principal, by: By, realm: string, id: string, expect: Expect): Promise<void> =>
       transact(async (tx) => {
         const row = await store.lock(tx.sql, realm, id);
         if (!row) throw missing();
         expect(toWire(realm, row));
+        // Else whoever may write credentials could shut the operator out.
+        await mayActFor(tx, principal, realm, row.client_id);
         await store.remove(tx.sql, realm, id);
         record(tx, 'WORKLOAD_IDENTITY_DELETED', by, realm, row);
       }),

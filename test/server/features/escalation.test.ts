@@ -10,7 +10,11 @@ import { builtInAdminRoles, type Permission } from '../../../server/contract/per
 import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import * as users from '../../../server/contract/users.ts';
-import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
+import {
+  createWorkloadIdentity,
+  deleteWorkloadIdentity,
+  getWorkloadIdentity,
+} from '../../../server/contract/workload-identity.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -197,6 +201,32 @@ test('whoever manages users of master over one realm cannot take over its admini
   });
   const attempt = inMaster.call(users.setPassword, { params: { realm: 'master', userId: admin }, body: { password } });
   await expect(attempt).rejects.toMatchObject(refused);
+});
+
+test('a workload’s way to a client that holds more can no more be taken away than changed', async () => {
+  const name = 'of-robot';
+  const identity = { name, issuer: 'https://i.example', subject: 's', audience: 'a', clientId: 'robot' };
+  const { body } = await server.admin.call(createWorkloadIdentity, { params, body: identity });
+  const some = await administrator(server, {
+    home: realm,
+    target: realm,
+    permissions: [
+      'workload-identity:read',
+      'workload-identity:write',
+      'clients:read',
+      'managers:read',
+      'managers:write',
+    ],
+  });
+  const at = { params: { realm, id: body?.id ?? '' } };
+  await expect(some.call(deleteWorkloadIdentity, at)).rejects.toMatchObject(refused);
+  const query = { manager: 'theirs', prune: 'true' } as const;
+  await server.admin.call(importRealm, { params, query, body: { workloadIdentity: [{ name }] } });
+  await expect(some.call(importRealm, { params, query, body: { workloadIdentity: [] } })).rejects.toMatchObject(
+    refused,
+  );
+  expect((await server.admin.call(getWorkloadIdentity, at)).body?.name).toBe(name);
+  await server.admin.call(deleteWorkloadIdentity, at);
 });
 
 describe('who may write the realm itself and no more', () => {
