@@ -272,6 +272,15 @@ export const events = kind({
   ],
 });
 
+const FEW = 5;
+/** By name while they are few, else how many of each kind; `-o yaml` has them all. */
+function owned(objects: readonly { kind: string; key: string }[]): string {
+  if (objects.length <= FEW) return list(objects.map(({ kind: of, key }) => `${of} ${key}`));
+  const counts = new Map<string, number>();
+  for (const { kind: of } of objects) counts.set(of, (counts.get(of) ?? 0) + 1);
+  return list([...counts].map(([of, n]) => `${n} × ${of}`));
+}
+
 const managers = kind({
   plural: 'managers',
   singular: 'manager',
@@ -283,7 +292,7 @@ const managers = kind({
     { head: 'MANAGER', cell: (m) => m.manager },
     { head: 'LAST APPLIED', cell: (m) => time(m.lastAppliedAt) },
     { head: 'OWNS', cell: (m) => String(m.owns.length) },
-    { head: 'WHAT', cell: (m) => list(m.owns.map(({ kind: of, key }) => `${of} ${key}`)), wide: true },
+    { head: 'WHAT', cell: (m) => owned(m.owns), wide: true },
   ],
 });
 

@@ -149,6 +149,11 @@ test('managers are listed, and released with their objects or without', async ()
   expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
 });
 
+test('a manager of much is listed by kinds', async () => {
+  await api.apply('much', { roles: 'abcdef'.split('').map((name) => ({ name })), groups: [{ path: '/staff' }] });
+  expect((await run('managers', 'much')).stdout).toMatch(/7 +1 × group, 6 × role$/m);
+});
+
 test('who may adopt a realm is allowed, shown and taken back', async () => {
   const pattern = 'k8s:*/identity/*';
   expect((await run('managers', 'allow', 'acme')).stderr).toBe('Nobody may adopt acme.\n');
