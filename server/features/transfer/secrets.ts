@@ -54,7 +54,7 @@ export function resolvePlaceholders(
   if (missing.size === 0) return;
   const names = [...new Set(missing.values())].sort();
   throw new Problem('missing-environment', `The server's environment lacks ${names.join(', ')}`, {
-    errors: [...missing].map(([path, name]) => ({ path, message: `${name} is not set` })),
+    errors: [...missing].map(([path, name]) => ({ path, message: `the server has no variable ${name}` })),
     extra: { missing: names },
   });
 }
