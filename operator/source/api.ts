@@ -3,6 +3,7 @@
 // Loading this costs half a second and 90 MiB, so only the operator on a cluster does. Style "Operator".
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
+import { delimiter } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { StringDecoder } from 'node:string_decoder';
@@ -10,6 +11,7 @@ import { createGunzip } from 'node:zlib';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { z } from 'zod';
+import { errorWords } from '../../server/contract/error-words.ts';
 import type { Connections } from '../connections.ts';
 import { ApiFailure } from './api-failure.ts';
 
@@ -26,16 +28,38 @@ export interface Ask {
   signal?: AbortSignal;
 }
 
+function byDefault(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  // what the library falls back to where it finds nothing: this server's own address, more likely than a cluster's
+  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
+    throw new Error('no cluster is configured: set KUBECONFIG, or read a folder with --manifests DIR');
+  return config;
+}
+
+/** One, or several as kubectl has them. */
+function fromFiles(kubeconfig: string): KubeConfig {
+  const config = new KubeConfig();
+  for (const [index, file] of kubeconfig.split(delimiter).filter(Boolean).entries()) {
+    const next = index === 0 ? config : new KubeConfig();
+    try {
+      next.loadFromFile(file);
+    } catch (cause) {
+      throw new Error(`KUBECONFIG: ${file} cannot be read: ${errorWords(cause)}`, { cause });
+    }
+    if (next !== config) config.mergeConfig(next);
+  }
+  return config;
+}
+
 /**
- * @param kubeconfig its path; left out: $HOME/.kube/config, or the pod's ServiceAccount
+ * @param kubeconfig its path, or several; left out: $HOME/.kube/config, or the pod's ServiceAccount
  * @param connections those that can be cut; left out: undici's own
  */
 export function connect(kubeconfig: string | undefined, connections?: Connections) {
-  const config = new KubeConfig();
-  if (kubeconfig === undefined) config.loadFromDefault();
-  else config.loadFromFile(kubeconfig);
+  const config = kubeconfig === undefined ? byDefault() : fromFiles(kubeconfig);
   const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error('the Kubernetes configuration names no cluster');
+  if (!cluster) throw new Error('the Kubernetes configuration has no current context that names a cluster');
   const { server } = cluster;
   let current: { key: string; dispatcher: Dispatcher } | undefined;
 
