@@ -244,8 +244,7 @@ create table import_user (
   declared text[] not null,
   action text not null,
   changes jsonb,
-  started_at timestamp with time zone not null default now(),
-  primary key (import_id, n)
+  started_at timestamp with time zone not null default now()
 );
 
 create table known_device (
