@@ -67,10 +67,17 @@ export async function readWanted(cli: Pick<Cli, 'io'>, options: FileOptions): Pr
   return wanted;
 }
 
-function sayOthers({ io }: Pick<Cli, 'io'>, { skipped }: Declared): void {
-  if (skipped.size === 0) return;
-  const kinds = [...skipped].map(([kind, n]) => (n > 1 ? `${n} × ${kind}` : kind));
-  say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${kinds.join(', ')}.`));
+/** `2 × Realm, Flow` */
+export const counted = (kinds: ReadonlyMap<string, number>): string =>
+  [...kinds].map(([kind, n]) => (n > 1 ? `${n} × ${kind}` : kind)).join(', ');
+
+export function sayOthers({ io }: Pick<Cli, 'io'>, { skipped }: Declared): void {
+  if (skipped.size > 0) say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${counted(skipped)}.`));
+}
+
+export function sayMissing({ io }: Pick<Cli, 'io'>, { missing }: Declared): void {
+  for (const { file, object, secret, key } of missing)
+    say(io, plain(`${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
 }
 
 /** `acme.yaml:12: Realm identity/acme: spec.realm: must be …` */

@@ -1,7 +1,7 @@
 // `realmctl apply -f`: the plan is shown, agreed to, and just that plan is applied, realm after realm.
 import { ServerProblem } from '../../server/contract/client.ts';
 import { type Cli, examples, type Register } from '../command.ts';
-import { addPlan, ask, type PlanOptions, planAll, readWanted, type Wanted } from '../declarations.ts';
+import { addPlan, ask, type PlanOptions, planAll, readWanted, sayMissing, type Wanted } from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
 import { addOutput, type Format, plain, say } from '../output.ts';
 import { doneText, inSync, type Planned, planText, sumText } from '../plan.ts';
@@ -75,10 +75,9 @@ async function apply(cli: Cli, options: Options): Promise<void> {
   }
 }
 
-function refuseMissing({ io }: Cli, { declared: { missing } }: Wanted): void {
-  if (missing.length === 0) return;
-  for (const { file, object, secret, key } of missing)
-    say(io, plain(`${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
+function refuseMissing(cli: Cli, { declared }: Wanted): void {
+  if (declared.missing.length === 0) return;
+  sayMissing(cli, declared);
   throw new Refused('a secret is missing', 'Give the Secret too, for example with a second -f.');
 }
 

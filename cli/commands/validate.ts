@@ -1,6 +1,6 @@
 // `realmctl validate -f`: everything that is wrong with files and can be known without a server.
 import { type Cli, examples, type Register } from '../command.ts';
-import { addFiles, type FileOptions, faultText, wantedBy } from '../declarations.ts';
+import { addFiles, counted, type FileOptions, faultText, sayMissing, sayOthers, wantedBy } from '../declarations.ts';
 import { Outcome } from '../faults.ts';
 import { addOutput, type Format, paint, plain, print, say } from '../output.ts';
 
@@ -32,14 +32,12 @@ async function validate(cli: Cli, { output, ...options }: FileOptions & { output
     },
     table: () => faults.map((fault) => paint(io, 'red', faultText(fault))).join('\n'),
   });
-  for (const { file, object, secret, key } of missing)
-    say(io, plain(`${file}: ${object}: note: the Secret ${secret} with the key ${key} is in none of the files`));
-  const listed = (all: ReadonlyMap<string, number>) => [...all].map(([kind, n]) => `${n} × ${kind}`).join(', ');
-  if (skipped.size > 0) say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${listed(skipped)}.`));
+  sayMissing(cli, declared);
+  sayOthers(cli, declared);
   if (faults.length > 0) {
     say(io, faults.length === 1 ? 'One fault.' : `${faults.length} faults.`);
     throw new Outcome(2);
   }
   if (realms.length === 0 && counts.size === 0) say(io, 'There is nothing of Realmkeeper’s in it.');
-  else say(io, plain(`Valid: ${listed(counts)}.`));
+  else say(io, plain(`Valid: ${counted(counts)}.`));
 }
