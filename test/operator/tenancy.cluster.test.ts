@@ -209,7 +209,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
 
   test('gets no admin rights by roles, groups, scopes and claims that look like them', async () => {
     const value = 'a-client-secret-of-shop-0123456789abcdef';
-    const claims = ['realm_access', 'permissions', 'adminRoles', 'grants'].map((name) => ({
+    const claims = ['realm_roles', 'permissions', 'adminRoles', 'grants'].map((name) => ({
       name,
       source: 'constant',
       value: 'realm-admin',
@@ -254,9 +254,14 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       });
       expect([path, answer.status]).toEqual([path, 401]);
     }
-    const claim = { name: 'aud', source: 'constant', value: `${base}/admin`, accessToken: true };
-    await applies(realm('look', 'lookalike', { ...look, clientScopes: [{ name: 'realm-admin', claims: [claim] }] }));
-    expect((await says('Realm', 'look', 'Invalid')).message).toContain('the server itself sets');
+    for (const [name, words] of [
+      ['aud', 'the server itself sets'],
+      ['realm_access', 'must be roles'],
+    ]) {
+      const claim = { name, source: 'constant', value: `${base}/admin`, accessToken: true };
+      await applies(realm('look', 'lookalike', { ...look, clientScopes: [{ name: 'realm-admin', claims: [claim] }] }));
+      expect((await says('Realm', 'look', 'Invalid')).message).toContain(words);
+    }
     await applies(realm('issuer', 'issuer', { settings: { issuer: `${base}/realms/master` } }));
     expect((await says('Realm', 'issuer', 'Refused')).message).toContain('issuer');
   });
