@@ -175,7 +175,7 @@ export function createController(options: ControllerOptions) {
     await source.say(resource, { type: 'Normal', reason, message: summary });
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
     const found = { ...own, ...(await details(resource.kind, realm, own)), ...last, lastPlan: { summary } };
-    return { outcome: { is: 'Ready', message: 'Applied' }, found };
+    return { outcome: IN_SYNC, found };
   }
 
   function ready(resource: Resource, plan: Plan, own: object): Result {
@@ -183,7 +183,7 @@ export function createController(options: ControllerOptions) {
     // what was reported as different isn't any more
     const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
     const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
-    return { outcome: { is: 'Ready', message: 'Applied' }, found: { ...own, ...kept, ...last } };
+    return { outcome: IN_SYNC, found: { ...own, ...kept, ...last } };
   }
 
   async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
@@ -238,6 +238,7 @@ function withWayOut(outcome: Outcome, resource: Resource): Outcome {
   return { ...outcome, message: `${outcome.message} (${way})` };
 }
 
+const IN_SYNC: Outcome = { is: 'Ready', message: 'the realm holds what is declared' };
 const TRIES = 5;
 
 /** Somebody else wrote between plan and apply (412): plan again at once, without a word to anybody. */

@@ -106,7 +106,9 @@ describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () =
     await land.client.call(putSettings, { params: { realm }, body: { accessTokenTtlSeconds: 30 } });
     await becomes('realm/acme', 'Current', 'Healthy', 'Drifted: ');
     await patch('realm/acme', { driftPolicy: 'Correct' });
-    await eventually(async () => expect((await verdict('realm/acme')).argo?.message).toBe('Applied'));
+    await eventually(async () =>
+      expect((await verdict('realm/acme')).argo?.message).toBe('the realm holds what is declared'),
+    );
   });
 
   test('a suspended resource is current: nothing goes on, and no wait would change that', async () => {
