@@ -199,6 +199,16 @@ describe('as a client', () => {
     expect(await readFile(file, 'utf8').catch(() => 'none')).toBe('none');
   });
 
+  test('is taken by a realm with an issuer of its own, too', async () => {
+    const params = { realm: 'master' };
+    await server.admin.call(putSettings, { params, body: { issuer: 'https://id.example' } });
+    try {
+      expect(await run(['whoami', '-o', 'name'], { env: asOperator(server) })).toMatchObject({ code: 0 });
+    } finally {
+      await server.admin.call(putSettings, { params, body: { issuer: null } });
+    }
+  });
+
   test('half an environment is told', async () => {
     const { REALMCTL_CLIENT_SECRET: _, ...env } = asOperator(server);
     const { code, stderr } = await run(['whoami'], { env });
