@@ -65,9 +65,10 @@ test('a resource that changes while the server is away waits, and is applied whe
   await operator.ready('Realm', 'acme');
   await stopServer();
   await folder.write('realm.yaml', resource('Realm', 'acme', { realm: 'acme', settings: { displayName: 'Two' } }));
-  const waiting = await operator.says('Realm', 'acme', 'ServerUnreachable').catch(() => undefined);
+  await operator.took('Realm', 'acme', { settings: { displayName: 'Two' } });
+  const waiting = await operator.says('Realm', 'acme', 'ServerUnreachable');
   expect(operator.condition('Realm', 'acme')).toMatchObject({ status: 'False', reason: 'Waiting' });
-  expect(waiting?.message).toContain('cannot be reached');
+  expect(waiting.message).toContain('cannot be reached');
   await startAgain();
   const back = await operator.ready('Realm', 'acme');
   expect(back.status.lastPlan).toMatchObject({ summary: 'update settings acme' });
