@@ -11,7 +11,7 @@ import { getSettings } from '../server/contract/settings.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
-import { party, time } from './kind-table.ts';
+import { party, time } from './cells.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
 
 /** In the order in which they are shown; by name in JSON. */

@@ -1,9 +1,10 @@
 // `realmctl describe KIND NAME`: one object with all that is known of it: fields, who manages it, what happened lately.
 import { type Command, Option } from 'commander';
 import { Flow } from '../../server/contract/flows.ts';
+import { time } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register } from '../command.ts';
 import { type Details, detailsOf, flowTree } from '../details.ts';
-import { kinds, time } from '../kind-table.ts';
+import { kinds } from '../kind-table.ts';
 import type { Found, Kind } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { paint, plain, print } from '../output.ts';

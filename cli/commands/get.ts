@@ -5,6 +5,7 @@ import { Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';
 import { type Format, formats, print, say } from '../output.ts';
+import { users } from '../run-time-kinds.ts';
 
 interface Options {
   realm?: string;
@@ -95,8 +96,7 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
 
 async function filterOf(scope: Scope, q: string | undefined, options: Options): Promise<Filter> {
   const { user, type, client, outcome, since: from } = options;
-  const users = kinds.find(({ plural }) => plural === 'users');
-  const userId = user === undefined ? undefined : Reflect.get((await users?.find(scope, user))?.value ?? {}, 'id');
+  const userId = user === undefined ? undefined : Reflect.get((await users.find(scope, user)).value, 'id');
   return { q, userId, type, clientId: client, outcome, from };
 }
 

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
 import { releaseManager } from '../../server/contract/transfer.ts';
 import { type Cli, examples, managerName, type Register, realmName } from '../command.ts';
+import { managers as kind } from '../configuration-kinds.ts';
 import { Refused } from '../faults.ts';
-import { kinds } from '../kind-table.ts';
 import type { Row } from '../kinds.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { confirm } from '../prompt.ts';
@@ -29,15 +29,14 @@ function list(managers: Command, cli: Cli): void {
     .argument('<realm>', 'the realm', realmName)
     .description('list managers with what they own and when they last applied');
   addOutput(command, { names: true }).action(async (realm: string, { output }: { output: Format }) => {
-    const kind = kinds.find(({ plural }) => plural === 'managers');
     const scope = { connection: await cli.connect(), realm, signal: cli.signal };
     const rows: Row[] = [];
-    for await (const row of kind?.rows(scope, {}, 0) ?? []) rows.push(row);
+    for await (const row of kind.rows(scope, {}, 0)) rows.push(row);
     if (rows.length === 0 && output === 'table') return say(cli.io, `Nobody manages anything in ${realm}.`);
     print(cli.io, output, {
       value: rows.map(({ value }) => value),
       names: () => rows.map(({ name }) => name),
-      table: () => ({ head: kind?.heads(true) ?? [], rows: rows.map((row) => row.cells(true)) }),
+      table: () => ({ head: kind.heads(true), rows: rows.map((row) => row.cells(true)) }),
     });
   });
 }

@@ -1,0 +1,9 @@
+// How single values stand in a column, and in what `describe` says.
+import type { Party } from '../server/contract/events.ts';
+
+export const yes = (value: boolean): string => (value ? 'yes' : 'no');
+export const list = (values: readonly string[]): string => values.join(', ');
+export const text = (value: string | null): string => value ?? '';
+/** `2026-11-21T13:34:05Z`: sortable, and the same wherever it is read. */
+export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
+export const party = (of: Party | null): string => (of ? `${of.type} ${of.name ?? of.id ?? ''}`.trim() : '');

@@ -1,0 +1,216 @@
+// What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
+import { listAdminRoles } from '../server/contract/admin-access.ts';
+import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
+import { getClient, listClients } from '../server/contract/clients.ts';
+import { getFlow, listFlows } from '../server/contract/flows.ts';
+import { listGroups } from '../server/contract/groups.ts';
+import { listKeys } from '../server/contract/keys.ts';
+import { getRealm, listRealms } from '../server/contract/realms.ts';
+import { getRole, listRoles } from '../server/contract/roles.ts';
+import { listManagers } from '../server/contract/transfer.ts';
+import { getWebhook, listWebhooks } from '../server/contract/webhooks.ts';
+import { getWorkloadIdentity, listWorkloadIdentities } from '../server/contract/workload-identity.ts';
+import { list, text, time, yes } from './cells.ts';
+import { kind } from './kinds.ts';
+
+export const realms = kind({
+  plural: 'realms',
+  singular: 'realm',
+  help: 'realms, with their revisions',
+  inRealm: false,
+  page: (client, { signal }, query) => client.call(listRealms, { query, signal }),
+  nameOf: ({ realm }) => realm,
+  columns: [
+    { head: 'REALM', cell: ({ realm }) => realm },
+    { head: 'NAME', cell: ({ displayName }) => displayName },
+    { head: 'REVISION', cell: ({ revision }) => String(revision) },
+  ],
+  single: { route: getRealm, params: ({ realm }) => ({ realm }) },
+});
+
+export const clients = kind({
+  plural: 'clients',
+  singular: 'client',
+  help: 'applications and service accounts',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listClients, { params: { realm }, query, signal }),
+  nameOf: ({ clientId }) => clientId,
+  is: ({ clientId, id }, word) => clientId === word || id === word,
+  columns: [
+    { head: 'CLIENT', cell: (c) => c.clientId },
+    { head: 'AUTHENTICATES BY', cell: (c) => c.tokenEndpointAuthMethod },
+    { head: 'GRANTS', cell: (c) => list(c.grantTypes) },
+    { head: 'ENABLED', cell: (c) => yes(c.enabled) },
+    { head: 'NAME', cell: (c) => text(c.name) },
+    { head: 'SECRET', cell: (c) => yes(c.secretSet), wide: true },
+    { head: 'FLOW', cell: (c) => text(c.flowOverride), wide: true },
+    { head: 'SCOPES', cell: (c) => list(c.defaultClientScopes), wide: true },
+    { head: 'REDIRECTS TO', cell: (c) => list(c.redirectUris), wide: true },
+    { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
+  ],
+  single: { route: getClient, params: ({ id }) => ({ id }) },
+});
+
+export const roles = kind({
+  plural: 'roles',
+  singular: 'role',
+  help: 'realm roles',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listRoles, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'ROLE', cell: (r) => r.name },
+    { head: 'DEFAULT', cell: (r) => yes(r.default) },
+    {
+      head: 'CONTAINS',
+      cell: ({ composite: { roles: own = [], clientRoles = {} } }) =>
+        list([...own, ...Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`))]),
+    },
+    { head: 'DESCRIPTION', cell: (r) => text(r.description) },
+    { head: 'ID', cell: (r) => r.id, wide: true },
+  ],
+  single: { route: getRole, params: ({ id }) => ({ id }) },
+});
+
+export const groups = kind({
+  plural: 'groups',
+  singular: 'group',
+  help: 'groups, by path',
+  inRealm: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listGroups, { params: { realm }, query, signal }),
+  nameOf: ({ path }) => path,
+  is: ({ path, id }, word) => path === word || path === `/${word}` || id === word,
+  columns: [
+    { head: 'GROUP', cell: (g) => g.path },
+    { head: 'ROLES', cell: (g) => list(g.roles) },
+    { head: 'ATTRIBUTES', cell: (g) => list(Object.keys(g.attributes)), wide: true },
+    { head: 'ID', cell: (g) => g.id, wide: true },
+  ],
+});
+
+export const clientScopes = kind({
+  plural: 'client-scopes',
+  singular: 'client-scope',
+  help: 'scopes that clients ask for, and their claims',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listClientScopes, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'SCOPE', cell: (s) => s.name },
+    { head: 'CLAIMS', cell: (s) => String(s.claims.length) },
+    { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
+    { head: 'DESCRIPTION', cell: (s) => text(s.description) },
+  ],
+  single: { route: getClientScope, params: ({ id }) => ({ id }) },
+});
+
+export const flows = kind({
+  plural: 'flows',
+  singular: 'flow',
+  help: 'sign-in flows',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listFlows, { params: { realm }, query, signal }),
+  nameOf: ({ alias }) => alias,
+  columns: [
+    { head: 'FLOW', cell: (f) => f.alias },
+    { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
+  ],
+  single: { route: getFlow, params: ({ alias }) => ({ alias }) },
+});
+
+export const webhooks = kind({
+  plural: 'webhooks',
+  singular: 'webhook',
+  help: 'subscriptions to events',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listWebhooks, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'WEBHOOK', cell: (w) => w.name },
+    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
+    { head: 'EVENTS', cell: (w) => w.eventTypes },
+    { head: 'URL', cell: (w) => w.url },
+    { head: 'SIGNED', cell: (w) => yes(w.secretSet), wide: true },
+    { head: 'CREATED', cell: (w) => time(w.createdAt), wide: true },
+    { head: 'ID', cell: (w) => w.id, wide: true },
+  ],
+  single: { route: getWebhook, params: ({ id }) => ({ id }) },
+});
+
+export const workloadIdentities = kind({
+  plural: 'workload-identities',
+  singular: 'workload-identity',
+  help: 'foreign subjects that may act as a client',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listWorkloadIdentities, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'NAME', cell: (w) => w.name },
+    { head: 'ACTS AS', cell: (w) => w.clientId },
+    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
+    { head: 'ISSUER', cell: (w) => w.issuer },
+    { head: 'SUBJECT', cell: (w) => w.subject },
+    { head: 'AUDIENCE', cell: (w) => w.audience, wide: true },
+    { head: 'SCOPES', cell: (w) => w.scopes, wide: true },
+  ],
+  single: { route: getWorkloadIdentity, params: ({ id }) => ({ id }) },
+});
+
+export const keys = kind({
+  plural: 'keys',
+  singular: 'key',
+  help: 'signing keys, the active one first',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listKeys, { params: { realm }, query, signal }),
+  nameOf: ({ keyId }) => keyId,
+  columns: [
+    { head: 'KEY', cell: (k) => k.keyId },
+    { head: 'STATUS', cell: (k) => k.status },
+    { head: 'ALGORITHM', cell: (k) => k.algorithm },
+    { head: 'CREATED', cell: (k) => time(k.createdAt) },
+    { head: 'ROTATED', cell: (k) => time(k.rotatedAt) },
+  ],
+});
+
+const FEW = 5;
+/** By name while they are few, else how many of each kind; `-o yaml` has them all. */
+function owned(objects: readonly { kind: string; key: string }[]): string {
+  if (objects.length <= FEW) return list(objects.map(({ kind: of, key }) => `${of} ${key}`));
+  const counts = new Map<string, number>();
+  for (const { kind: of } of objects) counts.set(of, (counts.get(of) ?? 0) + 1);
+  return list([...counts].map(([of, n]) => `${n} × ${of}`));
+}
+
+export const managers = kind({
+  plural: 'managers',
+  singular: 'manager',
+  help: 'who keeps what as declared',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listManagers, { params: { realm }, query, signal }),
+  nameOf: ({ manager }) => manager,
+  columns: [
+    { head: 'MANAGER', cell: (m) => m.manager },
+    { head: 'LAST APPLIED', cell: (m) => time(m.lastAppliedAt) },
+    { head: 'OWNS', cell: (m) => String(m.owns.length) },
+    { head: 'WHAT', cell: (m) => owned(m.owns), wide: true },
+  ],
+});
+
+export const adminRoles = kind({
+  plural: 'admin-roles',
+  singular: 'admin-role',
+  help: 'what administrators can be allowed',
+  inRealm: true,
+  page: (client, { realm, signal }, query) => client.call(listAdminRoles, { params: { realm }, query, signal }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'ADMIN ROLE', cell: (r) => r.name },
+    { head: 'BUILT IN', cell: (r) => yes(r.builtIn) },
+    { head: 'PERMISSIONS', cell: (r) => String(r.permissions.length) },
+    { head: 'WHICH', cell: (r) => list(r.permissions), wide: true },
+  ],
+});

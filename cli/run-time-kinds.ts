@@ -1,0 +1,95 @@
+// What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
+import { listEvents } from '../server/contract/events.ts';
+import { listSessions } from '../server/contract/sessions.ts';
+import { getUser, listUsers } from '../server/contract/users.ts';
+import { listDeliveries } from '../server/contract/webhooks.ts';
+import { list, party, text, time, yes } from './cells.ts';
+import { webhooks } from './configuration-kinds.ts';
+import { kind, type Scope } from './kinds.ts';
+
+export const users = kind({
+  plural: 'users',
+  singular: 'user',
+  help: 'people',
+  inRealm: true,
+  many: true,
+  searches: true,
+  page: (client, { realm, signal }, query) => client.call(listUsers, { params: { realm }, query, signal }),
+  nameOf: ({ username }) => username,
+  is: ({ username, id }, word) => username.toLowerCase() === word.toLowerCase() || id === word,
+  columns: [
+    { head: 'USERNAME', cell: (u) => u.username },
+    { head: 'E-MAIL', cell: (u) => text(u.email) },
+    { head: 'NAME', cell: (u) => [u.firstName, u.lastName].filter(Boolean).join(' ') },
+    { head: 'ENABLED', cell: (u) => yes(u.enabled) },
+    { head: 'CREATED', cell: (u) => time(u.createdAt) },
+    { head: 'ROLES', cell: (u) => list(u.roles), wide: true },
+    { head: 'GROUPS', cell: (u) => list(u.groups), wide: true },
+    { head: 'MUST', cell: (u) => list(u.requiredActions), wide: true },
+    { head: 'ID', cell: (u) => u.id, wide: true },
+  ],
+  single: { route: getUser, params: ({ id }) => ({ userId: id }) },
+});
+
+export const deliveries = kind({
+  plural: 'deliveries',
+  singular: 'delivery',
+  help: 'what was sent to a webhook, newest first',
+  inRealm: true,
+  of: 'webhook',
+  many: true,
+  parent: async (scope: Scope) => Reflect.get((await webhooks.find(scope, scope.of ?? '')).value, 'id'),
+  page: (client, { realm, parent, signal }, query) =>
+    client.call(listDeliveries, { params: { realm, id: parent }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'TIME', cell: (d) => time(d.createdAt) },
+    { head: 'EVENT', cell: (d) => d.eventType },
+    { head: 'STATUS', cell: (d) => d.status },
+    { head: 'TRIES', cell: (d) => String(d.attempts) },
+    { head: 'ANSWER', cell: (d) => text(d.error) || String(d.responseStatus ?? '') },
+    { head: 'LAST TRY', cell: (d) => time(d.lastAttemptAt), wide: true },
+    { head: 'ID', cell: (d) => d.id, wide: true },
+  ],
+});
+
+export const sessions = kind({
+  plural: 'sessions',
+  singular: 'session',
+  help: 'live sign-in sessions, newest first',
+  inRealm: true,
+  many: true,
+  page: (client, { realm, signal }, query) => client.call(listSessions, { params: { realm }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'SESSION', cell: (s) => s.id },
+    { head: 'USER', cell: (s) => s.username },
+    { head: 'FROM', cell: (s) => text(s.ipAddress) },
+    { head: 'STARTED', cell: (s) => time(s.startedAt) },
+    { head: 'LAST SEEN', cell: (s) => time(s.lastSeenAt) },
+    { head: 'EXPIRES', cell: (s) => time(s.expiresAt), wide: true },
+    { head: 'ASSURANCE', cell: (s) => String(s.levelOfAssurance), wide: true },
+    { head: 'CLIENTS', cell: (s) => list(s.clients), wide: true },
+    { head: 'BROWSER', cell: (s) => text(s.userAgent), wide: true },
+  ],
+});
+
+export const events = kind({
+  plural: 'events',
+  singular: 'event',
+  help: 'the audit log, newest first',
+  inRealm: true,
+  many: true,
+  page: (client, { realm, signal }, query) => client.call(listEvents, { params: { realm }, query, signal }),
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'TIME', cell: (e) => time(e.occurredAt) },
+    { head: 'TYPE', cell: (e) => e.type },
+    { head: 'OUTCOME', cell: (e) => e.outcome },
+    { head: 'BY', cell: (e) => party(e.actor) },
+    { head: 'ON', cell: (e) => party(e.subject) },
+    { head: 'CLIENT', cell: (e) => text(e.clientId), wide: true },
+    { head: 'FROM', cell: (e) => text(e.ipAddress), wide: true },
+    { head: 'DATA', cell: (e) => JSON.stringify(e.data), wide: true },
+  ],
+});
