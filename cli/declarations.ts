@@ -3,7 +3,8 @@
 // Implements: issue "CLI": exit code 2 for what a file says wrongly, before anything is sent.
 import type { Command } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { importRealm, type Plan } from '../server/contract/transfer.ts';
+import { applyDocument, planDocument } from '../server/contract/planning.ts';
+import type { Plan } from '../server/contract/transfer.ts';
 import { type Cli, type Connection, managerName, realmName } from './command.ts';
 import { type Declared, declaredBy } from './declared.ts';
 import { faultOf, Outcome, Refused } from './faults.ts';
@@ -135,18 +136,10 @@ export async function planOf(
   { manager, prune = false, force = false, mustExist = false }: Asked,
   revision?: number,
 ): Promise<Plan> {
-  const dryRun = revision === undefined;
-  const match = dryRun ? (mustExist ? '*' : undefined) : `"${revision}"`;
-  const call = client.call(importRealm, {
-    params: { realm },
-    query: { manager, prune: `${prune}`, force: `${force}`, dryRun: `${dryRun}` },
-    body: document,
-    headers: match === undefined ? {} : { 'if-match': match },
-    signal: cli.signal,
-  });
-  const { body } = await patiently(cli, `${dryRun ? 'Planning' : 'Applying'} realm ${realm}`, call);
-  if (!body) throw new ServerProblem(502, 'the server answered no plan');
-  return body;
+  const asked = { realm, document, manager, prune, force, signal: cli.signal };
+  return revision === undefined
+    ? patiently(cli, `Planning realm ${realm}`, planDocument(client, { ...asked, mustExist }))
+    : patiently(cli, `Applying realm ${realm}`, applyDocument(client, { ...asked, revision }));
 }
 
 /** The same; what is refused is told. */

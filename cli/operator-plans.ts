@@ -2,7 +2,7 @@
 // Does not own: the operator's rules of who may declare what (operator/runtime); the comparing; that is the server's.
 // Implements: issue "CLI": the plan of a change that GitOps is going to apply.
 import { specPath } from '../operator/kinds/spec-path.ts';
-import { managersIn } from '../operator/resource.ts';
+import { managerOf, managersIn } from '../operator/resource.ts';
 import { ServerProblem } from '../server/contract/client.ts';
 import { getAdoption } from '../server/contract/realms.ts';
 import type { Cli, Connection } from './command.ts';
@@ -29,7 +29,7 @@ export async function planAsOperator(
   let waits = false;
   for (const part of resources) {
     const { object, resource, realm } = part;
-    const manager = `${managersIn(cluster, resource.namespace)}${resource.kind}/${resource.name}`;
+    const manager = managerOf(cluster, { kind: resource.kind, metadata: resource });
     try {
       const [one] = merge([await asGuest(connection, part, cluster)]).realms;
       if (!one) continue;

@@ -19,10 +19,14 @@ export interface Planned {
   notCompared: readonly MissingSecret[];
 }
 
+/** Objects of which something could not be compared. */
+const subjectsOf = (notCompared: Planned['notCompared']): string[] =>
+  notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
+
 /** Nothing differs but what could not be compared. */
 export function inSync({ plan, notCompared }: Planned): boolean {
   if (plan.inSync) return true;
-  const subjects = notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
+  const subjects = subjectsOf(notCompared);
   return (
     plan.changes.length === 0 &&
     plan.conflicts.length === 0 &&
@@ -94,7 +98,7 @@ function given(path: string, to: unknown): string[] {
 
 /** What changes hands, but for what nobody would want to read twice: what is made is taken, what is deleted released. */
 function handed(io: Pick<Io, 'colour'>, { plan: { changes, ownership, manager }, notCompared }: Planned): string[] {
-  const subjects = notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
+  const subjects = subjectsOf(notCompared);
   const said = new Set([
     ...changes.filter(({ action }) => action !== 'update').map(({ kind, key }) => `${kind} ${key}`),
     ...changes

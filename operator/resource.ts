@@ -69,5 +69,7 @@ export const keyOfResource = (r: Resource): string => keyOf(r.kind, r.metadata.n
 /** How the names of all managers of a namespace begin; neither part can hold a slash. */
 export const managersIn = (cluster: string, namespace: string): string => `k8s:${cluster}/${namespace}/`;
 /** `k8s:<cluster>/<namespace>/<kind>/<name>` (decisions "Custom resources"). */
-export const managerOf = (cluster: string, r: Resource): string =>
-  `${managersIn(cluster, r.metadata.namespace)}${r.kind}/${r.metadata.name}`;
+export const managerOf = (
+  cluster: string,
+  { kind, metadata }: { kind: KindName; metadata: Pick<Metadata, 'namespace' | 'name'> },
+): string => `${managersIn(cluster, metadata.namespace)}${kind}/${metadata.name}`;

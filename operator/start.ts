@@ -58,8 +58,8 @@ const kinds = new Map<string, AnyKind>();
 for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as AnyKind);
 
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { source, client, clusterName, timers = systemTimers, log, concurrency = 4, metrics } = options;
-  const { resyncMs = RESYNC_MS } = options;
+  const { source, client, clusterName, timers = systemTimers, log, metrics } = options;
+  const { concurrency = 4, resyncMs = RESYNC_MS } = options;
   const registry = createRegistry({ source, kinds });
   const realms = createRealms({
     source,

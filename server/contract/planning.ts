@@ -1,0 +1,46 @@
+// Owns: asking a server for a document's plan, and applying just that plan; for the operator and the CLI alike.
+// Does not own: the comparing; that is the server's. What a refusal means is for the caller to say.
+// Implements: decisions "Import, export, plan": dry run, then the same document with the plan's revision in If-Match.
+import { type Client, ServerProblem } from './client.ts';
+import { importRealm, type Plan, type RealmDocument } from './transfer.ts';
+
+/** A document, and as whom and how it is to be taken. */
+export interface Asked {
+  realm: string;
+  manager: string;
+  document: RealmDocument;
+  /** Delete what the manager applied before and the document no longer holds. */
+  prune: boolean;
+  /** Take over what other managers own. */
+  force: boolean;
+  signal?: AbortSignal;
+}
+
+async function ask(
+  client: Client,
+  { realm, manager, document, prune, force, signal }: Asked,
+  dryRun: boolean,
+  ifMatch?: string,
+): Promise<Plan> {
+  const { body } = await client.call(importRealm, {
+    params: { realm },
+    query: { manager, dryRun: `${dryRun}`, prune: `${prune}`, force: `${force}` },
+    body: document,
+    headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+    ...(signal && { signal }),
+  });
+  if (!body) throw new ServerProblem(502, 'the server answered no plan');
+  return body;
+}
+
+/**
+ * What would change; nothing is written.
+ * @param mustExist the realm isn't the document's to make
+ * @throws ServerProblem 412 where it must exist and doesn't
+ */
+export const planDocument = (client: Client, { mustExist, ...asked }: Asked & { mustExist: boolean }): Promise<Plan> =>
+  ask(client, asked, true, mustExist ? '*' : undefined);
+
+/** @throws ServerProblem 412 where the realm changed since the plan of this revision */
+export const applyDocument = (client: Client, { revision, ...asked }: Asked & { revision: number }): Promise<Plan> =>
+  ask(client, asked, false, `"${revision}"`);
