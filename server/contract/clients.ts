@@ -65,7 +65,7 @@ export const clientFields = {
   allowedResources: z
     .array(ResourceIndicator)
     .max(200)
-    .describe('RFC 8707: what this client may ask for; empty: all of the realm’s'),
+    .describe('RFC 8707: what this client may ask for (empty: all of the realm’s), and whose tokens it may introspect'),
 };
 
 /** What a client has where nothing was said. */

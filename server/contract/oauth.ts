@@ -148,7 +148,9 @@ export const introspectRoute = {
   url: `${at}/introspect`,
   schema: {
     ...base,
-    summary: 'Introspection (RFC 7662), for confidential clients; a refresh token only for its own client',
+    summary: 'Introspection (RFC 7662), for confidential clients',
+    description:
+      'An access token is shown to the client that it was issued to, and to one that it is for: whose clientId, or a resource in whose `allowedResources`, is among its audiences (without a requested resource that is the realm’s issuer). A refresh token is shown to its own client alone. To anybody else it is `{"active":false}`, as what is not active is.',
     consumes,
     body: TokenParameters,
     response: { 200: IntrospectionResponse, ...json },

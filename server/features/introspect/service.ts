@@ -1,15 +1,22 @@
 // Owns: introspection: whether a token holds right now, and what it says.
 // Does not own: verification (features/tokens), refresh families (features/token).
-// Implements: RFC 7662. Whatever is not active is the same `{"active":false}`.
+// Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Tokens } from '../tokens/service.ts';
+import { audiences, type Claims, type Tokens } from '../tokens/service.ts';
 import { liveFamily, liveUser } from './store.ts';
 
 const INACTIVE = { active: false };
+
+/**
+ * Whether a token is this client's business (RFC 7662 §2.2): it was issued to it, or it is for it: its name, or a resource
+ * that its own list names, is an audience. Tokens for no resource in particular are for the realm's issuer.
+ */
+const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): boolean =>
+  token.client_id === clientId || audiences(token).some((aud) => aud === clientId || allowedResources.has(aud));
 
 export function createIntrospection({
   sql,
@@ -27,9 +34,9 @@ export function createIntrospection({
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   now: () => Date;
 }) {
-  async function accessToken(realm: string, token: string): Promise<object> {
+  async function accessToken(realm: string, asking: ClientView, token: string): Promise<object> {
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
-    if (!claims) return INACTIVE;
+    if (!claims || !concerns(asking, claims)) return INACTIVE;
     const client = await clients.view(realm, claims.client_id ?? '');
     if (!client?.enabled) return INACTIVE;
     const person = claims.sub === claims.client_id ? undefined : await liveUser(sql, realm, claims.sub);
@@ -65,7 +72,7 @@ export function createIntrospection({
 
   return {
     of: (realm: string, client: ClientView, token: string): Promise<object> =>
-      token.startsWith('svc_rt_') ? refreshToken(realm, client, token) : accessToken(realm, token),
+      token.startsWith('svc_rt_') ? refreshToken(realm, client, token) : accessToken(realm, client, token),
   };
 }
 export type Introspection = ReturnType<typeof createIntrospection>;

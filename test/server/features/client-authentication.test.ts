@@ -35,7 +35,12 @@ beforeAll(async () => {
     }
   }
   await makeClient(server, 'acme', { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-  await makeClient(server, 'acme', { clientId: 'api', secret: SECRET, grantTypes: ['client_credentials'] });
+  await makeClient(server, 'acme', {
+    clientId: 'api',
+    secret: SECRET,
+    grantTypes: ['client_credentials'],
+    allowedResources: [`${server.baseUrl}/realms/acme`],
+  });
   await server.admin.call(createUser, {
     params: { realm: 'acme' },
     body: { username: 'alice', password: PASSWORD },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
-import { makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -50,4 +50,35 @@ test.each([
     refresh_token: token,
   });
   expect(refreshed.body.error).toBe('invalid_grant');
+});
+
+test('an access token is shown to its client and to whom it is for; to any other client it is as nothing', async () => {
+  const realm = 'whose';
+  const resource = 'https://orders.example/';
+  await makeRealm(server, realm);
+  await server.admin.call(putSettings, { params: { realm }, body: { resourceIndicators: [resource] } });
+  const issuer = `${server.baseUrl}/realms/${realm}`;
+  const clients = {
+    mine: [],
+    curious: [],
+    orders: [resource],
+    everyday: [issuer],
+    [resource]: ['https://elsewhere.example'],
+  };
+  for (const [clientId, allowedResources] of Object.entries(clients))
+    await makeClient(server, realm, { clientId, secret: SECRET, grantTypes: ['client_credentials'], allowedResources });
+  const tokenFor = async (more: Record<string, string>) => {
+    const form = { grant_type: 'client_credentials', ...more };
+    return String((await post(server, realm, 'token', form, { authorization: basic('mine') })).body.access_token);
+  };
+  const seenBy = async (token: string) => {
+    const seen: string[] = [];
+    for (const clientId of Object.keys(clients)) {
+      const { text } = await post(server, realm, 'introspect', { token }, { authorization: basic(clientId) });
+      if (text !== '{"active":false}') seen.push(clientId);
+    }
+    return seen;
+  };
+  expect(await seenBy(await tokenFor({}))).toEqual(['mine', 'everyday']);
+  expect(await seenBy(await tokenFor({ resource }))).toEqual(['mine', 'orders', resource]);
 });

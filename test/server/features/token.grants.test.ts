@@ -35,7 +35,8 @@ beforeAll(async () => {
     if (realm === 'acme') alice = body?.id ?? '';
     await server.admin.call(putSettings, { params: { realm }, body: { resourceIndicators: [ONE, TWO] } });
   }
-  await makeClient(server, 'acme', { clientId: 'api', secret: SECRET });
+  const allowedResources = [`${server.baseUrl}/realms/acme`, ONE, TWO];
+  await makeClient(server, 'acme', { clientId: 'api', secret: SECRET, allowedResources });
 });
 afterAll(async () => server?.stop());
 
