@@ -122,7 +122,7 @@ async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Optio
   try {
     await login(code || undefined);
   } catch (error) {
-    const asks = error instanceof ServerProblem && error.problem?.detail?.includes('one-time code is needed');
+    const asks = error instanceof ServerProblem && error.is('otp-required');
     if (!asks || !cli.io.terminal || passwordStdin) throw error;
     await login((await ask(cli, 'One-time code', { hidden: true, instead })).trim());
   }

@@ -4,25 +4,20 @@ import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { Waiting } from './outcome.ts';
 
-const NAMES_A_FLOW = /(?:^|\.)(?:flowOverride|browserFlow)$/;
-
 /** @throws Waiting where nothing but flows is missing, else what was refused */
 export async function flowsFirst(
   client: Client,
   { realm, manager }: { realm: string; manager: string },
   refusal: unknown,
 ): Promise<never> {
-  const faults = refusal instanceof ServerProblem && refusal.status === 400 ? (refusal.problem?.errors ?? []) : [];
-  const missing = faults.filter(
-    ({ path, message }) => NAMES_A_FLOW.test(path) && message.startsWith('there is no flow'),
-  );
-  if (missing.length === 0 || missing.length < faults.length) throw refusal;
+  const faults = (refusal instanceof ServerProblem && refusal.problem?.errors) || [];
+  if (faults.length === 0 || faults.some(({ missing }) => missing?.kind !== 'flow')) throw refusal;
   await client
     .call(importRealm, { params: { realm }, query: { manager }, body: {}, headers: { 'if-match': '"0"' } })
     .catch((error: unknown) => {
       // it is there already
       if (!(error instanceof ServerProblem && error.status === 412)) throw error;
     });
-  const words = [...new Set(missing.map(({ message }) => message))].join('; ');
+  const words = [...new Set(faults.map(({ message }) => message))].join('; ');
   throw new Waiting('FlowMissing', `waiting for a Flow resource: ${words}`);
 }

@@ -65,18 +65,13 @@ export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   return { is: 'Stalled', reason: reasons[error.status] ?? 'Refused', message: wordsOf(error, kind) };
 }
 
-/** The server's words, with every faulty field and every owner that stands in the way. */
-export function wordsOf({ message: whole, problem }: ServerProblem, kind?: KindName): string {
-  const faults = (problem?.errors ?? []).map((fault) => ({
-    ...fault,
-    at: kind ? specPath(kind, fault.path) : fault.path,
-  }));
-  const message = faults.reduce((text, { path, at }) => text.replace(`${path}: `, () => `${at}: `), whole);
-  const fields = faults.map(({ at, message: text }) => `${at}: ${text}`);
+/** The server's words: every faulty field and every owner that stands in the way, where it names them. */
+export function wordsOf({ message, problem }: ServerProblem, kind?: KindName): string {
+  const faults = problem?.errors ?? [];
+  const fields = faults.map(({ path, message: what }) => `${kind ? specPath(kind, path) : path}: ${what}`);
   const conflicts = Conflict.array().safeParse(problem?.conflicts);
-  const owners = conflicts.success ? conflicts.data.map(conflictText) : [];
-  const more = [...fields, ...owners].filter((text) => !message.includes(text));
-  return more.length === 0 ? message : `${message}: ${more.join('; ')}`;
+  const named = [...fields, ...(conflicts.success ? conflicts.data.map(conflictText) : [])];
+  return named.length === 0 ? message : named.join('; ');
 }
 
 export const conflictText = ({ kind, key, path, manager }: Conflict): string =>

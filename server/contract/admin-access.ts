@@ -26,7 +26,7 @@ export const adminLogin = route({
   permission: null,
   body: AdminLogin,
   status: 204,
-  problems: ['invalid-credentials', 'too-many-requests'],
+  problems: ['invalid-credentials', 'otp-required', 'too-many-requests'],
 });
 export const adminLogout = route({
   method: 'POST',

@@ -1,7 +1,7 @@
 // The typed client: operator and CLI call contract routes with it. It knows no feature, only the shape of a route.
 // Specification 4; errors are RFC 9457 problems, thrown as ServerProblem.
 import type { z } from 'zod';
-import { ProblemDetails } from './problem.ts';
+import { type ProblemCode, ProblemDetails, problemType } from './problem.ts';
 import type { Route } from './route.ts';
 
 /** The most rows that any list gives at once. */
@@ -17,6 +17,10 @@ export class ServerProblem extends Error {
     this.status = status;
     this.problem = problem;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+  /** Whether the server refused for this very reason; its words are for people. */
+  is(code: ProblemCode): boolean {
+    return this.problem?.type === problemType(code);
   }
 }
 

@@ -10,6 +10,7 @@ export const problems = {
   },
   unauthenticated: { status: 401, title: 'No session, or it has expired' },
   'invalid-credentials': { status: 401, title: 'The credentials were not accepted' },
+  'otp-required': { status: 401, title: 'A one-time code is needed' },
   forbidden: { status: 403, title: 'Not permitted' },
   'csrf-mismatch': { status: 403, title: 'The X-XSRF-TOKEN header does not match the XSRF-TOKEN cookie' },
   'privilege-escalation': { status: 403, title: 'Nobody can give what they do not hold' },
@@ -36,8 +37,19 @@ export type ProblemCode = keyof typeof problems;
 export const FieldError = z.object({
   path: z.string().describe('Where in the request: `settings.accessTokenTtlSeconds`, `executions[2].config`'),
   message: z.string(),
+  missing: z
+    .object({ kind: z.string(), key: z.string() })
+    .optional()
+    .describe('What this field names and the realm doesn’t have, so that a program can wait for it'),
 });
 export type FieldError = z.infer<typeof FieldError>;
+
+/** A field that names what isn't there. */
+export const unknownName = (path: string, kind: string, key: string): FieldError => ({
+  path,
+  message: `there is no ${kind} ${key}`,
+  missing: { kind, key },
+});
 
 /** RFC 9457 problem details; `type` is `urn:svc:problem:<code>`. */
 export const ProblemDetails = z
@@ -52,6 +64,8 @@ export const ProblemDetails = z
   .loose()
   .meta({ id: 'ProblemDetails' });
 export type ProblemDetails = z.infer<typeof ProblemDetails>;
+
+export const problemType = (code: ProblemCode): string => `urn:svc:problem:${code}`;
 
 /** What a caller may know is in `detail`, `errors` and `extra`; `reason` and `cause` go to the log alone. */
 export class Problem extends Error {

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type FieldError, Problem, type ProblemCode, problems } from '../contract/problem.ts';
+import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
 import { codeOf } from '../db/transact.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
@@ -113,7 +113,7 @@ const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
 const problemBody = (problem: Problem, instance: string) => ({
-  type: `urn:svc:problem:${problem.code}`,
+  type: problemType(problem.code),
   title: problems[problem.code].title,
   status: problem.status,
   detail: detailOf(problem),

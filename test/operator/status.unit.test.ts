@@ -89,7 +89,7 @@ test.each<[string, unknown, string, string]>([
   expect(outcomeOf(error)).toMatchObject({ is, reason });
 });
 
-test('the server’s words come with every faulty field and every owner, each once', () => {
+test('of a refusal every faulty field and every owner is told, each once', () => {
   const details = { type: 'about:blank', title: 'Bad Request', status: 400 };
   const fields = new ServerProblem(400, 'roles[0]: bad', {
     ...details,
@@ -98,13 +98,13 @@ test('the server’s words come with every faulty field and every owner, each on
       { path: 'clients[1].name', message: 'too long' },
     ],
   });
-  expect(wordsOf(fields)).toBe('roles[0]: bad: clients[1].name: too long');
-  expect(wordsOf(fields, 'Realm')).toBe('spec.roles[0]: bad: spec.clients[1].name: too long');
+  expect(wordsOf(fields)).toBe('roles[0]: bad; clients[1].name: too long');
+  expect(wordsOf(fields, 'Realm')).toBe('spec.roles[0]: bad; spec.clients[1].name: too long');
   const conflict = new ServerProblem(409, 'Managed by another', {
     ...details,
     conflicts: [{ kind: 'settings', key: 'acme', path: 'requireMfa', manager: 'cli:ana' }],
   });
-  expect(wordsOf(conflict)).toBe('Managed by another: settings acme (requireMfa) is managed by cli:ana');
+  expect(wordsOf(conflict)).toBe('settings acme (requireMfa) is managed by cli:ana');
 });
 
 test.each([

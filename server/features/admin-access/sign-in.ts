@@ -51,7 +51,9 @@ export function createAdminSignIn({
   attempts: Attempts;
   now: () => Date;
 }) {
-  type Verdict = { ok: true; userId: string; username: string } | { ok: false; reason: string; detail?: string };
+  type Verdict =
+    | { ok: true; userId: string; username: string }
+    | { ok: false; reason: string; code?: 'otp-required'; detail?: string };
 
   async function judge(realm: string, login: Login, by: By): Promise<Verdict> {
     const { username, password, otp } = login;
@@ -62,7 +64,8 @@ export function createAdminSignIn({
     if (permissionsOf(realm, grants).size === 0) return { ok: false, reason: 'no-admin-role' };
     // From here on the password was right, so it gives nothing away to say what is missing.
     if (await credentials.hasOtp(realm, userId)) {
-      if (otp === undefined) return { ok: false, reason: 'otp-missing', detail: 'A one-time code is needed: send otp' };
+      if (otp === undefined)
+        return { ok: false, reason: 'otp-missing', code: 'otp-required', detail: 'Send it as otp, with the password' };
       if (!(await credentials.checkOtp({ realm, userId, code: otp, by }))) return { ok: false, reason: 'otp-wrong' };
     } else if ((await settings.of(realm))?.requireMfa) {
       const detail = `A second factor is needed: first sign in at /realms/${realm}/login and set up a one-time code`;
@@ -97,7 +100,7 @@ export function createAdminSignIn({
             data: { reason: verdict.reason, ...(logged === realm ? {} : { realm }) },
           }),
         );
-        throw new Problem('invalid-credentials', verdict.detail, { reason: verdict.reason });
+        throw new Problem(verdict.code ?? 'invalid-credentials', verdict.detail, { reason: verdict.reason });
       }
       attempts.giveBack(address);
       const { userId, username } = verdict;

@@ -4,7 +4,7 @@
 import type { Client, ClientInput } from '../../contract/clients.ts';
 import type { By } from '../../contract/events.ts';
 import type { Changes } from '../../contract/names.ts';
-import { type FieldError, Problem } from '../../contract/problem.ts';
+import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
 import { hashClientSecret, newClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { renameOwned, renameOwnedBelow } from '../../db/ownership.ts';
@@ -48,17 +48,15 @@ export function createClients({
     const { defaultClientScopes: defaults, optionalClientScopes: optional, serviceAccountRoles: roles } = client;
     const scopes = await store.scopesNamed(on, realm, [...defaults, ...optional]);
     const known = await store.rolesNamed(on, realm, roles);
-    const unknown = (field: string, names: readonly string[], there: Set<string>): FieldError[] =>
-      names.flatMap((name, i) =>
-        there.has(name) ? [] : [{ path: `${field}[${i}]`, message: `there is no ${name} in this realm` }],
-      );
+    const unknown = (field: string, kind: string, names: readonly string[], there: Set<string>): FieldError[] =>
+      names.flatMap((name, i) => (there.has(name) ? [] : [unknownName(`${field}[${i}]`, kind, name)]));
     faults.push(
-      ...unknown('defaultClientScopes', defaults, scopes),
-      ...unknown('optionalClientScopes', optional, scopes),
-      ...unknown('serviceAccountRoles', roles, known),
+      ...unknown('defaultClientScopes', 'clientScope', defaults, scopes),
+      ...unknown('optionalClientScopes', 'clientScope', optional, scopes),
+      ...unknown('serviceAccountRoles', 'role', roles, known),
     );
     if (client.flowOverride !== null && !(await store.flowExists(on, realm, client.flowOverride)))
-      faults.push({ path: 'flowOverride', message: `there is no flow ${client.flowOverride} in this realm` });
+      faults.push(unknownName('flowOverride', 'flow', client.flowOverride));
     if (faults.length === 0) return;
     throw new Problem('invalid-request', faults.map((f) => `${f.path}: ${f.message}`).join('; '), { errors: faults });
   }

@@ -2,7 +2,7 @@
 // Does not own: what a setting does (sessions, risk, tokens, …), nor the realm's row (features/realms).
 // Implements: specification 2.3, 4.2; decisions "Reading and writing" (PUT /settings).
 import type { By } from '../../contract/events.ts';
-import { type FieldError, Problem } from '../../contract/problem.ts';
+import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -65,7 +65,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         const { wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
         const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
-          faults.push({ path: 'browserFlow', message: `there is no flow ${patch.browserFlow}` });
+          faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
         if (faults.length > 0) throw invalid(faults);
         // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });

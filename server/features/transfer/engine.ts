@@ -1,6 +1,6 @@
 // Planning all sections of a document against the realm, and carrying the plan out: the phases that no part can forget.
 // Comparing is plan.ts's; rows are the parts'. Decisions "Import, export, plan".
-import { Problem } from '../../contract/problem.ts';
+import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { refuse, type Section } from './document.ts';
@@ -132,7 +132,7 @@ async function danglingReferences(
       const name = id(r.kind, r.key);
       return gone.has(name) || !(made.has(name) || there.has(name));
     })
-    .map((r) => ({ path: r.path === '' ? r.at : `${r.at}.${r.path}`, message: `there is no ${r.kind} ${r.key}` }));
+    .map((r) => unknownName(r.path === '' ? r.at : `${r.at}.${r.path}`, r.kind, r.key));
 }
 
 /** @throws Problem `flow-in-use`, `in-use` where something stays that needs what is removed */

@@ -2,7 +2,7 @@
 // Does not own: the exchange itself (exchange.ts), clients and what they hold.
 // Implements: specification 2.8, 4.7 (admin); decisions "Rights": nobody can give what they don't hold.
 import type { By, EventType } from '../../contract/events.ts';
-import { Problem } from '../../contract/problem.ts';
+import { Problem, unknownName } from '../../contract/problem.ts';
 import type {
   WorkloadIdentity,
   WorkloadIdentityInput,
@@ -79,9 +79,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
   async function mayActFor(tx: Tx, principal: Principal, realm: string, clientId: string): Promise<void> {
     const client = await store.clientOf(tx.sql, realm, clientId);
     if (!client)
-      throw new Problem('invalid-request', `clientId: there is no client ${clientId}`, {
-        errors: [{ path: 'clientId', message: 'names no client of this realm' }],
-      });
+      throw new Problem('invalid-request', undefined, { errors: [unknownName('clientId', 'client', clientId)] });
     if (!(await access.covers(principal, realm, { clientUuid: client.id }, tx.sql)))
       throw new Problem('privilege-escalation', `The client ${clientId} holds admin roles that you do not hold`);
   }

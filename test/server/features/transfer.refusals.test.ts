@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unknownName } from '../../../server/contract/problem.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -124,6 +125,11 @@ describe('one fault, and nothing changes:', () => {
     expect(refusal.status).toBe(400);
     expect(refusal.errors?.map((e) => e.path)).toEqual(paths);
     expect(await state()).toEqual(before);
+  });
+
+  test('what names something that isn’t there says so to programs, too', async () => {
+    const { errors } = await admin.refusal('acme', { clients: [{ ...client, flowOverride: 'short' }] });
+    expect(errors).toEqual([unknownName('clients[0].flowOverride', 'flow', 'short')]);
   });
 
   test('doubles name both places', async () => {

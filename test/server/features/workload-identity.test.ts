@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ServerProblem } from '../../../server/contract/client.ts';
 import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { unknownName } from '../../../server/contract/problem.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import * as api from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -74,7 +75,7 @@ describe('a credential', () => {
   test('is for a client of its realm', async () => {
     const refused = await problem(create('nobody', { clientId: 'nobody' }));
     expect(refused).toMatchObject({ status: 400 });
-    expect(refused.problem?.errors).toEqual([{ path: 'clientId', message: 'names no client of this realm' }]);
+    expect(refused.problem?.errors).toEqual([unknownName('clientId', 'client', 'nobody')]);
     const abroad = { params: { realm: 'other' }, body: input('abroad') };
     expect(await problem(server.admin.call(api.createWorkloadIdentity, abroad))).toMatchObject({ status: 400 });
   });
