@@ -2,6 +2,7 @@
 // Does not own: the server (server.ts).
 // Implements: tests of decisions "Import, export, plan".
 import { z } from 'zod';
+import { FieldError } from '../../server/contract/problem.ts';
 import { Plan } from '../../server/contract/transfer.ts';
 import { ADMIN_PASSWORD, type TestServer } from './server.ts';
 
@@ -11,7 +12,7 @@ const Refusal = z.looseObject({
   type: z.string(),
   status: z.number(),
   detail: z.string().optional(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  errors: z.array(FieldError).optional(),
   conflicts: z.array(z.record(z.string(), z.unknown())).optional(),
   missing: z.array(z.string()).optional(),
 });
