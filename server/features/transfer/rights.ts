@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { strings } from '../../http/document.ts';
 import { may, type Principal } from '../../http/principal.ts';
+import type { Section } from './document.ts';
 import type { Fields, RealmPart } from './part.ts';
 import type { PlannedChange } from './plan.ts';
 
@@ -58,6 +59,40 @@ function clientsTouched(changes: readonly PlannedChange[]): Set<string> {
   return out;
 }
 
+/**
+ * Refuses to have the secret of a stronger client compared: what a plan holds would tell who declares it whether they
+ * guessed right.
+ * @throws Problem `privilege-escalation` naming the client, whether or not the secret is the same
+ */
+export const refuseGuesses = (
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  sections: readonly Section[],
+): Promise<void> => {
+  const clients = sections
+    .filter(({ part }) => part.kind === 'client')
+    .flatMap(({ items }) => items.filter(({ fields }) => typeof fields.secret === 'string').map(({ key }) => key));
+  return clients.length === 0 ? Promise.resolve() : refuseStronger(sql, principal, { realm, clients, cut: [] });
+};
+
+/** The clients, and those that the workload identities `cut` act for, must hold no more than the principal. */
+async function refuseStronger(
+  sql: Sql,
+  principal: Principal,
+  { realm, clients, cut }: { realm: string; clients: readonly string[]; cut: readonly string[] },
+): Promise<void> {
+  const grants = await sql<GrantRow>`
+    select c.client_id as holder, r.name as role, r.permissions, g.target_realm
+    from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+    join client c on c.realm_id = g.realm_id and c.id = g.client
+    where g.realm_id = ${realm} and (c.client_id = any(${clients}::text[]) or c.client_id in (
+      select w.client_id from workload_identity w where w.realm_id = ${realm} and w.name = any(${cut}::text[])))`;
+  for (const grant of grants)
+    if (!holdsAll(principal, grant.target_realm, grant.permissions))
+      throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
+}
+
 /** Admin roles that a change gives to a service account. */
 const given = (changes: readonly PlannedChange[]): { to: string; role: string }[] =>
   changes
@@ -83,15 +118,7 @@ export async function refuseEscalation(
   const cut = changes.filter((c) => c.kind === 'workloadIdentity' && c.action === 'delete').map((c) => c.key);
   if (roleChanges.length === 0 && clients.length === 0 && cut.length === 0) return;
 
-  const grants = await sql<GrantRow>`
-    select c.client_id as holder, r.name as role, r.permissions, g.target_realm
-    from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-    join client c on c.realm_id = g.realm_id and c.id = g.client
-    where g.realm_id = ${realm} and (c.client_id = any(${clients}::text[]) or c.client_id in (
-      select w.client_id from workload_identity w where w.realm_id = ${realm} and w.name = any(${cut}::text[])))`;
-  for (const grant of grants)
-    if (!holdsAll(principal, grant.target_realm, grant.permissions))
-      throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
+  await refuseStronger(sql, principal, { realm, clients, cut });
 
   const named = [...new Set([...gifts.map((g) => g.role), ...roleChanges.map((c) => c.key)])];
   if (named.length === 0) return;

@@ -16,7 +16,7 @@ import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts'
 import { createGate } from './gate.ts';
 import type { RealmPart } from './part.ts';
 import { eventsOf, planOf } from './present.ts';
-import { refuseEscalation, requirePermission, requireSections } from './rights.ts';
+import { refuseEscalation, refuseGuesses, requirePermission, requireSections } from './rights.ts';
 import { declaresSecret, resolvePlaceholders } from './secrets.ts';
 import * as store from './store.ts';
 import { type ImportStore, mergeUsers, planUsers, refuseUserEscalation, takenNames, type UserPlan } from './users.ts';
@@ -69,6 +69,8 @@ const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
+/** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
+const MOST_COMPARED = 1_000;
 
 /** What a unique index refuses and no rule sees before. */
 const takenWords: Record<string, string> = {
@@ -121,9 +123,13 @@ export function createTransfer({
       await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
       await stage.begin();
     };
+    const add: Stage['add'] = (value, path, n) => {
+      if (n >= MOST_COMPARED) requirePermission(principal, realm, 'users:write');
+      return stage.add(value, path, n);
+    };
     let kept = false;
     try {
-      const document = await readDocument(body, { parts, users: { ...stage, begin } });
+      const document = await readDocument(body, { parts, users: { ...stage, begin, add } });
       await stage.finish();
       // Before the environment is asked and any secret compared: a plan would tell a reader whether they guessed it.
       requireSections(principal, realm, {
@@ -238,6 +244,7 @@ export function createTransfer({
     },
   ): Promise<{ config: EnginePlan; people: UserPlan }> {
     requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
+    await refuseGuesses(on, principal, realm, declared);
     const config = await planRealm(on, { realm, parts, declared, ask });
     const touched = new Set([...config.changes, ...config.moves].map((c) => c.kind));
     requireSections(principal, realm, {

@@ -74,6 +74,26 @@ describe('section by section', () => {
       );
   });
 
+  test.each(['a-secret-that-somebody-guesses', 'another-secret-altogether'])(
+    'who may write clients learns nothing of the secret of one that holds more than they do: %s',
+    async (secret) => {
+      await admin.apply('acme', { clients: [{ clientId: 'powerful', secret: 'a-secret-that-somebody-guesses' }] });
+      await admin.fetch('/admin/realms/acme/managers/import', { method: 'DELETE' });
+      const writer = await holding('clients:read', 'clients:write');
+      expect(await outcome(writer, { clients: [{ clientId: 'powerful', secret }] })).toBe(
+        '403 privilege-escalation: The client powerful, by its admin role keys, carries more than your own permissions',
+      );
+    },
+  );
+
+  test('who may only read users is refused at the thousand-and-first, whatever follows', async () => {
+    const reader = await holding('users:read');
+    const users = (n: number) => Array.from({ length: n }, (_, i) => ({ username: `staged-${i}` }));
+    const faulty = { username: '' };
+    expect(await outcome(reader, { users: [...users(999), faulty] })).toMatch(/^400/);
+    expect(await outcome(reader, { users: [...users(1_001), faulty] })).toMatch(/^403 forbidden: .*users:write/);
+  });
+
   test('a realm’s own administrator can have no placeholder resolved: the environment is shared by all realms', async () => {
     const own = await administrator(server, { home: 'acme', target: 'acme', permissions });
     const webhook = { name: 'w', url: 'https://hooks.example.com/', eventTypes: '*', secret: `\${SVC_VAR_ANOTHERS}` };
