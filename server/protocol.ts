@@ -7,6 +7,7 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createEventBatch } from './events/batch.ts';
 import type { Metrics } from './events/metrics.ts';
+import { createRefusals } from './events/refusals.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
@@ -14,7 +15,7 @@ import { createRemoteKeys } from './features/client-authentication/remote-keys.t
 import { createClientAuthentication } from './features/client-authentication/service.ts';
 import { createClientViews } from './features/clients/view.ts';
 import { createConsents } from './features/consent/service.ts';
-import { discoveryRoutes } from './features/discovery/routes.ts';
+import { discoveryRoutes, readyDocuments } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
 import { createIntrospection } from './features/introspect/service.ts';
@@ -67,6 +68,7 @@ export function createProtocol(deps: ProtocolDeps) {
     transact,
     failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
   });
+  const refusals = createRefusals({ record: batch.record, now });
   const clients = createClientViews({ sql, now });
   const mint = createMint({ tokens, settings, now, newId });
   const families = createFamilies({ now });
@@ -83,7 +85,7 @@ export function createProtocol(deps: ProtocolDeps) {
     refreshGrant({ transact, mint, families, now }),
     clientCredentialsGrant({ mint, batch }),
   ];
-  const endpoint = createTokenEndpoint({ authentication, settings, grants, batch, metrics, baseUrl });
+  const endpoint = createTokenEndpoint({ authentication, settings, grants, refusals, metrics, baseUrl });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });
@@ -109,6 +111,9 @@ export function createProtocol(deps: ProtocolDeps) {
     /** For the workload exchange, which mints for clients too. */
     mint,
     clients,
+    continuation: authorization.continuation,
+
+    ready: readyDocuments(discovery),
 
     drop(realm: string | undefined): void {
       clients.drop(realm);
@@ -118,11 +123,9 @@ export function createProtocol(deps: ProtocolDeps) {
     /** `more`: endpoints of other features on the same surface. */
     async mount(http: FastifyInstance, more: (app: FastifyInstance) => void): Promise<void> {
       await http.register(async (app) => {
-        discoveryRoutes(app, discovery, (scope) => guardProtocol(scope, { realmExists }));
-      });
-      await http.register(async (app) => {
         guardProtocol(app, { realmExists });
         const cors = createCors(clients);
+        discoveryRoutes(app, discovery);
         tokenRoutes(app, { endpoint, cors });
         userinfoRoutes(app, { userinfo, cors });
         revokeRoutes(app, { authentication, revocation, cors });
@@ -137,6 +140,9 @@ export function createProtocol(deps: ProtocolDeps) {
     },
 
     /** Writes the audit rows that are waiting. */
-    stop: (): Promise<void> => batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost')),
+    stop(): Promise<void> {
+      refusals.stop();
+      return batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));
+    },
   };
 }

@@ -10,10 +10,14 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { OFFLINE, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { type Grant, type GrantCall, type Granted, type Outcome, refuse, refusedEvent } from './grant.ts';
+import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The code is not valid';
+/** Nothing was changed: thrown, so that the endpoint records it. */
+const notValid = (reason: string) => new OAuthError('invalid_grant', REFUSED, { reason });
+const refused = (tx: Tx, call: GrantCall, reason: string) =>
+  refuse(tx, call, { grant: 'authorization_code', description: REFUSED, reason });
 type Taken = NonNullable<Awaited<ReturnType<typeof store.takeCode>>>;
 
 export function codeGrant({
@@ -33,8 +37,8 @@ export function codeGrant({
   async function secondUse(tx: Tx, call: GrantCall, codeHash: Buffer): Promise<Outcome<never>> {
     const { realm, client, by } = call;
     const used = await store.familyOfCode(tx.sql, realm, { codeHash, client: client.id });
-    if (!used) return refuse(REFUSED, 'no such code for this client');
-    await families.end(tx, call, used.family_id);
+    if (!used) throw notValid('no such code for this client');
+    if (!(await families.end(tx, call, used.family_id))) throw notValid('the code was used before');
     tx.record({
       type: 'TOKEN_REUSE_DETECTED',
       realm,
@@ -44,7 +48,7 @@ export function codeGrant({
       outcome: 'denied',
       data: { what: 'authorization_code' },
     });
-    return refuse(REFUSED, 'the code was used before');
+    return refused(tx, call, 'the code was used before');
   }
 
   function fault({ request, expires_at, enabled }: Taken, { form }: GrantCall): string | undefined {
@@ -60,7 +64,7 @@ export function codeGrant({
     const taken = await store.takeCode(tx.sql, realm, { codeHash, client: client.id, familyId, now: now() });
     if (!taken) return secondUse(tx, call, codeHash);
     const reason = fault(taken, call);
-    if (reason !== undefined) return refuse(REFUSED, reason);
+    if (reason !== undefined) return refused(tx, call, reason);
     const { request, session_id: sessionId } = taken;
     const resources = subsetOf(request.resources, call.resources);
     // Without a refresh token nothing outlives the session.
@@ -96,17 +100,13 @@ export function codeGrant({
     grantType: 'authorization_code',
     publicClients: true,
     async authorize(call): Promise<Granted> {
-      const { realm, client, form, by } = call;
+      const { realm, client, form } = call;
       const code = form.get('code');
       if (code === undefined) throw new OAuthError('invalid_request', 'code is missing');
       if (form.get('redirect_uri') === undefined) throw new OAuthError('invalid_request', 'redirect_uri is missing');
-      if (!wellFormed(code, 'svc_ac_')) throw new OAuthError('invalid_grant', REFUSED, { reason: 'not a code' });
+      if (!wellFormed(code, 'svc_ac_')) throw notValid('not a code');
       const familyId = newId();
-      const outcome = await transact(async (tx) => {
-        const result = await exchange(tx, call, code, familyId);
-        if (!result.ok) tx.record(refusedEvent({ realm, by }, client.clientId, 'authorization_code', result.refusal));
-        return result;
-      });
+      const outcome = await transact((tx) => exchange(tx, call, code, familyId));
       if (!outcome.ok) throw outcome.refusal;
       const { taken, resources, refreshToken, sid } = outcome.value;
       const { request } = taken;

@@ -2,6 +2,7 @@
 // The endpoint (service.ts) owns the phases: client → grant allowed → resources → scopes → grant → answer.
 import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Tx } from '../../db/transact.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
@@ -34,11 +35,16 @@ export interface Grant {
 /** What a transaction of a grant gives: a refusal is a value, since an exception would roll back its audit row. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: OAuthError };
 
-/** A refusal that the grant's transaction records. */
-export const refuse = (description: string, reason: string): { ok: false; refusal: OAuthError } => ({
-  ok: false,
-  refusal: new OAuthError('invalid_grant', description, { reason, audited: true }),
-});
+/** A refusal that changed something, recorded with it. One that changed nothing is thrown: the endpoint records it. */
+export function refuse(
+  tx: Pick<Tx, 'record'>,
+  { realm, client, by }: GrantCall,
+  { grant, description, reason }: { grant: string; description: string; reason: string },
+): { ok: false; refusal: OAuthError } {
+  const refusal = new OAuthError('invalid_grant', description, { reason, audited: true });
+  tx.record(refusedEvent({ realm, by }, client.clientId, grant, refusal));
+  return { ok: false, refusal };
+}
 
 /** The audit row of a refused token request. */
 export const refusedEvent = (

@@ -8,12 +8,17 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { type Grant, type GrantCall, type Granted, type Outcome, refuse, refusedEvent } from './grant.ts';
+import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The refresh token is not valid';
+/** Nothing was changed: thrown, so that the endpoint records it. */
+const notValid = (reason: string) => new OAuthError('invalid_grant', REFUSED, { reason });
 /** How stale a session's `last_seen_at` may get, so that not each refresh writes it. */
 const TOUCH_MS = 10_000;
+
+const refused = (tx: Tx, call: GrantCall, reason: string) =>
+  refuse(tx, call, { grant: 'refresh_token', description: REFUSED, reason });
 
 interface Rotated {
   row: store.FamilyRow;
@@ -36,9 +41,9 @@ export function refreshGrant({
   async function notTaken(tx: Tx, call: GrantCall, { familyId, hash }: RefreshToken): Promise<Outcome<never>> {
     const { realm, client, by } = call;
     const family = await families.read(tx, realm, client, familyId);
-    if (!family) return refuse(REFUSED, 'no such grant of this client');
-    if (family.revoked_at) return refuse(REFUSED, 'the grant was revoked');
-    if (family.token_hash.equals(hash)) return refuse(REFUSED, 'the token or its session has expired');
+    if (!family) throw notValid('no such grant of this client');
+    if (family.revoked_at) throw notValid('the grant was revoked');
+    if (family.token_hash.equals(hash)) throw notValid('the token or its session has expired');
     await families.end(tx, call, familyId);
     tx.record({
       type: 'TOKEN_REUSE_DETECTED',
@@ -49,7 +54,7 @@ export function refreshGrant({
       outcome: 'denied',
       data: { what: 'refresh_token' },
     });
-    return refuse(REFUSED, 'the token was used before');
+    return refused(tx, call, 'the token was used before');
   }
 
   async function rotate(
@@ -73,7 +78,7 @@ export function refreshGrant({
     if (!row) return notTaken(tx, call, presented);
     if (!row.enabled) {
       await families.end(tx, call, presented.familyId);
-      return refuse(REFUSED, 'the user is disabled');
+      return refused(tx, call, 'the user is disabled');
     }
     // Thrown, so that the rotation is undone: the client may ask again for less.
     const { grant_data: granted } = row;
@@ -94,17 +99,13 @@ export function refreshGrant({
     grantType: 'refresh_token',
     publicClients: true,
     async authorize(call): Promise<Granted> {
-      const { realm, client, settings, form, by } = call;
+      const { realm, client, settings, form } = call;
       const token = form.get('refresh_token');
       if (token === undefined) throw new OAuthError('invalid_request', 'refresh_token is missing');
       const presented = parseRefreshToken(token);
-      if (!presented) throw new OAuthError('invalid_grant', REFUSED, { reason: 'not a refresh token' });
+      if (!presented) throw notValid('not a refresh token');
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
-      const outcome = await transact(async (tx) => {
-        const result = await rotate(tx, call, presented, next?.hash);
-        if (!result.ok) tx.record(refusedEvent({ realm, by }, client.clientId, 'refresh_token', result.refusal));
-        return result;
-      });
+      const outcome = await transact((tx) => rotate(tx, call, presented, next?.hash));
       if (!outcome.ok) throw outcome.refusal;
       const { row, resources, scopes } = outcome.value;
       const { authTime, acr, amr } = row.grant_data;

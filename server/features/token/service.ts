@@ -3,7 +3,7 @@
 // Implements: RFC 6749 §5, RFC 8707; specification 4.11, 7 (invalid_target); decisions "Protocol paths".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { EventBatch } from '../../events/batch.ts';
+import type { Refusals } from '../../events/refusals.ts';
 import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -27,14 +27,14 @@ export function createTokenEndpoint({
   authentication,
   settings,
   grants,
-  batch,
+  refusals,
   metrics,
   baseUrl,
 }: {
   authentication: ClientAuthentication;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   grants: readonly Grant[];
-  batch: Pick<EventBatch, 'record'>;
+  refusals: Pick<Refusals, 'record'>;
   metrics: { tokenIssued(realm: string, grant: string): void };
   baseUrl: string;
 }) {
@@ -91,7 +91,7 @@ export function createTokenEndpoint({
         const named = who?.client.clientId ?? form.get('client_id')?.slice(0, 255) ?? null;
         const grant = form.get('grant_type')?.slice(0, 100) ?? null;
         if (error.status < 500 && !error.audited)
-          batch.record(refusedEvent({ realm, by: nobody }, named, grant, error));
+          refusals.record(refusedEvent({ realm, by: nobody }, named, grant, error));
         throw error;
       }
     },
