@@ -58,3 +58,4 @@ export function createInterruption() {
     },
   };
 }
+export type Interruption = ReturnType<typeof createInterruption>;

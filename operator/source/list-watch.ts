@@ -6,19 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ApiFailure } from './api-failure.ts';
 import { createInterruption } from './interruption.ts';
+import { createListing, Followed, keyOf, type Open, parsed } from './listing.ts';
 
-/** An object of the API, as far as following needs it. */
-export const Followed = z
-  .object({
-    metadata: z.object({ name: z.string(), namespace: z.string().default(''), resourceVersion: z.string() }).loose(),
-  })
-  .loose();
-export type Followed = z.infer<typeof Followed>;
-
-const List = z.object({
-  metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }),
-  items: z.array(z.unknown()).nullable(),
-});
 const Event = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: z.unknown() });
 const Marked = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
 const Failure = z.object({ code: z.number().optional(), message: z.string().optional() });
@@ -26,9 +15,9 @@ const Failure = z.object({ code: z.number().optional(), message: z.string().opti
 export interface ListWatchOptions {
   /** The collection, e.g. `/api/v1/secrets`. */
   path: string;
-  /** A GET; the answer's text arrives in lines. @throws ApiFailure where the answer isn't 200 */
-  open(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>;
-  upserted(object: Followed): void;
+  open: Open;
+  /** @param listedAt when the list that holds it was asked for (performance.now); undefined: a watch told */
+  upserted(object: Followed, listedAt?: number): void;
   deleted(namespace: string, name: string): void;
   log(message: string): void;
   /** It goes on after it was in trouble. */
@@ -41,7 +30,6 @@ export interface ListWatchOptions {
   random?(): number;
 }
 
-const PAGE = 500;
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
 const SILENCE_MS = 150_000;
@@ -61,11 +49,14 @@ export function createListWatch(options: ListWatchOptions) {
     options;
   const answerMs = Math.min(ANSWER_MS, silenceMs);
   const run = createInterruption();
+  const listing = createListing({ path, open, run, silenceMs: answerMs });
   /** Version by key. */
   const known = new Map<string, string>();
   let failures = 0;
   let missing = 0;
   let troubled = false;
+  /** Whether the version to go on from may be one of before a backup was restored. */
+  let doubted = false;
   /** Told when a list is complete that began after they came. */
   let waiting: (() => void)[] = [];
 
@@ -85,55 +76,20 @@ export function createListWatch(options: ListWatchOptions) {
 
   /** @returns the version to watch from */
   async function list(): Promise<string> {
-    const found = new Map<string, Followed>();
-    let version: string;
-    try {
-      version = await pages(found, PAGE);
-    } catch (error) {
-      // The history went while pages were read: all in one go, then, which needs none.
-      if (!(error instanceof ApiFailure && error.status === 410)) throw error;
-      found.clear();
-      version = await pages(found, undefined);
-    }
+    const asked = performance.now();
+    const { found, version } = await listing.all();
     missing = 0;
+    doubted = false;
     for (const key of [...known.keys()]) if (!found.has(key)) forget(key);
-    for (const [key, object] of found) take(key, object);
+    for (const [key, object] of found) take(key, object, asked);
     return version;
   }
 
-  async function pages(found: Map<string, Followed>, limit: number | undefined): Promise<string> {
-    let more: string | undefined;
-    let version = '';
-    do {
-      const query = new URLSearchParams();
-      if (limit !== undefined) query.set('limit', String(limit));
-      if (more !== undefined) query.set('continue', more);
-      const text: string[] = [];
-      const { signal, heard, done } = run.withSilence(answerMs);
-      try {
-        for await (const line of await open(`${path}?${query}`, signal)) {
-          heard(answerMs);
-          text.push(line);
-        }
-      } finally {
-        done();
-      }
-      const page = List.parse(parsed(text.join('\n')));
-      for (const item of page.items ?? []) {
-        const object = Followed.safeParse(item);
-        if (object.success) found.set(keyOf(object.data), object.data);
-      }
-      version = page.metadata.resourceVersion;
-      more = page.metadata.continue || undefined;
-    } while (more !== undefined);
-    return version;
-  }
-
-  function take(key: string, object: Followed): void {
+  function take(key: string, object: Followed, listedAt?: number): void {
     const { resourceVersion } = object.metadata;
     if (known.get(key) === resourceVersion) return;
     known.set(key, resourceVersion);
-    guarded(() => upserted(object));
+    guarded(() => upserted(object, listedAt));
   }
   function forget(key: string): void {
     if (!known.delete(key)) return;
@@ -174,16 +130,32 @@ export function createListWatch(options: ListWatchOptions) {
       }
       return version;
     } catch (error) {
-      if (run.stopped() || run.interrupted()) return undefined;
-      if (error instanceof ApiFailure && error.status === 410) return undefined;
       if (performance.now() - began > LASTING_MS) failures = 0;
-      await backOff(error);
-      // What was heard before a connection broke is known, and going on from there loses nothing. Not so where the API
-      // server itself refuses: the kind may be gone, or the version be one of before its data was restored.
-      const refused = error instanceof ApiFailure && error.status !== 429 && error.status !== 503;
-      return refused || failures >= RELIST_AFTER ? undefined : version;
+      return failed(error, version);
     } finally {
       done();
+    }
+  }
+
+  /** @returns where to go on; undefined: list again */
+  async function failed(error: unknown, version: string): Promise<string | undefined> {
+    if (run.stopped() || run.interrupted()) return undefined;
+    if (error instanceof ApiFailure && error.status === 410) return undefined;
+    doubted = true;
+    await backOff(error);
+    // What was heard before a connection broke is known, and going on from there loses nothing. Not so where the API
+    // server itself refuses: the kind may be gone.
+    const refused = error instanceof ApiFailure && error.status !== 429 && error.status !== 503;
+    return refused || failures >= RELIST_AFTER ? undefined : version;
+  }
+
+  /** A watch that begins at a version which is still to come, after a restored backup, is silent until then. */
+  async function checked(version: string): Promise<string | undefined> {
+    try {
+      doubted = !(await listing.hasReached(version));
+      return doubted ? undefined : version;
+    } catch (error) {
+      return failed(error, version);
     }
   }
 
@@ -244,6 +216,11 @@ export function createListWatch(options: ListWatchOptions) {
         version = await listAndTell();
         continue;
       }
+      if (doubted) {
+        version = await checked(version);
+        if (run.interrupted()) version = undefined;
+        continue;
+      }
       const began = performance.now();
       version = await watch(version);
       // a server that ends each watch at once would be asked without a pause
@@ -276,16 +253,6 @@ export function createListWatch(options: ListWatchOptions) {
   };
 }
 export type ListWatch = ReturnType<typeof createListWatch>;
-
-const keyOf = ({ metadata }: Followed) => `${metadata.namespace}/${metadata.name}`;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`the Kubernetes API answered with something that is no JSON (${text.length} characters)`);
-  }
-}
 
 function words(error: unknown): string {
   if (error instanceof z.ZodError) return 'the Kubernetes API answered with something unknown';

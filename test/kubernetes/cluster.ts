@@ -1,7 +1,7 @@
 // Owns: `startCluster`, a real Kubernetes API for one test file, with garbage collection and namespace deletion.
 // Does not own: its programs (prepare.ts). No kubelet: Pods are stored and validated, but never run.
 // Implements: the tests of CRDs, the operator and the chart on the API server that users have.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Assets, findAssets, kubernetes } from './assets.ts';
@@ -30,6 +30,8 @@ export interface Cluster {
   stopApiServer(): Promise<void>;
   /** Starts it again, at the same URL. */
   startApiServer(): Promise<void>;
+  /** Keeps all data as they are; what it gives goes back to them, as a restored backup does. Both start the API server again. */
+  backup(): Promise<() => Promise<void>>;
   /** Signs ServiceAccount tokens with another key from now on: the API server starts again. `forget`: the old ones end. */
   rotateAccountKey(options: { forget: boolean }): Promise<void>;
   /** Ends all processes and removes all data. */
@@ -88,7 +90,7 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
   const { folder, identity, admin } = site;
   if (options.issuer !== undefined) site.issuer = options.issuer;
   if (options.audit) site.auditPolicy = await writeAuditPolicy(folder, options.audit);
-  const etcd = await startEtcd(site);
+  let etcd = await startEtcd(site);
   daemons.push(etcd);
   let apiServer = await startApiServer(site, etcd.url);
   daemons.push(apiServer);
@@ -109,6 +111,15 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
     apiServer = await startApiServer(site, etcd.url, port);
     daemons.push(apiServer);
   };
+  const { data } = etcd;
+  const between = async (work: () => Promise<void>) => {
+    await apiServer.stop();
+    await etcd.stop();
+    await work();
+    etcd = await startEtcd(site, etcd.port);
+    daemons.push(etcd);
+    await again();
+  };
   let users = 0;
   return {
     kubeconfig,
@@ -123,6 +134,15 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
     requests: () => auditedRequests(folder),
     stopApiServer: () => apiServer.stop(),
     startApiServer: again,
+    async backup() {
+      const copy = path.join(folder, 'backup');
+      await between(() => cp(data, copy, { recursive: true }));
+      return () =>
+        between(async () => {
+          await rm(data, { recursive: true });
+          await cp(copy, data, { recursive: true });
+        });
+    },
     async rotateAccountKey(how) {
       await identity.rotateAccountKey(how);
       await apiServer.stop();

@@ -22,12 +22,16 @@ export interface Site {
   issuer?: string;
 }
 
-/** Starts a single etcd; its data is thrown away in the end, so it need not reach the disk. */
-export async function startEtcd(site: Site): Promise<Daemon & { url: string }> {
+/** Starts a single etcd, on `port` or on a free one; its data is thrown away in the end, so it need not reach the disk. */
+export async function startEtcd(
+  site: Site,
+  fixed?: number,
+): Promise<Daemon & { url: string; port: number; data: string }> {
+  const data = path.join(site.folder, 'etcd');
   return onAPort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
     const flags = {
-      'data-dir': path.join(site.folder, 'etcd'),
+      'data-dir': data,
       'listen-client-urls': url,
       'advertise-client-urls': url,
       'listen-peer-urls': 'http://127.0.0.1:0',
@@ -35,8 +39,8 @@ export async function startEtcd(site: Site): Promise<Daemon & { url: string }> {
       'unsafe-no-fsync': 'true',
     };
     const ready = async () => (await fetch(`${url}/health`)).ok;
-    return { ...(await start(site, 'etcd', flags, ready)), url };
-  });
+    return { ...(await start(site, 'etcd', flags, ready)), url, port, data };
+  }, fixed);
 }
 
 /** Starts the API server with RBAC, on `port` or on a free one. */

@@ -173,7 +173,9 @@ describe('where something else answers in the API server’s place', () => {
   async function standIn(...answers: RequestListener[]): Promise<string> {
     let count = 0;
     const server: Server = createServer((request, response) => {
-      answers[Math.min(count++, answers.length - 1)]?.(request, response);
+      // how far it has come, asked beside the lists and watches that are looked at here
+      if (request.url?.endsWith('limit=1')) response.end(list(1_000));
+      else answers[Math.min(count++, answers.length - 1)]?.(request, response);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-stand-in-'));

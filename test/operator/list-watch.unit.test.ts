@@ -1,7 +1,8 @@
 // Following a collection, with an API that is a few lines of text: what is lost on the way is found again.
 import { expect, test } from 'vitest';
 import { ApiFailure } from '../../operator/source/api-failure.ts';
-import { createListWatch, type Followed } from '../../operator/source/list-watch.ts';
+import { createListWatch } from '../../operator/source/list-watch.ts';
+import type { Followed } from '../../operator/source/listing.ts';
 
 const object = (name: string, version: number) => ({
   metadata: { name, namespace: 'ns', resourceVersion: String(version) },
@@ -21,7 +22,7 @@ const aborted = (signal: AbortSignal) =>
 /** What the API answers, request by request; after the last it is silent until it is given up. */
 type Answer = (string | Error)[] | Error | 'silence';
 
-function follow(answers: Answer[], { silenceMs = 60_000 } = {}) {
+function follow(answers: Answer[], { silenceMs = 60_000, reaches = 1_000 } = {}) {
   const asked: URLSearchParams[] = [];
   const told: string[] = [];
   const lines: string[] = [];
@@ -41,7 +42,10 @@ function follow(answers: Answer[], { silenceMs = 60_000 } = {}) {
   const watch = createListWatch({
     path: '/things',
     async open(path, signal) {
-      asked.push(new URLSearchParams(path.split('?')[1]));
+      const query = new URLSearchParams(path.split('?')[1]);
+      // how far it has come, asked beside the lists and watches that are looked at here
+      if (query.get('limit') === '1') return linesOf(list(reaches), signal);
+      asked.push(query);
       const answer = answers.shift();
       if (answers.length === 0) reached();
       if (answer instanceof Error) throw answer;
@@ -133,6 +137,13 @@ test('a version that the server has not reached yet, after a restored backup, is
   ]);
   expect(asked.map((query) => query.get('resourceVersion'))).toEqual([null, '500', null, '20']);
   expect(told).toEqual(['has a@3', 'lost a']);
+});
+
+test('a version that is still to come, after a restored backup, is given up where the watch would be silent', async () => {
+  const broken = new Error('read ECONNRESET');
+  const { asked, told } = await after([list(500, object('a', 3)), broken, list(20, object('a', 2))], { reaches: 20 });
+  expect(asked.map((query) => query.get('resourceVersion'))).toEqual([null, '500', null, '20']);
+  expect(told).toEqual(['has a@3', 'has a@2']);
 });
 
 test('a history that goes while pages are read begins a list in one go', async () => {

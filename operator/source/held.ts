@@ -1,0 +1,73 @@
+// The cluster's resources as last seen, whoever saw them: lists and watches, and the answers to our own writes, which
+// overtake each other. It asks for nothing, and tells of a change once. Decisions "Custom resources".
+import { performance } from 'node:perf_hooks';
+import { isDeepStrictEqual } from 'node:util';
+import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf } from '../resource.ts';
+import { isBefore } from './listing.ts';
+
+export function createHeld({ changed }: { changed(key: string): void }) {
+  const resources = new Map<string, { resource: Resource; since: number }>();
+
+  function put(key: string, resource: Resource): void {
+    resources.set(key, { resource, since: performance.now() });
+  }
+
+  return {
+    get: (key: string): Resource | undefined => resources.get(key)?.resource,
+    keys: (): Iterable<string> => resources.keys(),
+    list: (): Resource[] => [...resources.values()].map(({ resource }) => resource),
+
+    /** @param listedAt when the list that holds it was asked for; undefined: a watch told */
+    seen(kind: KindName, object: unknown, listedAt?: number): void {
+      const resource = read(kind, object);
+      const key = keyOfResource(resource);
+      const before = resources.get(key);
+      // A list that was asked for since is right even where it is older: the data were restored from a backup.
+      const listedSince = before !== undefined && listedAt !== undefined && listedAt > before.since;
+      if (before && !listedSince && isOlder(resource, before.resource)) return;
+      put(key, resource);
+      if (!before || isNews(before.resource, resource)) changed(key);
+    },
+
+    /** Known at once, before the watch tells it: the next pass must not start from an older status. */
+    written(kind: KindName, object: unknown): void {
+      const resource = read(kind, object);
+      const key = keyOfResource(resource);
+      const before = resources.get(key)?.resource;
+      if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
+      put(key, resource);
+      // What somebody else changed meanwhile came with the answer: the watch will tell nothing new.
+      if (isNews(before, resource)) changed(key);
+    },
+
+    gone(key: string): void {
+      resources.delete(key);
+      changed(key);
+    },
+  };
+}
+export type Held = ReturnType<typeof createHeld>;
+
+/** Who wrote which field is half of an object's size, and of no use here. */
+function read(kind: KindName, object: unknown): Resource {
+  const resource = resourceOf(kind, object);
+  delete resource.metadata.managedFields;
+  return resource;
+}
+
+/** Whether somebody else has said something: our own status is no news, nor is that our finalizer has come. */
+function isNews(before: Resource, after: Resource): boolean {
+  const ours = ({ metadata }: Resource) => metadata.finalizers.includes(FINALIZER);
+  return (ours(before) && !ours(after)) || !isDeepStrictEqual(ofPeople(before), ofPeople(after));
+}
+
+const ofPeople = ({ spec, metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) => ({
+  spec,
+  uid,
+  generation,
+  deletionTimestamp,
+  annotations,
+});
+
+const isOlder = ({ metadata: one }: Resource, { metadata: other }: Resource): boolean =>
+  one.uid === other.uid && isBefore(one.resourceVersion, other.resourceVersion);
