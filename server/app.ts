@@ -8,6 +8,7 @@ import { bootstrapOptions, type Config, clusterOf, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
 import { createSeal } from './crypto/seal.ts';
+import { createTokenSeal } from './crypto/token-seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
@@ -52,6 +53,7 @@ import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
+import { answerReady } from './http/ready.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createPeople } from './people.ts';
@@ -128,6 +130,7 @@ export async function buildApp({
     sql,
     transact,
     seal,
+    signInSeal: createTokenSeal(masterKey, 'sign-in'),
     settings,
     attempts,
     threads: config.SVC_PASSWORD_THREADS,
@@ -158,6 +161,7 @@ export async function buildApp({
     metrics,
     components: components({ sql, now, ...watched(config) }),
     build: { name: 'realmkeeper', version: VERSION },
+    eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
     denied,
   });
   const tokens = createTokens({ keys, settings, sql, now });
@@ -246,10 +250,11 @@ export async function buildApp({
       gaveUp: metrics.deadLetter,
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
-    janitor({ sql, now }),
+    janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS }),
   ]);
 
-  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false });
+  const ready = answerReady(protocol.ready, metrics.request);
+  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, ready });
   countRequests(http, metrics.request);
   const api = describeRoutes(http, { baseUrl, version: VERSION });
   await http.register(async (anonymous) => {
@@ -277,7 +282,7 @@ export async function buildApp({
     monitoringAdminRoutes(admin, monitoring);
   });
 
-  await http.register(async (pages) => people.mountPages(pages));
+  await http.register(async (pages) => people.mountPages(pages, protocol.continuation));
 
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   const connections = trackConnections(http.server);

@@ -56,6 +56,13 @@ const Environment = z.object({
     .max(300)
     .default(0)
     .describe('On a stop: how long readiness is off while requests are still served, for load balancers to notice'),
+  SVC_EVENT_RETENTION_DAYS: z.coerce
+    .number('must be a number')
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .describe('Audit events that are older are deleted; without it they are kept'),
   SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
   USER_REGISTRATION_ENABLED: z.stringbool().default(false),
   SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),

@@ -1,5 +1,5 @@
 // Owns: deleting what has expired, in small batches, by the clock. Whoever reads a row checks its expiry nevertheless.
-// Does not own: audit events and the users' history, whose retention is policy and not tidiness.
+// Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS): that is policy and not tidiness.
 // Implements: design "Jobs".
 import { z } from 'zod';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
@@ -8,6 +8,8 @@ import { type Job, job } from './job.ts';
 const BATCH = 1_000;
 /** A run ends before its job counts as lost; the next one goes on. */
 const BATCHES = 100;
+/** Of what every request writes: as much as a busy server writes between two runs. */
+const BATCHES_OF_EACH_REQUEST = 1_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -39,22 +41,75 @@ const expiries: readonly Expiry[] = [
   { table: fragment`import_user`, gone: (now) => fragment`started_at < ${before(now, DAY)}` },
 ];
 
+interface Ageing {
+  table: Fragment;
+  time: Fragment;
+  days: number;
+}
+/** As long as the risk scorer looks back. */
+const SIGN_IN_HISTORY: Ageing = { table: fragment`sign_in_history`, time: fragment`at`, days: 90 };
+
+/** The least UUIDv7 of a moment (RFC 9562 §5.7). */
+const idFrom = (at: Date): string => {
+  const hex = at.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
+
+/**
+ * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) has them in the order
+ * of time, and an index on the time would cost every writer.
+ */
+const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
+  with recursive holder (realm_id) as (
+    (select realm_id from ${table} order by realm_id limit 1)
+    union all
+    select (select realm_id from ${table} where realm_id > h.realm_id order by realm_id limit 1)
+    from holder h where h.realm_id is not null
+  )
+  select old.ctid from holder h cross join lateral (
+    select ctid from ${table} where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until}
+    order by id limit ${BATCH}
+  ) old limit ${BATCH}`;
+
+export interface SweepOptions {
+  /** undefined: audit events are kept. */
+  eventRetentionDays?: number | undefined;
+}
+
 /** Deletes what has expired; gives the number of rows. */
-export async function sweep(sql: Sql, now: Date): Promise<number> {
+export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: SweepOptions = {}): Promise<number> {
+  const ageing = [
+    SIGN_IN_HISTORY,
+    ...(eventRetentionDays === undefined
+      ? []
+      : [{ table: fragment`event`, time: fragment`occurred_at`, days: eventRetentionDays }]),
+  ];
+  const doomed = [
+    ...expiries.map(({ table, gone }) => ({
+      table,
+      rows: fragment`select ctid from ${table} row where ${gone(now)} limit ${BATCH}`,
+      batches: BATCHES,
+    })),
+    ...ageing.map((old) => ({
+      table: old.table,
+      rows: aged(old, before(now, old.days * DAY)),
+      batches: BATCHES_OF_EACH_REQUEST,
+    })),
+  ];
   let total = 0;
-  for (const { table, gone } of expiries) {
-    for (let i = 0; i < BATCHES; i += 1) {
-      const deleted = await sql`
-        delete from ${table} where ctid = any(array(select ctid from ${table} row where ${gone(now)} limit ${BATCH}))
-        returning 1`;
-      total += deleted.length;
-      if (deleted.length < BATCH) break;
+  for (const { table, rows, batches } of doomed) {
+    for (let i = 0; i < batches; i += 1) {
+      const [{ deleted } = { deleted: 0 }] = await sql<{ deleted: number }>`
+        with gone as (delete from ${table} where ctid = any(array(${rows})) returning 1)
+        select count(*)::int as deleted from gone`;
+      total += deleted;
+      if (deleted < BATCH) break;
     }
   }
   return total;
 }
 
-export const janitor = ({ sql, now }: { sql: Sql; now(): Date }): Job =>
+export const janitor = ({ sql, now, ...options }: { sql: Sql; now(): Date } & SweepOptions): Job =>
   job({
     name: 'janitor',
     schema: z.object({}),
@@ -62,5 +117,5 @@ export const janitor = ({ sql, now }: { sql: Sql; now(): Date }): Job =>
     expireSeconds: 600,
     concurrency: 1,
     everySeconds: 600,
-    run: async () => void (await sweep(sql, now())),
+    run: async () => void (await sweep(sql, now(), options)),
   });

@@ -98,6 +98,7 @@ describe.skipIf(!assets.found)('the programs', () => {
     const { server, env } = await programs([
       ...['--set', 'postgresql.enabled=false,database.existingSecret=mine,database.urlKey=uri,listenAddress=::'],
       ...['--set', 'server.env.SVC_WORKLOAD_RATE_LIMIT=120,server.passwordThreads=3,server.registration=true'],
+      ...['--set', 'server.eventRetentionDays=365'],
       ...['--set', 'server.outboundAllow={10.1.0.0/16,hooks.internal}'],
       ...['--set', 'server.extraEnv[0].name=SVC_VAR_MAIL,server.extraEnv[0].value=x'],
     ]);
@@ -106,6 +107,7 @@ describe.skipIf(!assets.found)('the programs', () => {
       SVC_HOST: '::',
       SVC_WORKLOAD_RATE_LIMIT: 120,
       SVC_PASSWORD_THREADS: 3,
+      SVC_EVENT_RETENTION_DAYS: 365,
       USER_REGISTRATION_ENABLED: true,
       SVC_OUTBOUND_ALLOW: ['10.1.0.0/16', 'hooks.internal'],
       documentEnvironment: { SVC_VAR_MAIL: 'x' },

@@ -17,6 +17,8 @@ export interface MonitoringDeps {
   metrics: Metrics;
   components: readonly HealthComponent[];
   build: { name: string; version: string };
+  /** undefined: they are kept for ever. */
+  eventRetentionDays?: number | undefined;
   denied: AdminSurface['denied'];
 }
 
@@ -27,7 +29,7 @@ export interface AdminRequest {
   path: string;
 }
 
-export function createMonitoring({ sql, now, metrics, components, build, denied }: MonitoringDeps) {
+export function createMonitoring({ sql, now, metrics, components, build, eventRetentionDays, denied }: MonitoringDeps) {
   let draining = false;
   const startedAt = now().getTime();
 
@@ -75,7 +77,7 @@ export function createMonitoring({ sql, now, metrics, components, build, denied 
       return {
         enabled: true,
         store: 'postgresql',
-        retentionDays: null,
+        retentionDays: eventRetentionDays ?? null,
         forwarding: { enabled: false, target: null },
         eventTypes: [...EventTypeName.options],
       };

@@ -75,3 +75,35 @@ test('a session stays while a refresh token of it is good, and goes with the las
   await sweep(sqlOver(pool), at(2));
   expect([await count('session'), await count('refresh_family')]).toEqual([0, 0]);
 });
+
+/** Rows of realms that write much, as the server writes them: ids that sort by time. */
+const write = async (table: string, columns: string, values: string, from: Date, rows: number, realm: string) =>
+  pool.query(
+    `insert into ${table} (realm_id, id, ${columns})
+     select $1, (lpad(to_hex((extract(epoch from t) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(n::text, 15, '0'))::uuid, ${values}
+     from (select n, $2::timestamptz - n * interval '1 second' as t from generate_series(1, $3::int) n) made`,
+    [realm, from, rows],
+  );
+
+test('audit events go once they are older than the setting, in every realm, and stay for ever without one', async () => {
+  for (const realm of ['a', 'b', 'gone']) {
+    await write('event', 'type, occurred_at, outcome', `'LOGOUT', t, 'success'`, at(-10 * 24 - 1), 1_400, realm);
+    await write('event', 'type, occurred_at, outcome', `'LOGOUT', t, 'success'`, at(-1), 10, realm);
+  }
+  expect(await sweep(sqlOver(pool), NOW)).toBe(0);
+  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(3 * 1_400);
+  expect(await count('event')).toBe(30);
+  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(0);
+});
+
+test('how people signed in is forgotten after 90 days, also of those who never come again', async () => {
+  await pool.query(`insert into realm (realm_id, created_at) values ('acme', now())`);
+  const user = '00000000-0000-7000-8000-000000000001';
+  await pool.query(`insert into realm_user (realm_id, id, username, created_at) values ('acme', $1, 'u', now())`, [
+    user,
+  ]);
+  for (const days of [91, 89])
+    await write('sign_in_history', 'user_id, at, success', `'${user}', t, true`, at(-days * 24), 5, 'acme');
+  expect(await sweep(sqlOver(pool), NOW)).toBe(5);
+  expect(await count('sign_in_history')).toBe(5);
+});
