@@ -107,6 +107,7 @@ export async function buildApp({
     allow: config.SVC_OUTBOUND_ALLOW,
     caFile: config.SVC_OUTBOUND_CA_FILE,
     cluster,
+    log: (message) => log.info({ outbound: message }, 'an outbound request failed'),
   });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createPasswords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
+import type { TokenSeal } from './crypto/token-seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { accountRoutes } from './features/account/routes.ts';
@@ -14,6 +15,7 @@ import { createRisk } from './features/risk/service.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
+import type { Continuation } from './features/sign-in/continuation.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import type { Attempts } from './http/attempts.ts';
@@ -23,6 +25,8 @@ export interface PeopleDeps {
   sql: Sql;
   transact: Transact;
   seal: Seal;
+  /** For sign-ins that were only begun. */
+  signInSeal: TokenSeal;
   settings: SettingsService;
   attempts: Attempts;
   /** For hashing passwords. */
@@ -32,7 +36,8 @@ export interface PeopleDeps {
   newId: () => string;
 }
 
-export function createPeople({ sql, transact, seal, settings, attempts, threads, baseUrl, now, newId }: PeopleDeps) {
+export function createPeople(deps: PeopleDeps) {
+  const { sql, transact, seal, signInSeal, settings, attempts, threads, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads });
   const credentials = createCredentials({ sql, transact, settings, passwords, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
@@ -49,6 +54,7 @@ export function createPeople({ sql, transact, seal, settings, attempts, threads,
     sessions,
     risk,
     attempts,
+    seal: signInSeal,
     baseUrl,
     now,
   });
@@ -63,10 +69,11 @@ export function createPeople({ sql, transact, seal, settings, attempts, threads,
       flowRoutes(admin, flows, sql);
       sessionRoutes(admin, sessions);
     },
-    mountPages(pages: FastifyInstance): void {
+    /** `continuation`: what the sign-ins go on to that an application asked for. */
+    mountPages(pages: FastifyInstance, continuation: Continuation): void {
       pages.setErrorHandler(pageErrors(settings.of));
       mountPageAssets(pages, { brandOf: settings.of });
-      signInRoutes(pages, { signIns, sessions, settings, registry });
+      signInRoutes(pages, { signIns, sessions, settings, registry, continuation });
       accountRoutes(pages, { sql, transact, sessions, settings });
     },
     stop: passwords.stop,

@@ -4,7 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Html } from '../../http/html.ts';
-import type { KnownUser } from '../credentials/service.ts';
+import type { KnownUser, PersonStanding } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
 
 /** Where a step stands: all that an authenticator may look at. */
@@ -42,7 +42,8 @@ export interface Complaint {
 }
 
 export type StepVerdict =
-  | { do: 'passed'; user?: KnownUser; rememberMe?: boolean }
+  /** `standing`: what was read of the person on the way, so that it isn't read again. */
+  | { do: 'passed'; user?: KnownUser; standing?: PersonStanding; rememberMe?: boolean }
   /** `reason` is for the audit log alone. */
   | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined };
 

@@ -1,14 +1,11 @@
 // GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { authorizePostRoute, authorizeRoute } from '../../contract/oauth.ts';
 import { formOf, paramsOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { type Authorization, resumePath } from './service.ts';
+import { type Authorization, Kept, requestPath, resumePath } from './service.ts';
 
 const LONGEST_QUERY = 12_000;
-/** What this feature gave the sign-in to keep. */
-const Kept = z.object({ text: z.string() });
 
 /** What of features/sign-in is used here. */
 export interface Finished {
@@ -35,7 +32,7 @@ export function authorizeRoutes(
     handler: async (request, reply) => {
       const { text } = formOf(request);
       if (text.length > LONGEST_QUERY) throw new OAuthError('invalid_request', 'The request is too long');
-      return reply.redirect(`/realms/${realmOf(request)}/oauth2/authorize?${new URLSearchParams(text)}`, 303);
+      return reply.redirect(requestPath(realmOf(request), text), 303);
     },
   });
 

@@ -2,27 +2,35 @@
 // Does not own: the checks (checks.ts), the decision (decide.ts), signing in (features/sign-in), an answer's form (answer.ts).
 // Implements: specification 4.11; RFC 6749 §4.1, OIDC Core §3.1.2, RFC 7636, RFC 8707; decisions "Protocol paths".
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { By } from '../../contract/events.ts';
+import { z } from 'zod';
+import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
-import type { Transact, Tx } from '../../db/transact.ts';
+import type { Transact } from '../../db/transact.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
+import type { Continuation } from '../sign-in/continuation.ts';
 import type { GrantData } from '../token/store.ts';
 import type { Tokens } from '../tokens/service.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, requestOf, type Target, targetOf } from './checks.ts';
 import { decide } from './decide.ts';
-import { insertCode } from './store.ts';
+import { type CodeRow, insertCode, insertFirstCode } from './store.ts';
 
 const CODE_MS = 60_000;
 
 /** Where a sign-in goes on: routes.ts answers there. */
 export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
+/** Where what came by POST, or is asked for anew, goes on. */
+export const requestPath = (realm: string, text: string): string =>
+  `/realms/${realm}/oauth2/authorize?${new URLSearchParams(text)}`;
+
+/** What a sign-in is given to keep. */
+export const Kept = z.object({ text: z.string() });
 
 /** What of features/sign-in is used here. */
 export interface SignIns {
@@ -83,7 +91,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
   }
 
-  async function expectedUser({ realm }: Way, { idTokenHint, client }: AuthorizationRequest) {
+  async function expectedUser(realm: string, { idTokenHint, client }: AuthorizationRequest) {
     if (idTokenHint === undefined) return undefined;
     const claims = await tokens.verify(realm, idTokenHint, {
       typ: 'JWT',
@@ -106,36 +114,39 @@ export function createAuthorization(deps: AuthorizationDeps) {
     amr: session.methods,
   });
 
-  async function keepCode(tx: Tx, way: Way, asked: AuthorizationRequest, session: SsoSession, code: string) {
-    const { client } = asked;
-    const kept = await insertCode(tx.sql, way.realm, {
+  /** A code for the session, as it is kept and told of. */
+  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, session: SsoSession) {
+    const { client, resources } = asked;
+    const actor = { type: 'user', id: session.userId, name: session.username } as const;
+    const by: By = { actor, ipAddress: request.ip };
+    const code = newToken('svc_ac_');
+    const scopes = asked.scopes.map((s) => s.name);
+    const row: CodeRow = {
       hash: sha256(code),
       client: client.id,
       sessionId: session.id,
       data: dataOf(asked, session),
       expiresAt: new Date(now().getTime() + CODE_MS),
-    });
-    if (!kept) throw new OAuthError('login_required', 'The session has ended meanwhile');
+    };
+    const data = { scopes, resources, sessionId: session.id };
+    const issued: DomainEvent = {
+      type: 'CODE_ISSUED',
+      realm,
+      by,
+      clientId: client.clientId,
+      subject: actor,
+      data,
+    };
+    return { code, row, by, scopes, issued };
   }
 
-  async function giveCode(way: Way, asked: AuthorizationRequest, session: SsoSession, agreed: boolean) {
-    const { realm, request } = way;
-    const { client } = asked;
-    const actor = { type: 'user', id: session.userId, name: session.username } as const;
-    const by: By = { actor, ipAddress: request.ip };
-    const code = newToken('svc_ac_');
-    const scopes = asked.scopes.map((s) => s.name);
+  async function giveCode({ realm, request }: Way, asked: AuthorizationRequest, session: SsoSession, agreed: boolean) {
+    const { code, row, by, scopes, issued } = newCode(request, realm, asked, session);
     await transact(async (tx) => {
-      await keepCode(tx, way, asked, session, code);
-      if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client, scopes });
-      tx.record({
-        type: 'CODE_ISSUED',
-        realm,
-        by,
-        clientId: client.clientId,
-        subject: actor,
-        data: { scopes, resources: asked.resources, sessionId: session.id },
-      });
+      if (!(await insertCode(tx.sql, realm, row)))
+        throw new OAuthError('login_required', 'The session has ended meanwhile');
+      if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, scopes });
+      tx.record(issued);
     });
     return code;
   }
@@ -164,7 +175,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       session,
       fresh: session !== undefined && past.signedIn === session.id,
       agreed: past.agreed ?? false,
-      expectedUser: await expectedUser(way, asked),
+      expectedUser: await expectedUser(realm, asked),
       consented: session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : [],
       now: now(),
     });
@@ -174,6 +185,42 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const code = await giveCode(way, asked, session, past.agreed ?? false);
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
+
+  /**
+   * The code at once, in the transaction that begins the session. Whatever asks for more, or is refused, goes the way of
+   * {@link resumePath}, which knows all cases.
+   */
+  const continuation: Continuation = {
+    continueAt: resumePath,
+    again: (kept, realm) => requestPath(realm, Kept.parse(kept).text),
+    async prepare(kept, request, realm, session) {
+      const form = parseForm(Kept.parse(kept).text);
+      const brand = await settings.of(realm);
+      const client = await clients.view(realm, form.get('client_id') ?? '');
+      if (!brand || !client || client.consentRequired) return undefined;
+      try {
+        const target = targetOf(form, client);
+        const asked = requestOf(target, { form, client, realmList: brand.resourceIndicators, adminAudience });
+        // A page in answer to the password would send it again when it is loaded again.
+        if (target.responseMode !== 'query') return undefined;
+        const expected = await expectedUser(realm, asked);
+        const known = { session, fresh: true, agreed: false, expectedUser: expected, consented: [], now: now() };
+        if (decide(asked, known).do !== 'code') return undefined;
+        const issuer = await settings.issuer(realm);
+        const { code, row, issued } = newCode(request, realm, asked, session);
+        return {
+          write({ atLast, record }) {
+            insertFirstCode(atLast, realm, row);
+            record(issued);
+          },
+          send: (reply) => sendAnswer(reply, { realm, brand, issuer, target, parameters: { code } }),
+        };
+      } catch (thrown) {
+        if (thrown instanceof OAuthError) return undefined;
+        throw thrown;
+      }
+    },
+  };
 
   /** Faults before the target is known are thrown, and shown on a page; later ones go to the application. */
   async function handle(way: Way, form: Form, past: Past, refused?: OAuthError): Promise<FastifyReply> {
@@ -192,6 +239,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   return {
+    continuation,
+
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       return handle(await wayOf(request, reply, realm), form, {});
     },

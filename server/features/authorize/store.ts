@@ -1,14 +1,17 @@
 // SQL of authorization codes as they are issued; features/token takes them.
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import type { GrantData } from '../token/store.ts';
 
-/** Keeps a code and notes that the session has this client, in one statement. False: the session has ended. */
-export async function insertCode(
-  sql: Sql,
-  realm: string,
-  code: { hash: Buffer; client: string; sessionId: string; data: GrantData; expiresAt: Date },
-): Promise<boolean> {
-  const [row] = await sql<{ user_id: string }>`
+export interface CodeRow {
+  hash: Buffer;
+  client: string;
+  sessionId: string;
+  data: GrantData;
+  expiresAt: Date;
+}
+
+const inserted = (realm: string, code: CodeRow) => fragment`
     with live as (
       select realm_id, id, user_id from session where realm_id = ${realm} and id = ${code.sessionId} for key share
     ), noted as (
@@ -17,7 +20,11 @@ export async function insertCode(
     )
     insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
     select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${JSON.stringify(code.data)}::jsonb,
-      ${code.expiresAt}::timestamptz from live
-    returning user_id`;
-  return row !== undefined;
-}
+      ${code.expiresAt}::timestamptz from live`;
+
+/** Keeps a code and notes that the session has this client, in one statement. False: the session has ended. */
+export const insertCode = async (sql: Sql, realm: string, code: CodeRow): Promise<boolean> =>
+  (await sql`${inserted(realm, code)} returning user_id`).length > 0;
+
+/** The same for a session that begins in the same transaction. */
+export const insertFirstCode = (run: Tx['atLast'], realm: string, code: CodeRow) => run`${inserted(realm, code)}`;

@@ -24,10 +24,16 @@ export interface KnownUser {
   id: string;
   username: string;
 }
+/** What a person has set up, and what they must do before they are signed in. */
+export interface PersonStanding {
+  types: readonly string[];
+  enabled: boolean;
+  actions: readonly RequiredAction[];
+}
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
 export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled';
 export type PasswordVerdict =
-  | { ok: true; user: KnownUser }
+  | { ok: true; user: KnownUser; standing: PersonStanding }
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
@@ -84,10 +90,10 @@ export function createCredentials({ sql, transact, settings, passwords, seal, no
     if (old) await rehash(realm, row, plain);
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
-      if (await hasOtp(realm, row.id)) await store.giveBackAttempt(sql, realm, row.id, limit.most);
+      if (row.types.includes('otp')) await store.giveBackAttempt(sql, realm, row.id, limit.most);
       else await store.forgetFailures(sql, realm, row.id);
     }
-    return { ok: true, user } satisfies PasswordVerdict;
+    return { ok: true, user, standing: standingOf(row) } satisfies PasswordVerdict;
   }
 
   const hasOtp = async (realm: string, userId: string): Promise<boolean> =>
@@ -139,10 +145,10 @@ export function createCredentials({ sql, transact, settings, passwords, seal, no
       return user !== undefined && (await tryOtp(realm, user, code, by)).ok;
     },
 
-    /** What the person has set up, and what they must do before they are signed in; undefined: no such person. */
-    async standing(realm: string, userId: string, on: Sql = sql) {
+    /** Undefined: no such person. */
+    async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
       const row = await store.standing(on, realm, userId);
-      return row && { types: row.types, enabled: row.enabled, actions: actionsOf(row) };
+      return row && standingOf(row);
     },
     /** In words, for an administrator who signs in where no page can be shown. */
     async mustActFirst(realm: string, userId: string): Promise<string | undefined> {
@@ -210,7 +216,13 @@ export type Credentials = ReturnType<typeof createCredentials>;
 
 export type RequiredAction = 'UPDATE_PASSWORD' | 'CONFIGURE_OTP';
 
-function actionsOf(row: { temporary: boolean; required_actions: string[]; types: string[] }): RequiredAction[] {
+const standingOf = (row: store.StandingRow): PersonStanding => ({
+  types: row.types,
+  enabled: row.enabled,
+  actions: actionsOf(row),
+});
+
+function actionsOf(row: store.StandingRow): RequiredAction[] {
   const actions: RequiredAction[] = [];
   if (row.temporary || row.required_actions.includes('UPDATE_PASSWORD')) actions.push('UPDATE_PASSWORD');
   if (row.required_actions.includes('CONFIGURE_OTP')) actions.push('CONFIGURE_OTP');

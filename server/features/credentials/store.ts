@@ -1,21 +1,33 @@
 // SQL of credentials and of the count of failures.
 import { fragment, type Sql } from '../../db/sql.ts';
 
-export interface PasswordRow {
+/** What the person has set up, and what they must do first. */
+export interface StandingRow {
+  types: string[];
+  temporary: boolean;
+  required_actions: string[];
+  enabled: boolean;
+}
+export interface PasswordRow extends StandingRow {
   id: string;
   username: string;
-  enabled: boolean;
   email: string | null;
   credential_id: string | null;
   phc: string | null;
 }
 
+const types = fragment`array(
+  select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
+// All that a sign-in asks about a person, at once: each question of its own would be a message.
+const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${types},
+  c.id as credential_id, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary
+  from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'`;
+
 /** By username, whatever its case; else by e-mail address. */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
   (
     await sql<PasswordRow>`
-      select u.id, u.username, u.enabled, u.email, c.id as credential_id, c.secret ->> 'phc' as phc
-      from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      select ${withPassword}
       where u.realm_id = ${realm} and (lower(u.username) = lower(${name}) or lower(u.email) = lower(${name}))
       order by lower(u.username) = lower(${name}) desc limit 1`
   )[0];
@@ -23,8 +35,7 @@ export const findForPassword = async (sql: Sql, realm: string, name: string) =>
 export const findById = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<PasswordRow>`
-      select u.id, u.username, u.enabled, u.email, c.id as credential_id, c.secret ->> 'phc' as phc
-      from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      select ${withPassword}
       where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
@@ -102,12 +113,10 @@ export const insertOtp = (
   values (${realm}, ${c.id}, ${userId}, 'otp', ${c.label}, ${JSON.stringify(c.secret)}::jsonb, ${c.now}, ${c.now},
     ${c.counter})`;
 
-/** What the person has set up, and what they must do first. */
 export const standing = async (sql: Sql, realm: string, userId: string) =>
   (
-    await sql<{ types: string[]; temporary: boolean; required_actions: string[]; enabled: boolean }>`
-      select array(select distinct type from credential c where c.realm_id = u.realm_id and c.user_id = u.id) as types,
-        coalesce((select (secret ->> 'temporary')::boolean from credential c
+    await sql<StandingRow>`
+      select ${types}, coalesce((select (secret ->> 'temporary')::boolean from credential c
           where c.realm_id = u.realm_id and c.user_id = u.id and type = 'password'), false) as temporary,
         u.required_actions, u.enabled
       from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`

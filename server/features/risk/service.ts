@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
 import * as store from './store.ts';
 
@@ -77,31 +78,31 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
      * A failure counts while the policy is on; nothing is kept about people for nothing. For nobody the same statement
      * runs and keeps nothing, so that the time tells nobody from somebody.
      */
-    async failed(
-      on: Sql,
+    failed(
+      run: Tx['atLast'],
       realm: string,
       policy: RealmSettingsDto,
       userId: string | undefined,
       ipAddress: string | null,
     ) {
-      if (policy.riskPolicyEnabled) await store.remember(on, realm, userId ?? newId(), row(ipAddress, false));
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId ?? newId(), row(ipAddress, false));
     },
 
     /** A success makes the device and the network known. @returns the device's cookie, to be set after commit */
-    async succeeded(
-      on: Sql,
+    succeeded(
+      run: Tx['atLast'],
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
       userId: string,
-    ): Promise<string | undefined> {
+    ): string | undefined {
       if (!policy.riskPolicyEnabled) return undefined;
       const at = now();
       const device = request.cookies[DEVICE_COOKIE] || randomBytes(32).toString('base64url');
       const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
-      await store.forget(on, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
-      await store.remember(on, realm, userId, row(request.ip, true));
-      await store.rememberDevice(on, realm, userId, sha256(device), at);
+      store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
+      store.remember(run, realm, userId, row(request.ip, true));
+      store.rememberDevice(run, realm, userId, sha256(device), at);
       return device;
     },
 

@@ -1,5 +1,6 @@
 // SQL of what the risk scorer knows: devices and past sign-ins.
 import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 
 export interface HistoryRow {
   at: Date;
@@ -22,7 +23,7 @@ export const devices = async (sql: Sql, realm: string, userId: string, deviceHas
   )[0];
 
 export const remember = (
-  sql: Sql,
+  run: Tx['atLast'],
   realm: string,
   userId: string,
   e: {
@@ -34,19 +35,19 @@ export const remember = (
     latitude: number | null;
     longitude: number | null;
   },
-) => sql`
+) => run`
   insert into sign_in_history (realm_id, id, user_id, at, success, ip_address, network, latitude, longitude)
   select ${realm}, ${e.id}::uuid, id, ${e.at}::timestamptz, ${e.success}::boolean, ${e.ipAddress}::text,
     ${e.network}::text, ${e.latitude}::double precision, ${e.longitude}::double precision
   from realm_user where realm_id = ${realm} and id = ${userId}`;
 
-export const rememberDevice = (sql: Sql, realm: string, userId: string, deviceHash: Buffer, at: Date) => sql`
+export const rememberDevice = (run: Tx['atLast'], realm: string, userId: string, deviceHash: Buffer, at: Date) => run`
   insert into known_device (realm_id, user_id, device_hash, first_seen_at, last_seen_at)
   values (${realm}, ${userId}, ${deviceHash}, ${at}, ${at})
   on conflict (realm_id, user_id, device_hash) do update set last_seen_at = excluded.last_seen_at`;
 
 /** What is too old to say anything. */
-export async function forget(sql: Sql, realm: string, userId: string, before: { history: Date; devices: Date }) {
-  await sql`delete from sign_in_history where realm_id = ${realm} and user_id = ${userId} and at < ${before.history}`;
-  await sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and last_seen_at < ${before.devices}`;
+export function forget(run: Tx['atLast'], realm: string, userId: string, before: { history: Date; devices: Date }) {
+  run`delete from sign_in_history where realm_id = ${realm} and user_id = ${userId} and at < ${before.history}`;
+  run`delete from known_device where realm_id = ${realm} and user_id = ${userId} and last_seen_at < ${before.devices}`;
 }

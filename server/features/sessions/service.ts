@@ -53,6 +53,12 @@ export interface Proof {
   userAgent: string | null;
 }
 
+export interface PlannedSession {
+  session: SsoSession;
+  token: string;
+  row: store.SessionRow;
+}
+
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication' | 'password-changed';
 
 const TOUCH_MS = 60_000;
@@ -143,11 +149,8 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       return row && toSession(realm, row);
     },
 
-    /**
-     * A new session; the oldest ends where the person now has too many. The answer's token goes to {@link setCookie}
-     * after commit.
-     */
-    async start(tx: Tx, realm: string, by: By, proof: Proof): Promise<{ session: SsoSession; token: string }> {
+    /** A session that {@link start} will begin; its token goes to {@link setCookie} after commit. */
+    async plan(realm: string, proof: Proof): Promise<PlannedSession> {
       const policy = await policyOf(realm);
       const at = now();
       const remember = proof.rememberMe && policy.rememberMe;
@@ -167,13 +170,17 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
         level_of_assurance: proof.level,
         methods: [...proof.methods],
       };
+      return { session: toSession(realm, row), token, row };
+    },
+
+    /** Begins a session; the oldest ends where the person now has too many. */
+    async start(tx: Tx, realm: string, by: By, { row }: PlannedSession): Promise<void> {
+      const policy = await policyOf(realm);
       const most = policy.maxConcurrentSessions;
       await store.insert(most > 0 ? tx.sql : tx.atLast, realm, row);
-      if (most > 0) {
-        const over = await store.removeOldest(tx.sql, realm, row.user_id, most, cutoffsOf(policy, now()));
-        for (const { id } of over) ended(tx, realm, by, id, proof.user, 'limit');
-      }
-      return { session: toSession(realm, row), token };
+      if (most === 0) return;
+      const over = await store.removeOldest(tx.sql, realm, row.user_id, most, cutoffsOf(policy, now()));
+      for (const { id } of over) ended(tx, realm, by, id, { id: row.user_id, username: row.username }, 'limit');
     },
 
     /** The same person proved more: the session goes on, under a new token so that an old one is worth nothing. */

@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
+import type { Continuation } from './continuation.ts';
 import { sendExpired, sendStep } from './pages.ts';
 import type { SignIns } from './service.ts';
 
@@ -19,6 +20,7 @@ export interface SignInRoutesDeps {
   sessions: Pick<Sessions, 'current'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   registry: readonly AuthenticatorRecord[];
+  continuation: Continuation;
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -29,7 +31,10 @@ function formOf(body: unknown): Form {
   return parsed.data;
 }
 
-export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings, registry }: SignInRoutesDeps): void {
+export function signInRoutes(
+  app: FastifyInstance,
+  { signIns, sessions, settings, registry, continuation }: SignInRoutesDeps,
+): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
     const found = await settings.of(realm);
@@ -40,10 +45,11 @@ export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings
 
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    const view = await signIns.view(request, realm);
+    const view = await signIns.view(reply, request, realm);
     const session = await sessions.current(request, realm);
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
-    if (!view || (view.state.done && view.state.done.sessionId !== session?.id)) {
+    const { done, spent } = view?.state ?? {};
+    if (!view || (done && !spent && done.sessionId !== session?.id)) {
       const account = `/realms/${realm}/account`;
       if (session) return reply.redirect(account, 303);
       // Begun just now, and the cookie did not come back.
@@ -57,16 +63,16 @@ export function signInRoutes(app: FastifyInstance, { signIns, sessions, settings
         again: true,
       });
     }
-    if (view.state.done || view.standing.do === 'finish') {
-      const on = await signIns.complete(reply, request, realm);
-      if (on !== undefined) return reply.redirect(on, 303);
+    if (done || view.standing.do === 'finish') {
+      const answer = await signIns.complete(reply, request, realm, continuation);
+      if (answer) return answer(reply);
     }
     return sendStep(reply, realm, view, registry);
   });
 
   app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    const on = await signIns.submit(reply, request, realm, formOf(request.body));
-    return on === undefined ? sendExpired(reply, realm, policy) : reply.redirect(on, 303);
+    const answer = await signIns.submit(reply, request, realm, formOf(request.body), continuation);
+    return answer ? answer(reply) : sendExpired(reply, realm, policy);
   });
 }

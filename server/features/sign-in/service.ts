@@ -2,26 +2,26 @@
 // Does not own: the order of steps (engine.ts), the steps (features/authenticators), what an application asked for (authorize).
 // Implements: specification 1 (flows, adaptive authentication), 2.1, 2.3; decisions "Protocol paths".
 import { randomBytes } from 'node:crypto';
-import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { TokenSeal } from '../../crypto/token-seal.ts';
 import { sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
-import type { Credentials } from '../credentials/service.ts';
+import type { Credentials, PersonStanding } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { createActions } from './actions.ts';
-import { createFinish } from './finish.ts';
+import type { Continuation } from './continuation.ts';
+import { createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
+import { type Answer, createFinish, type Held } from './finish.ts';
 import { restarted, type SignInState } from './state.ts';
 import { byOf, createSteps } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
-
-const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
 
 export interface SignInDeps {
   sql: Sql;
@@ -34,6 +34,8 @@ export interface SignInDeps {
   risk: RiskService;
   /** Bounds how often one address may fail. */
   attempts: { blocked(address: string): number | undefined; fail(address: string): void };
+  /** For what the cookie carries. */
+  seal: TokenSeal;
   baseUrl: string;
   now: () => Date;
 }
@@ -70,20 +72,13 @@ export interface View {
   csrf: string;
 }
 
-const LIFETIME_SECONDS = 1800;
-
 export function createSignIns(deps: SignInDeps) {
-  const { sql, settings, registry, baseUrl, now } = deps;
+  const { sql, settings, registry, now } = deps;
+  const cookie = createSignInCookie(deps);
   const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
   const actions = createActions(deps);
   const { look, verify, announce, pageOf } = createSteps({ ...deps, walk, actions });
-  const finish = createFinish(deps);
-  const cookieOptions = (realm: string) => ({
-    path: `/realms/${realm}`,
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    secure: baseUrl.startsWith('https:'),
-  });
+  const finish = createFinish({ ...deps, cookie });
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -91,12 +86,38 @@ export function createSignIns(deps: SignInDeps) {
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
   }
-  async function load(request: FastifyRequest, realm: string) {
-    const token = request.cookies[SIGN_IN_COOKIE];
-    if (!token) return undefined;
-    const id = sha256(token);
-    const state = await store.read(sql, realm, id, now());
-    return state && { id, token, state };
+  /**
+   * The sign-in of the request's cookie. Where the cookie itself says how it began, nobody is asked whether more has
+   * happened: that shows when something is to be kept, and until then there is nothing in it but the way to a form.
+   */
+  async function load(request: FastifyRequest, realm: string): Promise<Held | undefined> {
+    const carried = cookie.read(request, realm);
+    if (!carried) return undefined;
+    const { token, id, begun } = carried;
+    return begun ? { token, id, ...begun, stored: false } : read(realm, carried);
+  }
+  async function read(realm: string, { token, id }: Pick<Held, 'token' | 'id'>): Promise<Held | undefined> {
+    const kept = await store.read(sql, realm, id, now());
+    return kept && { token, id, ...kept, stored: true };
+  }
+  /** @returns whether nobody kept anything else meanwhile */
+  async function keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
+    const { id, token, expiresAt, stored } = held;
+    if (stored) return store.save(sql, realm, id, state);
+    const first = await store.insert(sql, realm, id, state, now(), expiresAt);
+    cookie.keep(reply, realm, token, expiresAt);
+    return first;
+  }
+  const to =
+    (path: string): Answer =>
+    (reply) =>
+      reply.redirect(path, 303);
+
+  /** Where a browser goes whose sign-in is over. */
+  function onward(reply: FastifyReply, realm: string, state: SignInState, continuation: Continuation): Answer {
+    if (!state.spent) return to(state.continueAt);
+    cookie.clear(reply, realm);
+    return to(continuation.again(state.request, realm));
   }
 
   return {
@@ -129,77 +150,100 @@ export function createSignIns(deps: SignInDeps) {
         rememberMe: session?.rememberMe ?? false,
         challenged: false,
       };
-      const { state } = await announce(request, realm, policy, await look(request, realm, policy, fresh));
-      const token = randomBytes(32).toString('base64url');
+      const { state, standing } = await announce(request, realm, policy, await look(request, realm, policy, fresh));
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
-      await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
-      void reply.setCookie(SIGN_IN_COOKIE, token, { ...cookieOptions(realm), maxAge: LIFETIME_SECONDS });
+      // What was proven before, or refused, is not for a cookie that can be sent again and again.
+      const nothingYet = !session && standing.do === 'ask';
+      if (!(nothingYet && cookie.carry(reply, realm, state, expiresAt))) {
+        const token = randomBytes(32).toString('base64url');
+        await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
+        cookie.keep(reply, realm, token, expiresAt);
+      }
       return reply.redirect(`/realms/${realm}/login${input.again ? '?begun=1' : ''}`, 303);
     },
 
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
-    async view(request: FastifyRequest, realm: string): Promise<View | undefined> {
-      const loaded = await load(request, realm);
-      if (!loaded) return undefined;
-      const { id, token, state } = loaded;
+    async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);
-      const standing = await walk(realm, policy, state);
-      const page = await pageOf(request, realm, policy, state, standing);
-      if (page?.keep && standing.do === 'ask' && state.kept[standing.executionId] === undefined) {
+      for (let held = await load(request, realm); held; held = await read(realm, held)) {
+        const { token, state } = held;
+        const standing = await walk(realm, policy, state);
+        const page = await pageOf(request, realm, policy, state, standing);
+        const view = { state, settings: policy, standing, page, csrf: csrfOf(token) };
+        if (!page?.keep || standing.do !== 'ask' || state.kept[standing.executionId]) return view;
         const kept = { [standing.executionId]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
-        if (!(await store.save(sql, realm, id, { ...state, kept }))) return this.view(request, realm);
+        if (await keep(reply, realm, held, { ...state, kept })) return view;
       }
-      return { state, settings: policy, standing, page, csrf: csrfOf(token) };
+      return undefined;
     },
 
     /**
      * Takes what a person sent. Whatever the outcome, the browser is sent on by 303, so that going back or reloading
      * never sends a password twice.
-     * @returns where to; undefined: there is no such sign-in (any more), or the form was not one of its own
+     * @returns the answer; undefined: there is no such sign-in (any more), or the form was not one of its own
      */
-    async submit(reply: FastifyReply, request: FastifyRequest, realm: string, form: Form): Promise<string | undefined> {
-      const loaded = await load(request, realm);
-      if (!loaded || !sameSecret(form.csrf ?? '', csrfOf(loaded.token))) return undefined;
-      const { id, state } = loaded;
-      const here = `/realms/${realm}/login`;
-      if (state.done) return state.continueAt;
+    async submit(
+      reply: FastifyReply,
+      request: FastifyRequest,
+      realm: string,
+      form: Form,
+      continuation: Continuation,
+    ): Promise<Answer | undefined> {
+      const held = await load(request, realm);
+      if (!held || !sameSecret(form.csrf ?? '', csrfOf(held.token))) return undefined;
+      const { state } = held;
+      const here = to(`/realms/${realm}/login`);
+      if (state.done) return onward(reply, realm, state, continuation);
       const policy = await settingsOf(realm);
-      const save = async (to: SignInState) => void (await store.save(sql, realm, id, to));
       if (form.do === 'restart') {
-        await save(restarted(state));
-        return here;
-      }
-      if (form.do === 'choose') {
-        await save({ ...state, chosen: form.execution, complaint: undefined });
+        if (held.stored) await keep(reply, realm, held, restarted(state));
         return here;
       }
       const standing = await walk(realm, policy, state);
-      let after = state;
-      if (standing.do === 'ask' && form.step === standing.executionId)
-        after = await look(request, realm, policy, await verify(request, realm, policy, state, standing, form));
-      else if (standing.do === 'act' && form.step === standing.action)
-        after = await actions.changePassword(realm, byOf(request), state, form);
-      else if (standing.do !== 'finish') return here;
-      const then = await announce(request, realm, policy, after);
-      if (then.standing.do !== 'finish') {
-        await save(then.state);
+      if (form.do === 'choose') {
+        const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
+        if (offered) await keep(reply, realm, held, { ...state, chosen: form.execution, complaint: undefined });
         return here;
       }
-      const finished = await finish(reply, request, realm, policy, id, then.state, then.standing.level);
-      return finished ? state.continueAt : here;
+      let after = state;
+      let known: PersonStanding | undefined;
+      if (standing.do === 'ask' && form.step === standing.executionId) {
+        const verified = await verify(request, realm, policy, state, standing, form);
+        after = await look(request, realm, policy, verified.state);
+        known = verified.known;
+      } else if (standing.do === 'act' && form.step === standing.action)
+        after = await actions.changePassword(realm, byOf(request), state, form);
+      else if (standing.do !== 'finish') return here;
+      const then = await announce(request, realm, policy, after, known);
+      if (then.standing.do !== 'finish') {
+        await keep(reply, realm, held, then.state);
+        return here;
+      }
+      const { level } = then.standing;
+      const end = { state: then.state, level };
+      const answer = await finish(reply, request, realm, policy, held, end, continuation);
+      if (!answer && !held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
+      return answer ?? here;
     },
 
-    /** A sign-in that needed nothing more from the person (its session was good enough). */
-    async complete(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<string | undefined> {
-      const loaded = await load(request, realm);
-      if (!loaded) return undefined;
-      if (loaded.state.done) return loaded.state.continueAt;
+    /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
+    async complete(
+      reply: FastifyReply,
+      request: FastifyRequest,
+      realm: string,
+      continuation: Continuation,
+    ): Promise<Answer | undefined> {
+      const held = await load(request, realm);
+      if (!held) return undefined;
+      const { state } = held;
+      if (state.done) return onward(reply, realm, state, continuation);
       const policy = await settingsOf(realm);
-      const standing = await walk(realm, policy, loaded.state);
+      const standing = await walk(realm, policy, state);
       if (standing.do !== 'finish') return undefined;
-      await finish(reply, request, realm, policy, loaded.id, loaded.state, standing.level);
-      return loaded.state.continueAt;
+      const end = { state, level: standing.level };
+      const answer = await finish(reply, request, realm, policy, held, end, continuation);
+      return answer ?? to(state.continueAt);
     },
 
     /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */
@@ -209,10 +253,10 @@ export function createSignIns(deps: SignInDeps) {
       realm: string,
       continueAt: string,
     ): Promise<{ request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
-      const token = request.cookies[SIGN_IN_COOKIE];
-      const state = token ? await store.take(sql, realm, sha256(token), continueAt, now()) : undefined;
+      const carried = cookie.read(request, realm);
+      const state = carried && (await store.take(sql, realm, carried.id, continueAt, now()));
       if (!state?.done) return undefined;
-      void reply.clearCookie(SIGN_IN_COOKIE, cookieOptions(realm));
+      cookie.clear(reply, realm);
       return { request: state.request, done: state.done };
     },
   };

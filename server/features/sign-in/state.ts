@@ -45,6 +45,8 @@ export const SignInState = z.object({
     .optional(),
   refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled']).optional(),
   done: z.object({ sessionId: z.string(), authenticatedAt: z.int(), level: z.int() }).optional(),
+  /** What it was begun for was done in the same transaction: it leads nowhere any more. */
+  spent: z.literal(true).optional(),
 });
 export type SignInState = z.infer<typeof SignInState>;
 

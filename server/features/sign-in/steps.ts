@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, Method, Step } from '../authenticators/authenticator.ts';
+import type { PersonStanding } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Actions } from './actions.ts';
 import type { SignInState } from './state.ts';
@@ -16,7 +17,7 @@ export interface StepsDeps {
   risk: RiskService;
   /** Bounds how often one address may fail. */
   attempts: { blocked(address: string): number | undefined; fail(address: string): void };
-  walk(realm: string, settings: RealmSettingsDto, state: SignInState): Promise<Standing>;
+  walk(realm: string, settings: RealmSettingsDto, state: SignInState, known?: PersonStanding): Promise<Standing>;
   actions: Actions;
 }
 
@@ -64,8 +65,8 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     failure: { reason: string; name?: string | undefined; user?: SignInState['user'] },
   ): Promise<void> {
     const who = failure.user ?? state.user;
-    await transact(async ({ sql: on, record }) => {
-      await risk.failed(on, realm, policy, who?.id, request.ip);
+    await transact(async ({ atLast, record }) => {
+      risk.failed(atLast, realm, policy, who?.id, request.ip);
       record({
         type: 'LOGIN_FAILURE',
         realm,
@@ -78,7 +79,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     });
   }
 
-  /** Verifies what the person sent for the step that is asked. @returns the state after it */
+  /** Verifies what the person sent for the step that is asked. @returns the state after it, and what was read for it */
   async function verify(
     request: FastifyRequest,
     realm: string,
@@ -86,11 +87,11 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     state: SignInState,
     ask: Asked,
     form: Form,
-  ): Promise<SignInState> {
+  ): Promise<{ state: SignInState; known?: PersonStanding | undefined }> {
     const wait = attempts.blocked(request.ip);
     if (wait !== undefined) {
       const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
-      return { ...state, complaint: { field: 'form', message } };
+      return { state: { ...state, complaint: { field: 'form', message } } };
     }
     const method = methodOf(ask.authenticatorId);
     const verdict = await method.verify(stepOf(request, realm, policy, state, ask), form);
@@ -100,13 +101,13 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
         attempts.fail(request.ip);
         await recordFailure(request, realm, policy, state, { reason, name: complaint.values?.username, user });
       }
-      return { ...state, complaint };
+      return { state: { ...state, complaint } };
     }
     const user = verdict.user ?? state.user;
     const another = state.session !== undefined && state.session.user.id !== user?.id;
     // What the session before had proven was another person's; the session itself ends when this sign-in is done.
     const base = another ? { ...state, proven: [], fresh: [], risk: undefined } : state;
-    return {
+    const after = {
       ...base,
       user,
       proven: [...new Set([...base.proven, ask.authenticatorId])],
@@ -115,6 +116,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
       complaint: undefined,
       rememberMe: verdict.rememberMe ?? state.rememberMe,
     };
+    return { state: after, known: verdict.standing };
   }
 
   /** What a sign-in tells the audit log when it comes to a new step: a second factor, a refusal. */
@@ -123,8 +125,9 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     realm: string,
     policy: RealmSettingsDto,
     state: SignInState,
+    known?: PersonStanding,
   ): Promise<{ state: SignInState; standing: Standing }> {
-    const standing = await walk(realm, policy, state);
+    const standing = await walk(realm, policy, state, known);
     if (standing.do === 'refused' && !state.refused) {
       await recordFailure(request, realm, policy, state, { reason: standing.because });
       return { state: { ...state, refused: standing.because }, standing };

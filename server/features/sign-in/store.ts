@@ -1,17 +1,46 @@
-// SQL of sign-ins under way.
+// SQL of sign-ins in which something has happened; before that a cookie holds them (cookie.ts).
 import { jsonText } from '../../db/json.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import { codeOf, type Tx } from '../../db/transact.ts';
 import { SignInState } from './state.ts';
 
-export const insert = (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => sql`
+const UNIQUE_VIOLATION = '23505';
+
+const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => fragment`
   insert into sign_in (realm_id, id, state, created_at, expires_at)
   values (${realm}, ${id}, ${jsonText(state)}::jsonb, ${at}, ${expiresAt})`;
 
-export async function read(sql: Sql, realm: string, id: Buffer, now: Date): Promise<SignInState | undefined> {
-  const [row] = await sql<{ state: unknown }>`
-    select state from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}`;
+/** @returns whether it is the first that is kept of this sign-in */
+export const insert = async (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) =>
+  (await sql`${row(realm, id, state, at, expiresAt)} on conflict do nothing returning id`).length > 0;
+
+/** The same with the end of its transaction, which fails where something was kept before: {@link isKept}. */
+export const insertLast = (
+  run: Tx['atLast'],
+  realm: string,
+  id: Buffer,
+  state: SignInState,
+  at: Date,
+  expiresAt: Date,
+) => run`${row(realm, id, state, at, expiresAt)}`;
+
+export const isKept = (error: unknown): boolean =>
+  codeOf(error) === UNIQUE_VIOLATION &&
+  error instanceof Error &&
+  'constraint' in error &&
+  error.constraint === 'sign_in_pkey';
+
+export async function read(
+  sql: Sql,
+  realm: string,
+  id: Buffer,
+  now: Date,
+): Promise<{ state: SignInState; expiresAt: Date } | undefined> {
+  const [row] = await sql<{ state: unknown; expires_at: Date }>`
+    select state, expires_at from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}`;
   // A replica of another version may have written it: what can't be read has expired.
-  return row && SignInState.safeParse(row.state).data;
+  const state = row && SignInState.safeParse(row.state).data;
+  return row && state && { state, expiresAt: row.expires_at };
 }
 
 /** @returns whether nobody saved it meanwhile */
@@ -31,7 +60,7 @@ export async function take(
 ): Promise<SignInState | undefined> {
   const [row] = await sql<{ state: unknown }>`
     delete from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}
-      and state ? 'done' and state ->> 'continueAt' = ${continueAt}
+      and state ? 'done' and not state ? 'spent' and state ->> 'continueAt' = ${continueAt}
     returning state`;
   return row && SignInState.safeParse(row.state).data;
 }

@@ -1,7 +1,7 @@
 // Where a sign-in stands: the engine's verdict on its tree, with the conditions looked at, and what comes after the tree.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { AuthenticatorRecord, ConditionFacts } from '../authenticators/authenticator.ts';
-import type { Credentials } from '../credentials/service.ts';
+import type { Credentials, PersonStanding } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
 import type { SignInState } from './state.ts';
@@ -25,10 +25,16 @@ export function createWalk({ registry, credentials, tree: treeOf }: WalkDeps) {
   const facts = new Map<string, Facts>(registry.map((entry) => [entry.id, entry]));
   const records = new Map(registry.map((entry) => [entry.id, entry]));
 
-  return async function walk(realm: string, settings: RealmSettingsDto, state: SignInState): Promise<Standing> {
+  /** @param known the person's standing, where it has just been read */
+  return async function walk(
+    realm: string,
+    settings: RealmSettingsDto,
+    state: SignInState,
+    known?: PersonStanding,
+  ): Promise<Standing> {
     if (state.refused) return { do: 'refused', because: state.refused };
     if (state.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
-    const person = state.user && (await credentials.standing(realm, state.user.id));
+    const person = state.user && (known ?? (await credentials.standing(realm, state.user.id)));
     if (state.user && !person?.enabled) return { do: 'refused', because: 'disabled' };
     const types = person?.types ?? [];
     const { tree } = await treeOf(realm, state.flow);

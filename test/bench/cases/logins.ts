@@ -56,7 +56,7 @@ async function passwordLogins(bench: Bench) {
     return resultOf(
       taken,
       (rate, limit) =>
-        `${number(rate)} people/s, four requests each, of ${number(limit)} hashes/s in ${cores} threads; ` +
+        `${number(rate)} people/s, three requests each, of ${number(limit)} hashes/s in ${cores} threads; ` +
         `${number(server.median())} µs of processor each and ${number(database.median())} of the database's, ` +
         `beside ${number(hash.median())} for a hash`,
     );

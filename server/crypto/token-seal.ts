@@ -1,0 +1,55 @@
+// Sealing what a visitor carries for us in a cookie: AES-256-GCM under a key that is one token's alone, so that no number of
+// visitors wears a key out (NIST SP 800-38D §8.3). What the server itself keeps sealed is seal.ts's.
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+export interface TokenSeal {
+  /** @returns a new token of 256 random bits, and the text that only this token opens, in this `context` */
+  seal(plain: string, context: string): { token: string; sealed: string };
+  /** Undefined: it was not sealed here, or with another token, in another context, under a key that is gone. */
+  open(token: string, sealed: string, context: string): string | undefined;
+}
+
+const VERSION = 1;
+const KEY_ID_BYTES = 4;
+const TAG_BYTES = 16;
+const HEADER = 1 + KEY_ID_BYTES;
+const BODY = HEADER + TAG_BYTES;
+// Each key seals one text, so there is nothing that a nonce would have to tell apart.
+const NONCE = Buffer.alloc(12);
+
+/** @param keyring the master keys, the newest first; @param purpose what keeps these keys from being any other's */
+export function createTokenSeal(keyring: readonly Buffer[], purpose: string): TokenSeal {
+  const roots = keyring.map((master) => {
+    const key = Buffer.from(hkdfSync('sha256', master, '', `svc-token-seal:${purpose}`, 32));
+    return { key, id: createHash('sha256').update('svc-token-seal').update(key).digest().subarray(0, KEY_ID_BYTES) };
+  });
+  const [newest] = roots;
+  if (!newest) throw new Error('the keyring is empty');
+  const keyOf = (root: Buffer, token: string, context: string): Buffer =>
+    createHmac('sha256', root)
+      .update(JSON.stringify([context, token]))
+      .digest();
+  return {
+    seal(plain, context) {
+      const token = randomBytes(32).toString('base64url');
+      const cipher = createCipheriv('aes-256-gcm', keyOf(newest.key, token, context), NONCE);
+      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+      const all = Buffer.concat([Buffer.from([VERSION]), newest.id, cipher.getAuthTag(), body]);
+      return { token, sealed: all.toString('base64url') };
+    },
+    open(token, sealed, context) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      const root = roots.find(({ id }) => id.equals(bytes.subarray(1, HEADER)));
+      if (bytes[0] !== VERSION || bytes.length < BODY || !root) return undefined;
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(root.key, token, context), NONCE, {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAuthTag(bytes.subarray(HEADER, BODY));
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(BODY)), decipher.final()]).toString();
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// What a sign-in was begun for, where that can be done in the very request and transaction that end it: one request and one
+// commit less. Whoever begins sign-ins gives it (features/authorize); without it the browser goes on at `continueAt`.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Tx } from '../../db/transact.ts';
+import type { SsoSession } from '../sessions/service.ts';
+
+export interface Continuation {
+  /** The sign-ins that it is for are those that go on here. */
+  continueAt(realm: string): string;
+  /**
+   * @param request what the sign-in was given to keep; @param session begins when `write` has been committed
+   * @returns undefined: more than a session is needed
+   */
+  prepare(request: unknown, at: FastifyRequest, realm: string, session: SsoSession): Promise<Next | undefined>;
+  /** Where the same thing is asked for anew: for a browser that comes back when it has been done. */
+  again(request: unknown, realm: string): string;
+}
+
+export interface Next {
+  /** Adds what is to be kept, with its events. */
+  write(tx: Pick<Tx, 'atLast' | 'record'>): void;
+  /** After commit; leads away by 303, so that nothing sends the password twice. */
+  send(reply: FastifyReply): FastifyReply;
+}
