@@ -1,5 +1,6 @@
 // The HTTP server before any surface: what every request may weigh and take, how bodies are read and faults told.
 // Who may come in is for each surface to say (admin.ts, oauth.ts, pages.ts). Specification 7 and 8.
+import { createServer } from 'node:http';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -7,11 +8,14 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { acceptEmptyJson } from './json-body.ts';
 import { answerNotFound } from './not-found.ts';
 import { sendProblem } from './problems.ts';
+import type { Ready } from './ready.ts';
 import { requestLog } from './request-log.ts';
 
 const BODY_BYTES = 1024 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
+/** Longer than balancers keep a connection that nobody uses: whoever closes first is not the one that is being asked. */
+const KEEP_ALIVE_MS = 72_000;
 /** Names in paths are percent-encoded, so longer than what they stand for. */
 const PARAM_LENGTH = 2048;
 
@@ -24,10 +28,13 @@ export const zodAlone = { compilersFactory: { buildValidator: none, buildSeriali
 export async function openHttp({
   log,
   trustProxy,
+  ready,
 }: {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
   trustProxy: string[] | false;
+  /** What is answered before any route is looked for. */
+  ready: Ready;
 }): Promise<FastifyInstance> {
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
@@ -39,12 +46,14 @@ export async function openHttp({
     // What is found before any route, such as a path that is no URL, is a problem like all others.
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
-    requestTimeout: REQUEST_MS,
+    serverFactory: (routes) =>
+      createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, ready.before(routes)),
     schemaController: zodAlone,
   });
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);
+  http.addHook('preClose', async () => ready.close());
   await http.register(cookie);
   await http.register(formbody);
   acceptEmptyJson(http);

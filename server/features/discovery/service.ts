@@ -1,9 +1,18 @@
-// Owns: the discovery document and the JWKS, as strings made once for each realm and dropped when it changes.
+// Owns: the discovery document and the JWKS, as answers made once for each realm and dropped when it changes.
 // Does not own: the keys (features/keys), the endpoints named here.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207. It names only what really works.
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
+import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
+
+/** Verifiers must read live keys (specification 5, rule 4). */
+const HEADERS = {
+  'cache-control': 'no-cache',
+  'content-type': 'application/json; charset=utf-8',
+  'access-control-allow-origin': '*',
+};
+const answerOf = (document: object): ReadyAnswer => readyAnswer(JSON.stringify(document), HEADERS);
 
 const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
 const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
@@ -91,12 +100,12 @@ export function createDiscovery({
   baseUrl: string;
   now: () => Date;
 }) {
-  const documents = createRealmCache<string>({
+  const documents = createRealmCache<ReadyAnswer>({
     now,
     async load(realm) {
       const known = await sql<{ name: string; claims: { name: string }[] }>`
         select name, claims from client_scope where realm_id = ${realm} order by name`;
-      return JSON.stringify(
+      return answerOf(
         discoveryDocument({
           baseUrl,
           realm,
@@ -112,21 +121,21 @@ export function createDiscovery({
     },
   });
   /** By the very list that `keys` gives, which lives until the keys change. */
-  const jwks = new WeakMap<object, string>();
+  const jwks = new WeakMap<object, ReadyAnswer>();
 
   return {
     document: {
-      read: (realm: string): Promise<string> => documents.get(realm, ''),
-      ready: (realm: string): string | undefined => documents.ready(realm, ''),
+      read: (realm: string): Promise<ReadyAnswer> => documents.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => documents.ready(realm, ''),
     },
     jwks: {
-      async read(realm: string): Promise<string> {
+      async read(realm: string): Promise<ReadyAnswer> {
         const published = await keys.published(realm);
-        const json = jwks.get(published) ?? JSON.stringify({ keys: published.map(({ jwk }) => jwk) });
-        jwks.set(published, json);
-        return json;
+        const answer = jwks.get(published) ?? answerOf({ keys: published.map(({ jwk }) => jwk) });
+        jwks.set(published, answer);
+        return answer;
       },
-      ready(realm: string): string | undefined {
+      ready(realm: string): ReadyAnswer | undefined {
         const published = keys.publishedReady(realm);
         return published && jwks.get(published);
       },

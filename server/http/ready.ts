@@ -1,0 +1,60 @@
+// Owns: answering ready texts, which everybody asks for all the time, before anything else of a request is looked at.
+// Does not own: the texts and who may have them (features/discovery); what isn't ready goes the ordinary way, to the same end.
+// Implements: performance, "discovery" and "jwks" beside node:http.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+/** An answer as it goes out: status 200, these headers, this text. */
+export interface ReadyAnswer {
+  body: string;
+  headers: Readonly<Record<string, string | number>>;
+}
+
+/** What one address has for each realm. */
+export interface ReadyDocument {
+  /** The route's pattern, which begins with `/realms/:realm/`. */
+  url: string;
+  ready(realm: string): ReadyAnswer | undefined;
+}
+
+type Count = (request: { method: string; uri: string; status: number; seconds: number }) => void;
+
+const BEFORE = '/realms/';
+const PATTERN = `${BEFORE}:realm`;
+
+export const readyAnswer = (body: string, headers: Readonly<Record<string, string>>): ReadyAnswer => ({
+  body,
+  headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+});
+
+/** @param count is told of every request that is answered here, as of those that a route answers */
+export function answerReady(documents: readonly ReadyDocument[], count: Count) {
+  const byRest = new Map(documents.map((document) => [document.url.slice(PATTERN.length), document]));
+  let closing = false;
+
+  function answer({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean {
+    if (method !== 'GET' || closing || !url.startsWith(BEFORE)) return false;
+    const end = url.indexOf('/', BEFORE.length);
+    const document = end < 0 ? undefined : byRest.get(url.slice(end));
+    const ready = document?.ready(url.slice(BEFORE.length, end));
+    if (!document || !ready) return false;
+    const began = performance.now();
+    response.writeHead(200, ready.headers);
+    response.end(ready.body);
+    count({ method, uri: document.url, status: 200, seconds: (performance.now() - began) / 1000 });
+    return true;
+  }
+
+  return {
+    /** What `listener` needn't see any more. */
+    before:
+      (listener: RequestListener): RequestListener =>
+      (request, response) => {
+        if (!answer(request, response)) listener(request, response);
+      },
+    /** From now on Fastify refuses all requests alike. */
+    close(): void {
+      closing = true;
+    },
+  };
+}
+export type Ready = ReturnType<typeof answerReady>;
