@@ -311,6 +311,7 @@ create table realm_key (
   constraint realm_key_check CHECK (((rotated_at IS NULL) OR (activated_at IS NOT NULL))),
   constraint realm_key_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX realm_key_id ON realm_key USING btree (key_id);
 CREATE UNIQUE INDEX realm_key_active ON realm_key USING btree (realm_id) WHERE ((activated_at IS NOT NULL) AND (rotated_at IS NULL));
 
 create table realm_user (

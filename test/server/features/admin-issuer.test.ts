@@ -3,6 +3,10 @@
 // Implements: decisions "Admin authentication": bearer; "Protocol paths": a realm's own issuer.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putSettings } from '../../../server/contract/settings.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import type { Sql } from '../../../server/db/sql.ts';
+import { statement } from '../../../server/db/statement.ts';
+import { realmOfIssuer } from '../../../server/features/admin-access/store.ts';
 import { basic, makeRealm, post } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -34,5 +38,23 @@ describe('an issuer that many realms claim', () => {
       await server.admin.call(putSettings, { params: { realm: `a${i}` }, body: { issuer: ISSUER } });
     }
     expect(await session()).toBe(200);
+  });
+
+  test('is found by the key that the token names, without a look at the realms one by one', async () => {
+    const client = await server.pool.connect();
+    const rows: Record<string, string>[] = [];
+    const explaining: Sql = async (strings, ...values) => {
+      const { text, values: bound } = statement(strings, ...values);
+      rows.push(...(await client.query(`explain ${text}`, bound)).rows);
+      return [];
+    };
+    // a table of a test is always quickest read from end to end
+    await client.query('begin; set local enable_seqscan = off');
+    await realmOfIssuer(explaining, ISSUER, newId());
+    await client.query('rollback');
+    client.release();
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('realm_key_id');
+    expect(plan).not.toMatch(/Seq Scan/);
   });
 });
