@@ -31,12 +31,17 @@ export interface OutboundAnswer {
 }
 export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
 
-/** Why there is no answer; the message may be shown to an administrator. */
+/**
+ * Why there is no answer; the message may be shown to an administrator of any realm, so it holds no address that a name
+ * has in our network: that is for the log.
+ */
 export class OutboundError extends Error {
   readonly fault: OutboundFault;
-  constructor(fault: OutboundFault, message: string, cause?: unknown) {
+  readonly logged: string | undefined;
+  constructor(fault: OutboundFault, message: string, { cause, logged }: { cause?: unknown; logged?: string } = {}) {
     super(message, { cause });
     this.fault = fault;
+    this.logged = logged;
   }
 }
 
@@ -58,6 +63,8 @@ export interface OutboundOptions {
   cluster?: ClusterIssuer | undefined;
   /** How names become addresses; for tests. */
   lookup?: net.LookupFunction;
+  /** Told what a failure's message leaves out. */
+  log?: (message: string) => void;
 }
 export interface Outbound {
   fetch(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
@@ -68,7 +75,7 @@ const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 const CLUSTER_KEYS_PATH = '/openid/v1/jwks';
 
-export function createOutbound({ allow = [], caFile, cluster, lookup }: OutboundOptions = {}): Outbound {
+export function createOutbound({ allow = [], caFile, cluster, lookup, log }: OutboundOptions = {}): Outbound {
   const policy = addressPolicy(allow);
   const agent = guardedAgent({ policy, caFiles: caFile ? [caFile] : [], lookup });
   const home = cluster && homeOf(cluster);
@@ -78,7 +85,9 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
     try {
       return await send(url, options, { dispatcher: await by.get(), headers });
     } catch (error) {
-      throw faultOf(error, url, options);
+      const fault = faultOf(error, url, options);
+      if (fault.logged !== undefined) log?.(fault.logged);
+      throw fault;
     }
   }
 
@@ -95,11 +104,9 @@ export function createOutbound({ allow = [], caFile, cluster, lookup }: Outbound
         return { ...(await sendBy(homeAgent, url, options, await home.headers())), atHome: true };
       } catch (error) {
         if (!(error instanceof OutboundError && answer instanceof OutboundError)) throw error;
-        throw new OutboundError(
-          error.fault,
-          `${error.message} (and without the cluster's CA: ${answer.message})`,
-          error,
-        );
+        throw new OutboundError(error.fault, `${error.message} (and without the cluster's CA: ${answer.message})`, {
+          cause: error,
+        });
       }
     },
     async close() {
@@ -220,10 +227,9 @@ function guarded(lookup: net.LookupFunction, permits: (address: string) => boole
 }
 
 const refused = (host: string, addresses: readonly string[]) =>
-  new OutboundError(
-    'refused-address',
-    `${host} is at ${addresses.join(', ') || 'no address'}, which is not a public address; SVC_OUTBOUND_ALLOW could permit it`,
-  );
+  new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
+    logged: `${host} is at ${addresses.join(', ') || 'no address'}, which is not public`,
+  });
 
 function parseUrl(address: string, httpsOnly: boolean): URL {
   const url = URL.parse(address);
@@ -238,10 +244,19 @@ function parseUrl(address: string, httpsOnly: boolean): URL {
 function faultOf(error: unknown, url: URL, { timeoutMs }: OutboundRequest): OutboundError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) return cause;
   if (error instanceof Error && error.name === 'TimeoutError')
-    return new OutboundError('timed-out', `${url.host} did not answer within ${timeoutMs} ms`, error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const said = error instanceof AggregateError ? error.errors.map(errorWords).join('; ') : errorWords(error);
-  return new OutboundError('failed', `${url.host}: ${said || code || 'the request failed'}`, error);
+    return new OutboundError('timed-out', `${url.host} did not answer within ${timeoutMs} ms`, { cause: error });
+  const each = error instanceof AggregateError ? error.errors : [error];
+  const words = (say: (error: unknown) => string) => `${url.host}: ${[...new Set(each.map(say))].join('; ')}`;
+  return new OutboundError('failed', words(withoutAddress), { cause: error, logged: words(errorWords) });
+}
+
+/** The system's errors, and undici's of a connection that isn't made in time, name the addresses that were dialled. */
+function withoutAddress(error: unknown): string {
+  if (!(error instanceof Error)) return 'the request failed';
+  const code = 'code' in error ? String(error.code) : undefined;
+  if ('syscall' in error) return `${error.syscall} ${code ?? 'failed'}`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS} ms`;
+  return error.message || (code ?? 'the request failed');
 }
 
 /** What is asked of the cluster's own issuer, and the headers that go there and nowhere else. */

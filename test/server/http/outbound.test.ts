@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOutbound, type Outbound, OutboundError, type OutboundOptions } from '../../../server/http/outbound.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { freePort } from '../../support/server.ts';
 
 const LIMITS = { timeoutMs: 2_000, maxBytes: 1_000 };
 let receiver: Receiver;
@@ -83,10 +84,22 @@ describe('who may be reached', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test('the refusal says which address it was and what could permit it', async () => {
-    await expect(outbound().fetch('https://127.0.0.1/', LIMITS)).rejects.toThrow(
-      '127.0.0.1 is at 127.0.0.1, which is not a public address; SVC_OUTBOUND_ALLOW could permit it',
+  test('the refusal says what could permit it; the address that a name has inside is for the log alone', async () => {
+    const logged: string[] = [];
+    const log = (message: string) => void logged.push(message);
+    const inside = outbound({ lookup: resolving(['10.20.30.40']), log });
+    await expect(inside.fetch('https://db.internal/', LIMITS)).rejects.toThrow(
+      /^db\.internal is at no public address; SVC_OUTBOUND_ALLOW could permit it$/,
     );
+    const port = await freePort();
+    const allowed = outbound({ allow: ['db.internal'], lookup: resolving(['127.0.0.1']), log });
+    await expect(allowed.fetch(`https://db.internal:${port}/`, LIMITS)).rejects.toThrow(
+      new RegExp(`^db\\.internal:${port}: connect ECONNREFUSED$`),
+    );
+    expect(logged).toEqual([
+      'db.internal is at 10.20.30.40, which is not public',
+      `db.internal:${port}: connect ECONNREFUSED 127.0.0.1:${port}`,
+    ]);
   });
 
   test('a name is judged by the address that is dialled: one that turns private between two look-ups is refused', async () => {
