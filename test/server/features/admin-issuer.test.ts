@@ -45,7 +45,7 @@ describe('an issuer that many realms claim', () => {
     const rows: Record<string, string>[] = [];
     const explaining: Sql = async (strings, ...values) => {
       const { text, values: bound } = statement(strings, ...values);
-      rows.push(...(await client.query(`explain ${text}`, bound)).rows);
+      rows.push(...(await client.query<Record<string, string>>(`explain ${text}`, [...bound])).rows);
       return [];
     };
     // a table of a test is always quickest read from end to end
