@@ -52,9 +52,9 @@ export async function startDeliveries({
     webhooks,
     /** The realms of what was given up, in order. */
     givenUp,
-    /** Something happens in the realm `acme`, and is committed. */
-    happen: (n: number) =>
-      transact(async ({ record }) => record({ type: 'USER_LOCKED', realm: 'acme', by: bySystem, data: { n } })),
+    /** Something happens in a realm, and is committed. */
+    happen: (n: number, realm = 'acme') =>
+      transact(async ({ record }) => record({ type: 'USER_LOCKED', realm, by: bySystem, data: { n } })),
     async stop() {
       await queue.stop();
       await outbound.close();

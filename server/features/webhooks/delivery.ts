@@ -9,6 +9,7 @@ import type { EnqueueOptions } from '../../jobs/queue.ts';
 import { secretContext } from './service.ts';
 import { signedHeaders } from './signature.ts';
 import * as store from './store.ts';
+import { createTurns } from './turns.ts';
 
 export const DELIVERY_JOB = 'webhook-delivery';
 
@@ -41,6 +42,8 @@ const JITTER = 0.2;
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ERROR_LENGTH = 500;
+/** Sends under way in each process: a realm whose receivers hang leaves more than half, and a receiver leaves its realm's. */
+const PLACES = { all: 20, realm: 8, receiver: 2 };
 
 export interface DeliveryDeps {
   sql: Sql;
@@ -91,6 +94,8 @@ export function deliveryJob({
     }
   }
 
+  const turns = createTurns({ places: PLACES.receiver, now });
+
   return job({
     name: DELIVERY_JOB,
     schema: DeliveryJob,
@@ -98,14 +103,21 @@ export function deliveryJob({
     maxAttempts: 500,
     // Soon after a send times out: what a killed process held is sent again.
     expireSeconds: 15,
-    concurrency: 10,
-    // A receiver that hangs holds two of the ten, of each process.
-    group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: 2 },
+    concurrency: PLACES.all,
+    group: { of: ({ realm }) => realm, concurrency: PLACES.realm },
     async run({ realm, webhookId, id, attempt, done }) {
       const delivery = await store.sendable(sql, realm, id);
       if (!delivery || delivery.attempts >= attempt) return;
       const off = !delivery.enabled && delivery.event_type !== 'WEBHOOK_TEST';
-      const answer = off ? { responseStatus: null, error: 'the webhook is disabled' } : await send(realm, id, delivery);
+      const turn = off
+        ? { sent: { responseStatus: null, error: 'the webhook is disabled' } }
+        : await turns.take(`${realm}/${webhookId}`, () => send(realm, id, delivery));
+      if ('waitSeconds' in turn) {
+        const startAfterSeconds = turn.waitSeconds * (1 + JITTER * random());
+        await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt, done }], { startAfterSeconds });
+        return;
+      }
+      const answer = turn.sent;
       const settled = { ...answer, attempt, at: now() };
       if (answer.error === null) {
         await store.settle(sql, realm, id, { ...settled, status: 'succeeded' });

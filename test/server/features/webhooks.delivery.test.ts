@@ -37,8 +37,8 @@ async function started(options: Partial<Parameters<typeof startDeliveries>[0]> =
   running.push(deliveries);
   return deliveries;
 }
-const subscribe = (deliveries: Deliveries, input: Partial<WebhookInput> = {}) =>
-  deliveries.webhooks.create(bySystem, 'acme', {
+const subscribe = (deliveries: Deliveries, input: Partial<WebhookInput> = {}, realm = 'acme') =>
+  deliveries.webhooks.create(bySystem, realm, {
     name: 'hook',
     url: `${receiver.url}/in`,
     eventTypes: 'USER_LOCKED',
@@ -252,6 +252,33 @@ describe('who gets a delivery', () => {
     // none of the slow ones has been answered yet
     expect(received('/slow')).toBe(2);
     await deliveries.webhooks.remove(bySystem, 'acme', slow.id, () => {});
+  });
+
+  test('a realm with many receivers that hang does not hold up another realm, nor all of its own', async () => {
+    const deliveries = await started();
+    receiver.answer = ({ url }) => ({ afterMs: url.startsWith('/slow') ? 9_000 : 0 });
+    const received = (start: string) => receiver.received.filter((r) => r.url.startsWith(start)).length;
+    for (let n = 0; n < 30; n += 1)
+      await subscribe(deliveries, { name: `slow-${n}`, url: `${receiver.url}/slow-${n}` });
+    await subscribe(deliveries, { name: 'quick', url: `${receiver.url}/quick` }, 'other');
+    await deliveries.happen(0);
+    await until(() => received('/slow') === 8 || undefined);
+    for (let n = 0; n < 10; n += 1) await deliveries.happen(n, 'other');
+    await until(() => received('/quick') === 10 || undefined);
+    expect(received('/slow')).toBe(8);
+  });
+
+  test('what waits for a receiver that hangs is sent once the receiver is back', async () => {
+    const deliveries = await started();
+    await subscribe(deliveries);
+    let hangs = true;
+    receiver.answer = () => ({ afterMs: hangs ? 3_000 : 0 });
+    for (let n = 0; n < 6; n += 1) await deliveries.happen(n);
+    await until(() => receiver.received.length === 2 || undefined);
+    hangs = false;
+    const numbers = () => receiver.received.map((r) => JSON.parse(r.raw.toString()).data.n).sort();
+    await until(() => numbers().length === 6 || undefined, 30_000);
+    expect(numbers()).toEqual([0, 1, 2, 3, 4, 5]);
   });
 });
 
