@@ -7,6 +7,12 @@ const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
 export const isChallenge = (challenge: string): boolean => CHALLENGE.test(challenge);
 
+/** The challenge that a verifier belongs to; null without one, and one that no request has where it is malformed. */
+export const challengeOf = (verifier: string | undefined): string | null => {
+  if (verifier === undefined) return null;
+  return VERIFIER.test(verifier) ? sha256(verifier).toString('base64url') : '';
+};
+
 /**
  * Whether the verifier belongs to the challenge of the authorization request. A verifier without a challenge is refused
  * too: somebody has taken the challenge away (RFC 9700 §4.8.2).

@@ -1,7 +1,7 @@
 // When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
 // Starting and ending sessions is features/sessions'.
 import type { RealmSettingsDto } from '../contract/settings.ts';
-import { fragment } from './sql.ts';
+import { type Fragment, fragment } from './sql.ts';
 
 type Limits = Pick<
   RealmSettingsDto,
@@ -9,11 +9,11 @@ type Limits = Pick<
 >;
 
 /** Before these moments a session has ended: by inactivity, and by age as the settings now have it. */
-export interface Cutoffs {
-  now: Date;
-  seen: Date;
-  started: Date;
-  rememberedStarted: Date;
+export interface Cutoffs<Moment = Date> {
+  now: Moment;
+  seen: Moment;
+  started: Moment;
+  rememberedStarted: Moment;
 }
 
 export function cutoffsOf(limits: Limits, now: Date): Cutoffs {
@@ -26,7 +26,12 @@ export function cutoffsOf(limits: Limits, now: Date): Cutoffs {
   };
 }
 
-/** The condition, for a query that has the session as `s`. */
-export const sessionLives = ({ now, seen, started, rememberedStarted }: Cutoffs) => fragment`s.expires_at > ${now}
+/** The condition, for a query that has the session as `s`; the cutoffs may be columns of it. */
+export const sessionLives = ({
+  now,
+  seen,
+  started,
+  rememberedStarted,
+}: Cutoffs<Date | Fragment>) => fragment`s.expires_at > ${now}
   and case when s.remember_me then s.started_at > ${rememberedStarted}
            else s.last_seen_at > ${seen} and s.started_at > ${started} end`;

@@ -1,16 +1,17 @@
 // The authorization_code grant: a code works once, for its client, its redirect_uri and its PKCE verifier; a second use ends
 // everything that the first one gave. RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9700 §4.5.
 
-import { pkceHolds } from '../../crypto/pkce.ts';
+import { challengeOf, pkceHolds } from '../../crypto/pkce.ts';
 import { grantIdOf, newRefreshToken } from '../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../crypto/tokens.ts';
+import { createGroupCommit } from '../../db/group-commit.ts';
 import { personOf } from '../../db/person.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OFFLINE, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The code is not valid';
@@ -18,7 +19,16 @@ const REFUSED = 'The code is not valid';
 const notValid = (reason: string) => new OAuthError('invalid_grant', REFUSED, { reason });
 const refused = (tx: Tx, call: GrantCall, reason: string) =>
   refuse(tx, call, { grant: 'authorization_code', description: REFUSED, reason });
-type Taken = NonNullable<Awaited<ReturnType<typeof store.takeCode>>>;
+
+interface Ask {
+  call: GrantCall;
+  redemption: store.Redemption;
+}
+interface Redeemed {
+  row: store.RedeemedRow;
+  resources: readonly string[];
+  sid: string | undefined;
+}
 
 export function codeGrant({
   transact,
@@ -33,6 +43,55 @@ export function codeGrant({
   now: () => Date;
   newId: () => string;
 }): Grant {
+  /** Undefined for each that was not exchanged. */
+  async function redeem(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Redeemed | undefined)[]> {
+    const redeemed = new Array<Redeemed | undefined>(asks.length);
+    const redemptions = asks.map(({ redemption }) => redemption);
+    for (const row of await store.redeem(tx.sql, redemptions, held)) {
+      const ask = asks[row.n];
+      if (!ask) continue;
+      const { realm, client, by, resources: asked } = ask.call;
+      const { request, session_id: sessionId } = row;
+      const resources = subsetOf(request.resources, asked);
+      // Without a refresh token nothing outlives the session.
+      const offline = request.scopes.includes(OFFLINE) && ask.redemption.tokenHash !== null;
+      tx.record({
+        type: 'TOKEN_ISSUED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: { type: 'user', id: row.user_id, name: row.username },
+        data: { grant: 'authorization_code', scopes: request.scopes, resources, sessionId },
+      });
+      redeemed[row.n] = { row, resources, sid: offline ? undefined : sessionId };
+    }
+    return redeemed;
+  }
+
+  /** Those that nothing speaks against; any other goes the single way, which uses the code up and says why. */
+  const redeemTogether = createGroupCommit<Ask, Redeemed>({
+    transact,
+    work: (tx, asks) => redeem(tx, asks, 'pass over'),
+  });
+
+  async function redeemAlone(tx: Tx, ask: Ask): Promise<Outcome<Redeemed>> {
+    const [value] = await redeem(tx, [ask], 'wait');
+    if (value) return { ok: true, value };
+    const { call, redemption } = ask;
+    const taken = await store.takeCode(tx.sql, redemption);
+    if (!taken) return secondUse(tx, call, redemption.codeHash);
+    const { request, expires_at, enabled } = taken;
+    const { form } = call;
+    if (expires_at <= now()) return refused(tx, call, 'the code has expired');
+    if (request.redirectUri !== form.get('redirect_uri')) return refused(tx, call, 'redirect_uri differs');
+    if (!pkceHolds(request.codeChallenge, form.get('code_verifier')))
+      return refused(tx, call, 'the PKCE verifier does not hold');
+    if (!enabled) return refused(tx, call, 'the user is disabled');
+    // Thrown, so that the code stays unused: the client may ask again for less.
+    subsetOf(request.resources, call.resources);
+    return refused(tx, call, 'it changed meanwhile');
+  }
+
   /** A code that was used before, or never was. */
   async function secondUse(tx: Tx, call: GrantCall, codeHash: Buffer): Promise<Outcome<never>> {
     const { realm, client, by } = call;
@@ -51,67 +110,37 @@ export function codeGrant({
     return refused(tx, call, 'the code was used before');
   }
 
-  function fault({ request, expires_at, enabled }: Taken, { form }: GrantCall): string | undefined {
-    if (expires_at <= now()) return 'the code has expired';
-    if (request.redirectUri !== form.get('redirect_uri')) return 'redirect_uri differs';
-    if (!pkceHolds(request.codeChallenge, form.get('code_verifier'))) return 'the PKCE verifier does not hold';
-    return enabled ? undefined : 'the user is disabled';
-  }
-
-  async function exchange(tx: Tx, call: GrantCall, code: string, familyId: string): Promise<Outcome<Exchanged>> {
-    const { realm, client, settings, by } = call;
-    const codeHash = sha256(code);
-    const taken = await store.takeCode(tx.sql, realm, { codeHash, client: client.id, familyId, now: now() });
-    if (!taken) return secondUse(tx, call, codeHash);
-    const reason = fault(taken, call);
-    if (reason !== undefined) return refused(tx, call, reason);
-    const { request, session_id: sessionId } = taken;
-    const resources = subsetOf(request.resources, call.resources);
-    // Without a refresh token nothing outlives the session.
-    const offline = request.scopes.includes(OFFLINE) && client.grantTypes.has('refresh_token');
-    let refreshToken: string | undefined;
-    if (client.grantTypes.has('refresh_token')) {
-      const made = newRefreshToken(familyId);
-      refreshToken = made.token;
-      const life = lifeOf(settings, client, now());
-      store.insertFamily(tx, realm, {
-        id: familyId,
-        client: client.id,
-        userId: taken.user_id,
-        sessionId: offline ? null : sessionId,
-        data: request,
-        tokenHash: made.hash,
-        now: now(),
-        expiresAt: offline || life < taken.session_expires_at ? life : taken.session_expires_at,
-      });
-    }
-    tx.record({
-      type: 'TOKEN_ISSUED',
-      realm,
-      by,
-      clientId: client.clientId,
-      subject: { type: 'user', id: taken.user_id, name: taken.username },
-      data: { grant: 'authorization_code', scopes: request.scopes, resources, sessionId },
-    });
-    return { ok: true, value: { taken, resources, refreshToken, sid: offline ? undefined : sessionId } };
-  }
-
   return {
     grantType: 'authorization_code',
     publicClients: true,
     async authorize(call): Promise<Granted> {
-      const { realm, client, form } = call;
+      const { realm, client, settings, form } = call;
       const code = form.get('code');
       if (code === undefined) throw new OAuthError('invalid_request', 'code is missing');
-      if (form.get('redirect_uri') === undefined) throw new OAuthError('invalid_request', 'redirect_uri is missing');
+      const redirectUri = form.get('redirect_uri');
+      if (redirectUri === undefined) throw new OAuthError('invalid_request', 'redirect_uri is missing');
       if (!wellFormed(code, 'svc_ac_')) throw notValid('not a code');
       const familyId = newId();
-      const outcome = await transact((tx) => exchange(tx, call, code, familyId));
-      if (!outcome.ok) throw outcome.refusal;
-      const { taken, resources, refreshToken, sid } = outcome.value;
-      const { request } = taken;
+      const refreshToken = client.grantTypes.has('refresh_token') ? newRefreshToken(familyId) : undefined;
+      const at = now();
+      const redemption: store.Redemption = {
+        realm,
+        client: client.id,
+        codeHash: sha256(code),
+        redirectUri,
+        codeChallenge: challengeOf(form.get('code_verifier')),
+        wanted: { resources: call.resources },
+        familyId,
+        tokenHash: refreshToken?.hash ?? null,
+        expiresAt: lifeOf(settings, client, at),
+        now: at,
+      };
+      const ask = { call, redemption };
+      const { row, resources, sid } =
+        (await redeemTogether(ask)) ?? accepted(await transact((tx) => redeemAlone(tx, ask)));
+      const { request } = row;
       const minted = await mint.forPerson(realm, client, {
-        person: personOf(taken),
+        person: personOf(row),
         scopes: presentScopes(client, request.scopes),
         openid: request.openid,
         resources,
@@ -119,14 +148,7 @@ export function codeGrant({
         gid: grantIdOf(familyId),
         nonce: request.nonce ?? undefined,
       });
-      return refreshToken === undefined ? minted : { ...minted, refreshToken };
+      return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
     },
   };
-}
-
-interface Exchanged {
-  taken: Taken;
-  resources: readonly string[];
-  refreshToken: string | undefined;
-  sid: string | undefined;
 }

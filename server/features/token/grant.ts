@@ -35,6 +35,12 @@ export interface Grant {
 /** What a transaction of a grant gives: a refusal is a value, since an exception would roll back its audit row. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: OAuthError };
 
+/** @throws OAuthError the refusal */
+export function accepted<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw outcome.refusal;
+}
+
 /** A refusal that changed something, recorded with it. One that changed nothing is thrown: the endpoint records it. */
 export function refuse(
   tx: Pick<Tx, 'record'>,

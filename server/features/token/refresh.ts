@@ -1,6 +1,7 @@
 // The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
 // one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
 import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from '../../crypto/refresh-token.ts';
+import { createGroupCommit } from '../../db/group-commit.ts';
 import { personOf } from '../../db/person.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -8,7 +9,7 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The refresh token is not valid';
@@ -20,8 +21,12 @@ const TOUCH_MS = 10_000;
 const refused = (tx: Tx, call: GrantCall, reason: string) =>
   refuse(tx, call, { grant: 'refresh_token', description: REFUSED, reason });
 
+interface Ask {
+  call: GrantCall;
+  rotation: store.Rotation;
+}
 interface Rotated {
-  row: store.FamilyRow;
+  row: store.RotatedRow;
   resources: readonly string[];
   scopes: readonly string[];
 }
@@ -37,13 +42,58 @@ export function refreshGrant({
   families: Families;
   now: () => Date;
 }): Grant {
+  /** Undefined for each that was not taken. */
+  async function rotate(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Rotated | undefined)[]> {
+    const rotated = new Array<Rotated | undefined>(asks.length);
+    const rotations = asks.map(({ rotation }) => rotation);
+    for (const row of await store.rotate(tx.sql, rotations, held)) {
+      const call = asks[row.n]?.call;
+      if (!call) continue;
+      const { realm, client, by } = call;
+      const resources = subsetOf(row.grant_data.resources, call.resources);
+      const scopes = narrowed(row.grant_data, call.scopes);
+      tx.record({
+        type: 'TOKEN_REFRESHED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: { type: 'user', id: row.user_id, name: row.username },
+        data: { scopes, resources, generation: row.generation, sessionId: row.session_id },
+      });
+      rotated[row.n] = { row, resources, scopes };
+    }
+    return rotated;
+  }
+
+  /** Those that nothing speaks against; any other goes the single way, which says why and may end its grant. */
+  const rotateTogether = createGroupCommit<Ask, Rotated>({
+    transact,
+    work: (tx, asks) => rotate(tx, asks, 'pass over'),
+  });
+
+  async function rotateAlone(tx: Tx, ask: Ask): Promise<Outcome<Rotated>> {
+    const [value] = await rotate(tx, [ask], 'wait');
+    return value ? { ok: true, value } : notTaken(tx, ask);
+  }
+
   /** Says why, and ends the grant where its token was used before. */
-  async function notTaken(tx: Tx, call: GrantCall, { familyId, hash }: RefreshToken): Promise<Outcome<never>> {
+  async function notTaken(tx: Tx, { call, rotation }: Ask): Promise<Outcome<never>> {
     const { realm, client, by } = call;
+    const { familyId, presented } = rotation;
     const family = await families.read(tx, realm, client, familyId);
     if (!family) throw notValid('no such grant of this client');
     if (family.revoked_at) throw notValid('the grant was revoked');
-    if (family.token_hash.equals(hash)) throw notValid('the token or its session has expired');
+    if (family.token_hash.equals(presented)) {
+      if (family.expires_at <= now()) throw notValid('the token has expired');
+      if (!family.enabled) {
+        await families.end(tx, call, familyId);
+        return refused(tx, call, 'the user is disabled');
+      }
+      // Nothing was rotated: the client may ask again for less.
+      subsetOf(family.grant_data.resources, call.resources);
+      narrowed(family.grant_data, call.scopes);
+      throw notValid('its session has ended');
+    }
     await families.end(tx, call, familyId);
     tx.record({
       type: 'TOKEN_REUSE_DETECTED',
@@ -57,42 +107,27 @@ export function refreshGrant({
     return refused(tx, call, 'the token was used before');
   }
 
-  async function rotate(
-    tx: Tx,
-    call: GrantCall,
+  function rotationOf(
+    { realm, client, settings, resources, scopes }: GrantCall,
     presented: RefreshToken,
-    next: Buffer | undefined,
-  ): Promise<Outcome<Rotated>> {
-    const { realm, client, settings, by } = call;
+    next?: Buffer,
+  ) {
     const at = now();
-    const row = await store.rotate(tx.sql, realm, {
-      familyId: presented.familyId,
+    return {
+      realm,
       client: client.id,
+      familyId: presented.familyId,
       presented: presented.hash,
       next: next ?? presented.hash,
-      now: at,
       expiresAt: next ? lifeOf(settings, client, at) : null,
+      wanted: {
+        resources,
+        scopes: scopes?.filter((name) => name !== OPENID) ?? [],
+        ...(scopes?.includes(OPENID) && { openid: true as const }),
+      },
       cutoffs: cutoffsOf(settings, at),
       touchBefore: new Date(at.getTime() - TOUCH_MS),
-    });
-    if (!row) return notTaken(tx, call, presented);
-    if (!row.enabled) {
-      await families.end(tx, call, presented.familyId);
-      return refused(tx, call, 'the user is disabled');
-    }
-    // Thrown, so that the rotation is undone: the client may ask again for less.
-    const { grant_data: granted } = row;
-    const resources = subsetOf(granted.resources, call.resources);
-    const scopes = narrowed(granted, call.scopes);
-    tx.record({
-      type: 'TOKEN_REFRESHED',
-      realm,
-      by,
-      clientId: client.clientId,
-      subject: { type: 'user', id: row.user_id, name: row.username },
-      data: { scopes, resources, generation: row.generation, sessionId: row.session_id },
-    });
-    return { ok: true, value: { row, resources, scopes } };
+    };
   }
 
   return {
@@ -105,9 +140,9 @@ export function refreshGrant({
       const presented = parseRefreshToken(token);
       if (!presented) throw notValid('not a refresh token');
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
-      const outcome = await transact((tx) => rotate(tx, call, presented, next?.hash));
-      if (!outcome.ok) throw outcome.refusal;
-      const { row, resources, scopes } = outcome.value;
+      const ask = { call, rotation: rotationOf(call, presented, next?.hash) };
+      const { row, resources, scopes } =
+        (await rotateTogether(ask)) ?? accepted(await transact((tx) => rotateAlone(tx, ask)));
       const { authTime, acr, amr } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

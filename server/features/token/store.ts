@@ -1,9 +1,9 @@
-// SQL of authorization codes and refresh families. One statement moves a grant on and reads whom the next token is about.
+// SQL of authorization codes and refresh families. One statement moves grants on and reads whom the next tokens are about.
 
 import { type PersonRow, personColumns } from '../../db/person.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
-import type { Sql } from '../../db/sql.ts';
-import type { Tx } from '../../db/transact.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { OFFLINE } from '../../http/scopes.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */
 export interface GrantData {
@@ -19,29 +19,109 @@ export interface GrantData {
   amr: string[];
 }
 
-interface CodeRow extends PersonRow {
+/** A database's text of bytes, for what is sent as JSON. */
+const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
+
+/**
+ * How the statements below meet a row that another transaction holds: a request that stands alone waits, a group passes it
+ * over, so that nobody waits for somebody else's row and no two groups can hold each other up.
+ */
+export type Held = 'wait' | 'pass over';
+const lock: Record<Held, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
+
+/** What a request wants of what was granted; `grant_data @> wanted` says whether it may have it. */
+export interface Wanted {
+  scopes?: readonly string[];
+  openid?: true;
+  resources: readonly string[];
+}
+
+/** A request to exchange a code. */
+export interface Redemption {
+  realm: string;
   client: string;
+  codeHash: Buffer;
+  redirectUri: string;
+  codeChallenge: string | null;
+  wanted: Wanted;
+  /** The grant that it begins. */
+  familyId: string;
+  /** Of its refresh token; null: the client gets none. */
+  tokenHash: Buffer | null;
+  /** When the refresh token ends, unless its session ends before. */
+  expiresAt: Date;
+  now: Date;
+}
+
+export interface RedeemedRow extends PersonRow {
+  /** Of the request that it answers. */
+  n: number;
   session_id: string;
-  session_expires_at: Date;
-  expires_at: Date;
   request: GrantData;
 }
 
-/** Takes an unused code of this client: from here on it is used, whatever comes of it. */
+/**
+ * Exchanges codes: those against which nothing speaks are used from here on and their refresh families begin; of the others
+ * nothing is written.
+ */
+export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sql<RedeemedRow>`
+  with asked as (
+    select * from json_to_recordset(${JSON.stringify(
+      asked.map((a, n) => ({
+        n,
+        realm_id: a.realm,
+        client: a.client,
+        code_hash: hex(a.codeHash),
+        redirect_uri: a.redirectUri,
+        code_challenge: a.codeChallenge,
+        wanted: a.wanted,
+        family_id: a.familyId,
+        token_hash: a.tokenHash && hex(a.tokenHash),
+        expires_at: a.expiresAt,
+        now: a.now,
+      })),
+    )}) as a (n int, realm_id text, client uuid, code_hash bytea, redirect_uri text, code_challenge text, wanted jsonb,
+      family_id uuid, token_hash bytea, expires_at timestamptz, now timestamptz)
+  ), fit as (
+    select a.*, c.session_expires_at from asked a cross join lateral (
+      select s.expires_at as session_expires_at from authorization_code c
+        join session s on s.realm_id = c.realm_id and s.id = c.session_id
+        join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
+      where c.realm_id = a.realm_id and c.code_hash = a.code_hash and c.client = a.client and c.used_at is null
+        and c.expires_at > a.now and u.enabled and c.request @> a.wanted and c.request ->> 'redirectUri' = a.redirect_uri
+        and c.request ->> 'codeChallenge' is not distinct from a.code_challenge
+      for no key update of c ${lock[held]}
+    ) c
+  ), taken as (
+    update authorization_code c set used_at = f.now, family_id = f.family_id
+    from fit f where c.realm_id = f.realm_id and c.code_hash = f.code_hash
+    returning f.*, c.session_id, c.user_id, c.request,
+      c.request -> 'scopes' @> ${JSON.stringify([OFFLINE])}::jsonb as offline
+  ), begun as (
+    insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
+    select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, now,
+      case when offline then expires_at else least(expires_at, session_expires_at) end, token_hash
+    from taken where token_hash is not null
+  )
+  select t.n, t.session_id, t.request, ${personColumns}
+  from taken t join realm_user u on u.realm_id = t.realm_id and u.id = t.user_id`;
+
+interface CodeRow {
+  expires_at: Date;
+  request: GrantData;
+  enabled: boolean;
+}
+
+/** Takes a code that can't be exchanged: from here on it is used. */
 export async function takeCode(
   sql: Sql,
-  realm: string,
-  { codeHash, client, familyId, now }: { codeHash: Buffer; client: string; familyId: string; now: Date },
+  { realm, codeHash, client, familyId, now }: Redemption,
 ): Promise<CodeRow | undefined> {
   const [row] = await sql<CodeRow>`
-    with taken as (
-      update authorization_code set used_at = ${now}, family_id = ${familyId}
-      where realm_id = ${realm} and code_hash = ${codeHash} and client = ${client} and used_at is null
-      returning realm_id, client, session_id, user_id, request, expires_at
-    )
-    select t.client, t.session_id, s.expires_at as session_expires_at, t.expires_at, t.request, ${personColumns}
-    from taken t join realm_user u on u.realm_id = t.realm_id and u.id = t.user_id
-      join session s on s.realm_id = t.realm_id and s.id = t.session_id`;
+    update authorization_code c set used_at = ${now}, family_id = ${familyId} from realm_user u
+    where c.realm_id = ${realm} and c.code_hash = ${codeHash} and c.client = ${client} and c.used_at is null
+      and u.realm_id = c.realm_id and u.id = c.user_id
+    returning c.request, c.expires_at, u.enabled`;
   return row;
 }
 
@@ -57,78 +137,93 @@ export async function familyOfCode(
   return row;
 }
 
-/** Written last: nothing of the exchange reads it. */
-export function insertFamily(
-  { atLast }: Pick<Tx, 'atLast'>,
-  realm: string,
-  family: {
-    id: string;
-    client: string;
-    userId: string;
-    sessionId: string | null;
-    data: GrantData;
-    tokenHash: Buffer;
-    now: Date;
-    expiresAt: Date;
-  },
-): void {
-  atLast`
-    insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
-    values (${realm}, ${family.id}, ${family.client}, ${family.userId}, ${family.sessionId},
-      ${JSON.stringify(family.data)}, ${family.now}, ${family.expiresAt}, ${family.tokenHash})`;
+const CUTOFF_COLUMNS: Cutoffs<Fragment> = {
+  now: fragment`a.now`,
+  seen: fragment`a.seen`,
+  started: fragment`a.started`,
+  rememberedStarted: fragment`a."rememberedStarted"`,
+};
+
+/** A request to go on with a grant. */
+export interface Rotation {
+  realm: string;
+  client: string;
+  familyId: string;
+  presented: Buffer;
+  /** The token that takes its place; the same again where tokens may be used more than once. */
+  next: Buffer;
+  /** The new token's own life; null keeps the present one. */
+  expiresAt: Date | null;
+  wanted: Wanted;
+  cutoffs: Cutoffs;
+  /** A session that was seen before this moment is touched. */
+  touchBefore: Date;
 }
 
-export interface FamilyRow extends PersonRow {
+export interface RotatedRow extends PersonRow {
+  /** Of the request that it answers. */
+  n: number;
   session_id: string | null;
   grant_data: GrantData;
   generation: number;
 }
 
 /**
- * Replaces a family's current token (or keeps it) and prolongs its session, in one statement. Of two that present the same
- * token at once, the row lock lets one pass; the other finds another token there and gets nothing.
+ * Replaces the current tokens of families (or keeps them) and prolongs their sessions. Of two that present the same token at
+ * once, the row lock lets one pass; the other finds another token there and gets nothing.
  */
-export async function rotate(
-  sql: Sql,
-  realm: string,
-  {
-    familyId,
-    client,
-    presented,
-    next,
-    now,
-    expiresAt,
-    cutoffs,
-    touchBefore,
-  }: {
-    familyId: string;
-    client: string;
-    presented: Buffer;
-    next: Buffer;
-    now: Date;
-    /** The new token's own life; null keeps the present one. */
-    expiresAt: Date | null;
-    cutoffs: Cutoffs;
-    touchBefore: Date;
-  },
-): Promise<FamilyRow | undefined> {
-  const [row] = await sql<FamilyRow>`
-    with live as (
-      select s.id, s.expires_at from refresh_family f join session s on s.realm_id = f.realm_id and s.id = f.session_id
-      where f.realm_id = ${realm} and f.id = ${familyId} and ${sessionLives(cutoffs)}
-    ), moved as (
-      update refresh_family f set token_hash = ${next}, generation = generation + 1,
-        expires_at = least(coalesce(${expiresAt}::timestamptz, f.expires_at), (select expires_at from live))
-      where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client} and f.token_hash = ${presented}
-        and f.revoked_at is null and f.expires_at > ${now} and (f.session_id is null or exists (select from live))
-      returning f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation
-    ), seen as (
-      update session s set last_seen_at = ${now} from moved m
-      where s.realm_id = m.realm_id and s.id = m.session_id and s.last_seen_at < ${touchBefore}
-    )
-    select m.session_id, m.grant_data, m.generation, ${personColumns}
-    from moved m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id`;
-  return row;
+export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<RotatedRow>`
+  with asked as (
+    select * from json_to_recordset(${JSON.stringify(
+      asked.map((a, n) => ({
+        n,
+        realm_id: a.realm,
+        client: a.client,
+        family_id: a.familyId,
+        presented: hex(a.presented),
+        next: hex(a.next),
+        expires_at: a.expiresAt,
+        wanted: a.wanted,
+        ...a.cutoffs,
+        touch_before: a.touchBefore,
+      })),
+    )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at timestamptz,
+      wanted jsonb, now timestamptz, seen timestamptz, started timestamptz, "rememberedStarted" timestamptz,
+      touch_before timestamptz)
+  ), fit as (
+    select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
+      f.last_seen_at < a.touch_before as stale
+    from asked a cross join lateral (
+      select f.session_id, s.expires_at as session_expires_at, s.last_seen_at
+      from refresh_family f
+        join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
+        left join session s on s.realm_id = f.realm_id and s.id = f.session_id
+      where f.realm_id = a.realm_id and f.id = a.family_id and f.client = a.client and f.token_hash = a.presented
+        and f.revoked_at is null and f.expires_at > a.now and u.enabled and f.grant_data @> a.wanted
+        and (f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}))
+      for no key update of f ${lock[held]}
+    ) f
+  ), moved as (
+    update refresh_family f set token_hash = t.next, generation = generation + 1,
+      expires_at = least(coalesce(t.expires_at, f.expires_at), t.session_expires_at)
+    from fit t where f.realm_id = t.realm_id and f.id = t.family_id
+    returning t.n, f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation
+  ), stale as (
+    select s.realm_id, s.id, t.now from fit t join session s on s.realm_id = t.realm_id and s.id = t.session_id
+    where t.stale for no key update of s skip locked
+  ), seen as (
+    update session s set last_seen_at = t.now from stale t where s.realm_id = t.realm_id and s.id = t.id
+  )
+  select m.n, m.session_id, m.grant_data, m.generation, ${personColumns}
+  from moved m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id`;
+
+export interface FamilyRow {
+  user_id: string;
+  token_hash: Buffer;
+  revoked_at: Date | null;
+  expires_at: Date;
+  grant_data: GrantData;
+  enabled: boolean;
 }
 
 /** Why a token was not taken. */
@@ -136,10 +231,11 @@ export async function readFamily(
   sql: Sql,
   realm: string,
   { familyId, client }: { familyId: string; client: string },
-): Promise<{ user_id: string; token_hash: Buffer; revoked_at: Date | null; expires_at: Date } | undefined> {
-  const [row] = await sql<{ user_id: string; token_hash: Buffer; revoked_at: Date | null; expires_at: Date }>`
-    select user_id, token_hash, revoked_at, expires_at from refresh_family
-    where realm_id = ${realm} and id = ${familyId} and client = ${client}`;
+): Promise<FamilyRow | undefined> {
+  const [row] = await sql<FamilyRow>`
+    select f.user_id, f.token_hash, f.revoked_at, f.expires_at, f.grant_data, u.enabled
+    from refresh_family f join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
+    where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client}`;
   return row;
 }
 

@@ -1,0 +1,72 @@
+// Group commit: what many requests write at the same moment is one transaction, so that they share its messages and its sync.
+// It knows no table: `work` is the feature's, one statement over all that is asked. Each gets its own result, after the commit.
+// Whoever the group's statement passes over, for whatever reason, goes the single way (the caller's own transaction).
+import { codeOf, type Transact, type Tx } from './transact.ts';
+
+export interface GroupCommitOptions<Ask, Told> {
+  transact: Transact;
+  /** In the order of `asks`; undefined: passed over, and nothing was written for it. It must not wait for locks. */
+  work(tx: Tx, asks: readonly Ask[]): Promise<readonly (Told | undefined)[]>;
+  /** Members of a group. */
+  most?: number;
+  /** Groups under way: while there are as many, whoever comes waits and is in the next one. */
+  atOnce?: number;
+}
+
+interface Member<Ask, Told> {
+  ask: Ask;
+  resolve(told: Told | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** SQLSTATE classes of statements that the data made fail: the whole group is rolled back for what may be one's alone. */
+const OF_ONE = /^(22|23|40)/;
+
+export function createGroupCommit<Ask, Told>({
+  transact,
+  work,
+  most = 64,
+  atOnce = 2,
+}: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
+  let waiting: Member<Ask, Told>[] = [];
+  let underWay = 0;
+  let begins = false;
+
+  async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
+    try {
+      const told = await transact((tx) =>
+        work(
+          tx,
+          group.map(({ ask }) => ask),
+        ),
+      );
+      for (const [i, member] of group.entries()) member.resolve(told[i]);
+    } catch (error) {
+      const alone = OF_ONE.test(codeOf(error));
+      for (const member of group) {
+        if (alone) member.resolve(undefined);
+        else member.reject(error);
+      }
+    }
+    underWay -= 1;
+    begin();
+  }
+
+  function begin(): void {
+    begins = false;
+    while (waiting.length > 0 && underWay < atOnce) {
+      const group = waiting.slice(0, most);
+      waiting = waiting.slice(most);
+      underWay += 1;
+      void commit(group);
+    }
+  }
+
+  return (ask) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ ask, resolve, reject });
+      // At the end of this turn of the loop, so that all requests that it read are in it.
+      if (!begins) setImmediate(begin);
+      begins = true;
+    });
+}
