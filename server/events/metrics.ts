@@ -160,14 +160,15 @@ function httpHistogram(registry: Registry): CountRequest {
   return ({ seconds, ...labels }) => latency.observe(labels, seconds);
 }
 
-/** Number and time alone: a map on the request's path, turned into series when somebody asks. */
+/** Number and time alone: kept in maps on the request's path, turned into series when somebody asks. */
 function httpTotals(registry: Registry): CountRequest {
   interface Total {
     labels: { method: string; uri: string; status: number };
     count: number;
     seconds: number;
   }
-  const totals = new Map<string, Total>();
+  // one in another, as a key of all three would be made and hashed for each request
+  const totals = new Map<string, Map<string, Map<number, Total>>>();
   const series = (suffix: 'count' | 'sum', help: string, of: (total: Total) => number) =>
     new Counter({
       name: `${NAME}_${suffix}`,
@@ -176,19 +177,23 @@ function httpTotals(registry: Registry): CountRequest {
       registers: [registry],
       collect() {
         this.reset();
-        for (const total of totals.values()) this.inc(total.labels, of(total));
+        for (const ofUri of totals.values())
+          for (const ofMethod of ofUri.values())
+            for (const total of ofMethod.values()) this.inc(total.labels, of(total));
       },
     });
   series('count', 'HTTP requests answered', (total) => total.count);
   series('sum', 'Seconds spent on HTTP requests', (total) => total.seconds);
-  return ({ method, uri, status, seconds }) => {
-    const key = `${method} ${uri} ${status}`;
-    let total = totals.get(key);
-    if (!total) {
-      total = { labels: { method, uri, status }, count: 0, seconds: 0 };
-      totals.set(key, total);
-    }
+  const first = ({ method, uri, status }: Total['labels']): Total => {
+    const ofUri = totals.get(uri) ?? new Map<string, Map<number, Total>>();
+    const ofMethod = ofUri.get(method) ?? new Map<number, Total>();
+    const total = { labels: { method, uri, status }, count: 0, seconds: 0 };
+    totals.set(uri, ofUri.set(method, ofMethod.set(status, total)));
+    return total;
+  };
+  return (request) => {
+    const total = totals.get(request.uri)?.get(request.method)?.get(request.status) ?? first(request);
     total.count += 1;
-    total.seconds += seconds;
+    total.seconds += request.seconds;
   };
 }
