@@ -42,7 +42,7 @@ const JITTER = 0.2;
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ERROR_LENGTH = 500;
-/** Sends under way in each process: a realm whose receivers hang leaves more than half, and a receiver leaves its realm's. */
+/** Sends under way in each process: a realm whose receivers hang leaves most places to others, a receiver most of its realm's. */
 const PLACES = { all: 20, realm: 8, receiver: 2 };
 
 export interface DeliveryDeps {
@@ -94,7 +94,7 @@ export function deliveryJob({
     }
   }
 
-  const turns = createTurns({ places: PLACES.receiver, now });
+  const turns = createTurns({ places: PLACES.realm, now });
 
   return job({
     name: DELIVERY_JOB,
@@ -104,14 +104,14 @@ export function deliveryJob({
     // Soon after a send times out: what a killed process held is sent again.
     expireSeconds: 15,
     concurrency: PLACES.all,
-    group: { of: ({ realm }) => realm, concurrency: PLACES.realm },
+    group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: PLACES.receiver },
     async run({ realm, webhookId, id, attempt, done }) {
       const delivery = await store.sendable(sql, realm, id);
       if (!delivery || delivery.attempts >= attempt) return;
       const off = !delivery.enabled && delivery.event_type !== 'WEBHOOK_TEST';
       const turn = off
         ? { sent: { responseStatus: null, error: 'the webhook is disabled' } }
-        : await turns.take(`${realm}/${webhookId}`, () => send(realm, id, delivery));
+        : await turns.take(realm, () => send(realm, id, delivery));
       if ('waitSeconds' in turn) {
         const startAfterSeconds = turn.waitSeconds * (1 + JITTER * random());
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt, done }], { startAfterSeconds });
