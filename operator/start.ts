@@ -187,7 +187,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     },
     secretChanged(namespace, name) {
       if (phase !== 'acting') return;
-      for (const key of registry.naming(namespace, name)) queue.add(key);
+      for (const key of registry.naming(namespace, name)) {
+        controller.secretChanged(key);
+        queue.add(key);
+      }
     },
     reached: () => queue.hurry(),
   };

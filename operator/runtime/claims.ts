@@ -35,13 +35,17 @@ export function mayTakeOver(
 ): void {
   if (conflicts.length === 0) return;
   const owners = conflicts.map(conflictText).join('; ');
-  if (!force) throw new Stalled('Conflict', owners);
+  const { namespace } = resource.metadata;
+  const ours = managersIn(clusterName, namespace);
+  const may = trusted || conflicts.every(({ manager }) => manager.startsWith(ours));
+  if (!force) {
+    const way = may ? ', or take it over once with spec.force: true' : '';
+    throw new Stalled('Conflict', `${owners}; take it out here or there${way}`);
+  }
   if (appliedBefore(resource)) {
     throw new Stalled('Conflict', `${owners}; spec.force took over once for this spec and does not take back`);
   }
-  const { namespace } = resource.metadata;
-  const ours = managersIn(clusterName, namespace);
-  if (trusted || conflicts.every(({ manager }) => manager.startsWith(ours))) return;
+  if (may) return;
   throw new Stalled(
     'ForceNotAllowed',
     `${owners}; the namespace ${namespace} is not that of the Realm resource, so spec.force takes only from its own resources`,

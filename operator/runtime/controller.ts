@@ -1,56 +1,23 @@
-// The only frame: suspend → finalizer → secrets → document → plan (dry run) → apply → outcome → one status write.
-// It has no diff of its own and knows no kind; the server's plan says what differs, in words that go on unchanged.
-// Design "Reconciler"; decisions "Custom resources".
+// The only frame: suspend → finalizer → secrets → document → converge (plan, apply) → outcome → one status write.
+// It compares nothing (converge.ts asks the server to) and knows no kind. Design "Reconciler"; decisions "Custom resources".
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, ServerProblem } from '../../server/contract/client.ts';
-import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
+import { ServerProblem } from '../../server/contract/client.ts';
 import { type AnyKind, secretName } from '../kinds/kind.ts';
-import { ownersOf } from '../managers.ts';
-import type { OperatorMetrics } from '../metrics.ts';
-import { ABANDON, FINALIZER, managerOf, nameOf, type Resource, type Status } from '../resource.ts';
+import { ABANDON, FINALIZER, keyOfResource, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
-import {
-  appliedBefore,
-  flowsNamedBy,
-  mayTakeOver,
-  refuseAdoption,
-  refuseGuestFlows,
-  type Standing,
-  takenIn,
-} from './claims.ts';
 import { conditionsAfter } from './conditions.ts';
+import { type ConvergeOptions, createConverge, type Result } from './converge.ts';
 import { createDeletion } from './deletion.ts';
-import type { Details } from './details.ts';
-import { flowsFirst } from './flows-first.ts';
 import { newsOf } from './news.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
-import { changeLines, oneLine, planWords } from './plan-words.ts';
+import { oneLine } from './plan-words.ts';
 import type { Realms } from './realms.ts';
-import { applyPlan, dryRun } from './server-plan.ts';
 
-export interface ControllerOptions {
+export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
   source: Source;
-  client: Client;
   kinds: ReadonlyMap<string, AnyKind>;
-  /** Names the cluster in managers' names. */
-  clusterName: string;
   realms: Realms;
-  details: Details;
-  /** The revision that a pass went by. */
-  looked(realm: string, revision: number): void;
-  /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
-  applied(realm: string, revision: number): void;
-  /** Runs a write of the realm, so that the poll doesn't judge it half-way. */
-  writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
-  metrics?: Pick<OperatorMetrics, 'applied' | 'driftFound'> | undefined;
-  log(line: { resource: string; message: string }): void;
   now(): Date;
-}
-
-interface Result {
-  outcome: Outcome;
-  /** Kind-specific and common status fields that this pass found. */
-  found: Record<string, unknown>;
 }
 
 /** What every spec holds; the kind's schema has parsed it. */
@@ -62,12 +29,19 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, details, looked, applied, writing, metrics, log, now } = options;
+  const { source, client, kinds, clusterName, realms, log, now } = options;
   const remove = createDeletion({ client, clusterName, mayDeclare: realms.mayDeclare, now });
+  const { converge, secretChanged, forget } = createConverge({ ...options, say: source.say });
+  /** Resources of which it was told that they wait for long. */
+  const warned = new Set<string>();
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
     const resource = source.get(key);
-    if (!resource) return undefined;
+    if (!resource) {
+      warned.delete(key);
+      forget(key);
+      return undefined;
+    }
     const kind = kinds.get(resource.kind);
     if (!kind) return undefined;
     if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
@@ -98,9 +72,10 @@ export function createController(options: ControllerOptions) {
           clusterIssuer: source.clusterIssuer,
           guest: !standing.atHome,
         };
+        const { realm, driftPolicy = 'Correct', force = false } = spec;
         const document = kind.document(parsed.data, context);
         const own = kind.status(parsed.data, context);
-        return converge(resource, spec, { document, own, standing, mustExist: kind.attached });
+        return converge({ resource, realm, document, own, standing, mustExist: kind.attached, driftPolicy, force });
       });
     } catch (error) {
       return { outcome: outcomeOf(error, resource.kind), found: {} };
@@ -124,66 +99,6 @@ export function createController(options: ControllerOptions) {
       }
     }
     return values;
-  }
-
-  async function converge(
-    resource: Resource,
-    { realm, driftPolicy = 'Correct', force = false }: Common,
-    {
-      document,
-      own,
-      standing,
-      mustExist,
-    }: { document: RealmDocument; own: Record<string, unknown>; standing: Standing; mustExist: boolean },
-  ): Promise<Result> {
-    const wanted = { realm, manager: managerOf(clusterName, resource), document, force: false };
-    let planned = await dryRun(client, { ...wanted, mustExist }).catch((refusal: unknown) => {
-      if (mustExist) throw refusal;
-      return flowsFirst(client, wanted, refusal);
-    });
-    looked(realm, planned.revision);
-    if (standing.isNew && planned.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
-    if (planned.conflicts.length > 0) {
-      const taking = { resource, clusterName, trusted: standing.trusted, force };
-      mayTakeOver(planned.conflicts, taking);
-      wanted.force = true;
-      planned = await dryRun(client, { ...wanted, mustExist });
-      mayTakeOver(takenIn(planned), taking);
-    }
-    refuseAdoption(planned, standing);
-    if (planned.inSync) return ready(resource, planned, { ...own, ...(await details(resource.kind, realm, own)) });
-    // reported drift was counted when it was found
-    const reported = resource.status.conditions?.some((c) => c.type === 'Drifted');
-    if (appliedBefore(resource) && !reported) metrics?.driftFound(resource.kind);
-    // under Report a changed spec is still applied: what is reported is what others changed since
-    if (driftPolicy === 'Report' && appliedBefore(resource)) {
-      const changes = changeLines(planned);
-      const message = planWords(planned);
-      const lastPlan = { summary: message, changes };
-      return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan } };
-    }
-    const flows = mustExist ? [] : flowsNamedBy(planned);
-    if (flows.length > 0 && !standing.isNew)
-      refuseGuestFlows(flows, await ownersOf(client, realm, 'flow'), { clusterName, namespaces: standing.homes });
-    const plan = await writing(realm, () => applyPlan(client, { ...wanted, revision: planned.revision }));
-    // whoever lost something by it is to see that the realm has changed
-    if (!wanted.force) applied(realm, plan.revision);
-    metrics?.applied(plan.changes.length);
-    const summary = planWords(plan);
-    log({ resource: nameOf(resource), message: oneLine(summary) });
-    const reason = wanted.force ? 'TookOver' : appliedBefore(resource) ? 'Repaired' : 'Applied';
-    await source.say(resource, { type: 'Normal', reason, message: summary });
-    const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
-    const found = { ...own, ...(await details(resource.kind, realm, own)), ...last, lastPlan: { summary } };
-    return { outcome: IN_SYNC, found };
-  }
-
-  function ready(resource: Resource, plan: Plan, own: object): Result {
-    const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
-    // what was reported as different isn't any more
-    const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
-    const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
-    return { outcome: IN_SYNC, found: { ...own, ...kept, ...last } };
   }
 
   async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
@@ -217,15 +132,21 @@ export function createController(options: ControllerOptions) {
       conditions,
       observedGeneration: settled ? metadata.generation : (status.observedGeneration ?? -1),
     };
-    if (isDeepStrictEqual(clean(next), clean(status))) return;
-    await source.writeStatus(resource, clean(next));
-    const news = newsOf(outcome, status.conditions);
+    if (!isDeepStrictEqual(clean(next), clean(status))) await source.writeStatus(resource, clean(next));
+    await tell(resource, outcome);
+  }
+
+  async function tell(resource: Resource, outcome: Outcome): Promise<void> {
+    const key = keyOfResource(resource);
+    const news = newsOf(outcome, { before: resource.status.conditions, now: now(), warned: warned.has(key) });
+    if (outcome.is !== 'Waiting' && outcome.is !== 'Retrying') warned.delete(key);
+    else if (news?.type === 'Warning') warned.add(key);
     if (!news) return;
     log({ resource: nameOf(resource), message: oneLine(`${news.reason}: ${news.message}`) });
     await source.say(resource, news);
   }
 
-  return { reconcile };
+  return { reconcile, secretChanged };
 }
 
 const clean = (status: Status): Status =>
@@ -238,7 +159,6 @@ function withWayOut(outcome: Outcome, resource: Resource): Outcome {
   return { ...outcome, message: `${outcome.message} (${way})` };
 }
 
-const IN_SYNC: Outcome = { is: 'Ready', message: 'the realm holds what is declared' };
 const TRIES = 5;
 
 /** Somebody else wrote between plan and apply (412): plan again at once, without a word to anybody. */

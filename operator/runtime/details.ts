@@ -3,15 +3,18 @@
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listKeys } from '../../server/contract/keys.ts';
 import { getRealm } from '../../server/contract/realms.ts';
+import type { Change } from '../../server/contract/transfer.ts';
 import { type Delivery, listDeliveries, listWebhooks } from '../../server/contract/webhooks.ts';
 import type { KindName } from '../resource.ts';
 
-/** @param own the kind's own status fields */
-export type Details = (
-  kind: KindName,
-  realm: string,
-  own: Readonly<Record<string, unknown>>,
-) => Promise<Record<string, unknown>>;
+export type Details = (of: {
+  kind: KindName;
+  realm: string;
+  /** The kind's own status fields. */
+  own: Readonly<Record<string, unknown>>;
+  /** What this pass has changed. */
+  made: readonly Change[];
+}) => Promise<Record<string, unknown>>;
 
 export function createDetails({ client }: { client: Client }): Details {
   async function ofRealm(realm: string) {
@@ -29,10 +32,12 @@ export function createDetails({ client }: { client: Client }): Details {
     return {};
   }
 
-  return async (kind, realm, own) => {
+  return async ({ kind, realm, own, made }) => {
     try {
       if (kind === 'Realm') return await ofRealm(realm);
-      return kind === 'Webhook' ? await ofWebhook(realm, own.name) : {};
+      // one that was just made has delivered nothing yet
+      const asks = kind === 'Webhook' && !made.some(({ action }) => action === 'create');
+      return asks ? await ofWebhook(realm, own.name) : {};
     } catch (error) {
       // the realm isn't there, or not any more
       if (error instanceof ServerProblem && error.status === 404) return {};

@@ -20,6 +20,18 @@ export interface Drift {
 const EVERY_MS = 2_000;
 const PAGE = 10_000;
 
+/** What is known of one realm. */
+interface Seen {
+  /** By the last look, and our own writes that followed; before the first look, what a pass went by. Undefined: no realm. */
+  revision: number | undefined;
+  /** Our own writes in flight. */
+  writing: number;
+  /** Revisions of ours beyond `revision`, since answers overtake each other. */
+  ours: Set<number>;
+  /** The look during which `revision` has moved on: what that look read may be older. */
+  movedIn: number;
+}
+
 export function createDrift({
   client,
   timers,
@@ -41,19 +53,20 @@ export function createDrift({
   answered?: ((answered: boolean) => void) | undefined;
   log(message: string): void;
 }): Drift {
-  let known: Map<string, number> | undefined;
-  /** Revisions that passes have gone by before the first look. */
-  const early = new Map<string, number>();
+  const realms = new Map<string, Seen>();
+  let look = 0;
+  /** Whether the server has told all realms once. */
+  let complete = false;
   let etag: string | undefined;
   let away = false;
   let cancel: (() => void) | undefined;
   let stopped = false;
-  /** Our own writes in flight, by realm. */
-  const inFlight = new Map<string, number>();
-  /** Revisions of ours beyond what is known, since answers overtake each other. */
-  const ours = new Map<string, Set<number>>();
-  /** Realms of which `known` has moved on while the server was being read. */
-  let moved = new Set<string>();
+
+  function seenOf(realm: string): Seen {
+    const seen = realms.get(realm) ?? { revision: undefined, writing: 0, ours: new Set(), movedIn: 0 };
+    realms.set(realm, seen);
+    return seen;
+  }
 
   async function read(): Promise<Map<string, number> | undefined> {
     const found = new Map<string, number>();
@@ -73,7 +86,7 @@ export function createDrift({
 
   async function poll(): Promise<void> {
     try {
-      moved = new Set();
+      look += 1;
       const found = await read();
       answered?.(true);
       if (away) {
@@ -90,42 +103,38 @@ export function createDrift({
     }
   }
 
-  function take(found: Map<string, number>): void {
-    const before = known ?? new Map([...early].map(([realm, from]) => [realm, lastOf(ours.get(realm), from)]));
-    const realms = known ? new Set([...known.keys(), ...found.keys()]) : early.keys();
-    known = found;
-    for (const realm of ours.keys()) {
-      advance(realm);
-      if (!found.has(realm) && !inFlight.has(realm)) ours.delete(realm);
-    }
-    for (const realm of realms) {
-      const [was, is] = [before.get(realm), found.get(realm)];
-      if (was === is) continue;
-      const older = moved.has(realm) && was !== undefined && (is === undefined || is < was);
-      if (!older && !inFlight.has(realm)) {
+  function take(found: ReadonlyMap<string, number>): void {
+    for (const realm of found.keys()) seenOf(realm);
+    for (const [realm, seen] of realms) {
+      const was = seen.revision;
+      const is = follow(seen, found.get(realm));
+      const told = complete || was !== undefined;
+      if (was === is || !told) seen.revision = is;
+      else if (seen.writing > 0 || isStale(seen, is)) etag = undefined;
+      else {
+        seen.revision = is;
         changed(realm);
-        continue;
       }
-      // read before our write came to be known, or while one is under way: the next look tells
-      if (was === undefined) found.delete(realm);
-      else found.set(realm, was);
-      etag = undefined;
+      if (seen.revision === undefined && seen.writing === 0) realms.delete(realm);
     }
+    complete = true;
   }
 
-  /** Goes on over revisions of ours that follow each other without a gap. */
-  function advance(realm: string): void {
-    const revisions = ours.get(realm);
-    const from = known?.get(realm);
-    if (!known || !revisions || from === undefined) return;
-    const at = lastOf(revisions, from);
-    for (const revision of revisions) if (revision <= at) revisions.delete(revision);
-    if (revisions.size === 0) ours.delete(realm);
-    if (at === from) return;
-    known.set(realm, at);
-    moved.add(realm);
+  /** Read before our write came to be known: the next look tells. */
+  const isStale = ({ revision, movedIn }: Seen, is: number | undefined): boolean =>
+    movedIn === look && revision !== undefined && (is === undefined || is < revision);
+
+  /** Goes on from a revision over those of ours that follow each other without a gap. */
+  function follow(seen: Seen, from: number | undefined): number | undefined {
+    if (from === undefined) return undefined;
+    let at = from;
+    while (seen.ours.has(at + 1)) at += 1;
+    for (const revision of seen.ours) if (revision <= at) seen.ours.delete(revision);
+    if (at === from) return from;
+    seen.movedIn = look;
     // What is known is no longer what the tag was given for: were our write undone, the tag would hold again.
     etag = undefined;
+    return at;
   }
 
   async function loop(): Promise<void> {
@@ -140,40 +149,28 @@ export function createDrift({
       cancel?.();
     },
     looked(realm, revision) {
-      if (!known && revision > 0 && !early.has(realm)) early.set(realm, revision);
+      if (complete || revision === 0) return;
+      seenOf(realm).revision ??= revision;
     },
     async writing(realm, write) {
-      inFlight.set(realm, (inFlight.get(realm) ?? 0) + 1);
+      seenOf(realm).writing += 1;
       try {
         return await write();
       } finally {
-        const left = (inFlight.get(realm) ?? 1) - 1;
-        if (left === 0) inFlight.delete(realm);
-        else inFlight.set(realm, left);
+        seenOf(realm).writing -= 1;
       }
     },
     applied(realm, revision) {
-      if (known && !known.has(realm)) {
-        known.set(realm, revision);
-        moved.add(realm);
-        etag = undefined;
-        made(realm);
+      const seen = seenOf(realm);
+      if (seen.revision !== undefined) {
+        seen.ours.add(revision);
+        seen.revision = follow(seen, seen.revision);
         return;
       }
-      if (!known) {
-        if (!early.has(realm)) early.set(realm, revision);
-        moved.add(realm);
-      }
-      const revisions = ours.get(realm) ?? new Set();
-      ours.set(realm, revisions.add(revision));
-      advance(realm);
+      seen.revision = revision;
+      seen.movedIn = look;
+      etag = undefined;
+      if (complete) made(realm);
     },
   };
-}
-
-/** The last revision of ours that follows `from` without a gap. */
-function lastOf(ours: ReadonlySet<number> | undefined, from: number): number {
-  let at = from;
-  while (ours?.has(at + 1)) at += 1;
-  return at;
 }

@@ -1,14 +1,40 @@
-// What a change of a resource's standing is told as: a Kubernetes event, once for each change. Pure.
+// What a change of a resource's standing is told as: a Kubernetes event, once for each change. Waiting is normal for a
+// minute, and trouble from then on. Pure.
 // Decisions "Custom resources"; the plan's own words are told by the controller where it applies.
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';
+import type { Reason } from './reasons.ts';
 
-/** @returns undefined where nobody needs to be told, or it has been told: `before` says so */
-export function newsOf(outcome: Outcome, before: readonly Condition[] = []): ResourceEvent | undefined {
+/** What comes by itself where nothing is wrong: another resource, a Secret, the server. Trouble only where it doesn't. */
+const heals: ReadonlySet<Reason> = new Set<Reason>([
+  'SecretMissing',
+  'RealmMissing',
+  'FlowMissing',
+  'RealmNotDeclared',
+  'ServerUnreachable',
+  'ServerUnavailable',
+  'InUse',
+  'Changed',
+]);
+const PATIENCE_MS = 60_000;
+
+/**
+ * @param warned whether it has been told already that waiting takes long
+ * @returns undefined where nobody needs to be told, or it has been told: `before` says so
+ */
+export function newsOf(
+  outcome: Outcome,
+  { before = [], now, warned }: { before?: readonly Condition[] | undefined; now: Date; warned: boolean },
+): ResourceEvent | undefined {
   const news = draftOf(outcome);
-  if (!news || before.some(({ reason, message }) => reason === news.reason && message === news.message)) return;
-  return news;
+  if (!news) return undefined;
+  const told = before.some(({ reason, message }) => reason === news.reason && message === news.message);
+  if (!('reason' in outcome && heals.has(outcome.reason))) return told ? undefined : news;
+  const since = before.find(({ type }) => type === 'Reconciling')?.lastTransitionTime;
+  const late = since !== undefined && now.getTime() - Date.parse(since) >= PATIENCE_MS;
+  if (told && (!late || warned)) return undefined;
+  return { ...news, type: late ? 'Warning' : 'Normal' };
 }
 
 function draftOf(outcome: Outcome): ResourceEvent | undefined {

@@ -6,6 +6,7 @@ const MOST = 20;
 const WIDE = 200;
 
 const NAMED = 5;
+const SECRET = '***';
 
 /** `take over webhook audit from cli:ana, create client web, update settings acme` and how many more. */
 export function planWords({ changes, ownership, summary }: Plan): string {
@@ -29,6 +30,13 @@ const lines = ({ action, kind, key, fields }: Change): string[] =>
 
 /** From what is on the server to what is declared. */
 export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(lines).slice(0, MOST);
+
+/** Nothing differs but secrets, which a plan shows as ***. */
+export const onlySecrets = ({ changes }: Plan): boolean =>
+  changes.length > 0 &&
+  changes.every(
+    ({ action, fields }) => action === 'update' && fields.every(({ from, to }) => from === SECRET && to === SECRET),
+  );
 
 /** For the log: people write names, and a line of theirs must not look like one of ours. */
 export const oneLine = (text: string): string =>

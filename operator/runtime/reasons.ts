@@ -41,5 +41,5 @@ export const conditionReasons = [
 export type Reason = (typeof conditionReasons)[number];
 
 /** Of events alone: what was done. A problem's event has the reason of its condition. */
-export const eventReasons = ['Repaired', 'TookOver', 'Released', 'Abandoned'] as const;
+export const eventReasons = ['Repaired', 'SecretRotated', 'TookOver', 'Released', 'Abandoned'] as const;
 export type EventReason = Reason | (typeof eventReasons)[number];

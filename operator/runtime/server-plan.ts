@@ -6,18 +6,27 @@ import type { Plan } from '../../server/contract/transfer.ts';
 import { Waiting } from './outcome.ts';
 
 type Ask = Omit<Asked, 'prune' | 'signal'>;
+/** `mustExist`: the realm isn't ours to make. */
+type Wanted<T> = T & { mustExist: boolean };
+
+/** @throws Waiting where the realm must exist and doesn't */
+export const dryRun = (client: Client, wanted: Wanted<Ask>): Promise<Plan> =>
+  planDocument(client, { ...wanted, prune: true }).catch((refusal) => missing(wanted, refusal));
 
 /**
- * @param mustExist the realm isn't ours to make
- * @throws Waiting where it doesn't exist
+ * Planned and applied in one request, taking nothing from anybody.
+ * @throws Waiting where the realm must exist and doesn't; ServerProblem 412 where it must not and does
  */
-export async function dryRun(client: Client, wanted: Ask & { mustExist: boolean }): Promise<Plan> {
-  return planDocument(client, { ...wanted, prune: true }).catch((error) => {
-    if (!(wanted.mustExist && error instanceof ServerProblem && error.status === 412)) throw error;
-    throw new Waiting('RealmMissing', `waiting for the realm ${wanted.realm} on the server`);
-  });
-}
+export const applyUnplanned = (client: Client, wanted: Wanted<Omit<Ask, 'force'>>): Promise<Plan> =>
+  applyDocument(client, { ...wanted, prune: true, force: false, revision: wanted.mustExist ? '*' : 0 }).catch(
+    (refusal) => missing(wanted, refusal),
+  );
 
 /** @throws ServerProblem 412 where the realm changed since the plan */
 export const applyPlan = (client: Client, wanted: Ask & { revision: number }): Promise<Plan> =>
   applyDocument(client, { ...wanted, prune: true });
+
+function missing({ realm, mustExist }: Wanted<{ realm: string }>, refusal: unknown): never {
+  if (!(mustExist && refusal instanceof ServerProblem && refusal.status === 412)) throw refusal;
+  throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
+}

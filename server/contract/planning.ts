@@ -41,6 +41,11 @@ async function ask(
 export const planDocument = (client: Client, { mustExist, ...asked }: Asked & { mustExist: boolean }): Promise<Plan> =>
   ask(client, asked, true, mustExist ? '*' : undefined);
 
-/** @throws ServerProblem 412 where the realm changed since the plan of this revision */
-export const applyDocument = (client: Client, { revision, ...asked }: Asked & { revision: number }): Promise<Plan> =>
-  ask(client, asked, false, `"${revision}"`);
+/**
+ * @param revision of the realm that the plan was made for; 0: it must not exist, `*`: it must, whatever its revision
+ * @throws ServerProblem 412 where that isn't so
+ */
+export const applyDocument = (
+  client: Client,
+  { revision, ...asked }: Asked & { revision: number | '*' },
+): Promise<Plan> => ask(client, asked, false, revision === '*' ? revision : `"${revision}"`);

@@ -58,9 +58,16 @@ describe.skipIf(!assets.found)('looking at resources', () => {
 
   test('an event tells what was waited for, and the next that it came', async () => {
     await land.apply(hook('sealed', { secretKeyRef: { name: 'late', key: 'signing' } }));
-    await told('Webhook', 'sealed', 'Warning', 'SecretMissing', 'waiting for the Secret late');
+    await told('Webhook', 'sealed', 'Normal', 'SecretMissing', 'waiting for the Secret late');
     await land.apply(secret('late', { signing: 'a secret of good length' }));
     await told('Webhook', 'sealed', 'Normal', 'Applied', 'create webhook sealed');
+  });
+
+  test('an event tells that a Secret’s new value was taken over, and not as somebody’s drift', async () => {
+    await ready('webhook/sealed');
+    await land.apply(secret('late', { signing: 'another secret of good length' }));
+    await told('Webhook', 'sealed', 'Normal', 'SecretRotated', 'update webhook sealed');
+    expect((await events('Webhook', 'sealed')).map(({ reason }) => reason)).not.toContain('Repaired');
   });
 
   test('an event tells of a conflict, of the taking over, and of the loss', async () => {
@@ -96,7 +103,7 @@ describe.skipIf(!assets.found)('looking at resources', () => {
     for (let times = 1; times <= 2; times += 1) {
       await land.server.kill();
       await land.apply(hook('sealed', { enabled: times % 2 === 0 }));
-      const event = await told('Webhook', 'sealed', 'Warning', 'ServerUnreachable', 'cannot be reached');
+      const event = await told('Webhook', 'sealed', 'Normal', 'ServerUnreachable', 'cannot be reached');
       expect(event?.count).toBe(times);
       await land.server.start();
       await ready('webhook/sealed');

@@ -9,6 +9,7 @@ import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { createFolder, operatorSite, resource } from '../support/operator.ts';
 import { asOperator, realmctl } from '../support/realmctl.ts';
 
+const WAY = 'take it out here or there, or take it over once with spec.force: true';
 const site = operatorSite({ name: 'owned' });
 const url = (who: string) => `https://${who}.example.com/`;
 const theRealm = (more: object = {}, metadata = {}) =>
@@ -81,7 +82,9 @@ test('what a person applied with the CLI is theirs until force, and what they ta
   await operator.ready('Realm', 'here');
   await byHand(handmade());
   await site.folder.write('a.yaml', hook('first'));
-  expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe('webhook shared is managed by realmctl');
+  expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe(
+    `webhook shared is managed by realmctl; ${WAY}`,
+  );
   await site.folder.write('a.yaml', hook('first', { force: true }));
   await operator.ready('Webhook', 'first');
   expect(operator.status('Webhook', 'first')?.lastPlan?.summary).toContain('from realmctl');
@@ -104,7 +107,9 @@ test('realmctl is refused with the owner’s name where a resource has it, and t
   const refused = await apply();
   expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('k8s:test/default/Webhook/first')]);
   expect(await apply('--force')).toMatchObject({ code: 0 });
-  expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe('webhook shared is managed by realmctl');
+  expect((await operator.says('Webhook', 'first', 'Conflict')).message).toBe(
+    `webhook shared is managed by realmctl; ${WAY}`,
+  );
   await site.folder.write('a.yaml', hook('first', { force: true }));
   await operator.ready('Webhook', 'first');
   expect((await apply()).code).toBe(2);
@@ -174,7 +179,7 @@ test('a Realm takes single settings over, and leaves what it does not declare to
   await site.folder.write('realm.yaml', theRealm({ settings }));
   await operator.took('Realm', 'here', { settings });
   expect((await operator.says('Realm', 'here', 'Conflict')).message).toBe(
-    `settings ${site.realm} (displayName) is managed by realmctl`,
+    `settings ${site.realm} (displayName) is managed by realmctl; ${WAY}`,
   );
   await site.folder.write('realm.yaml', theRealm({ settings, force: true }));
   await operator.took('Realm', 'here', { force: true });

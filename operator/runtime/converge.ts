@@ -1,0 +1,203 @@
+// From a document to a realm that holds it: plan (dry run), claims, apply, words. It has no diff of its own and knows no
+// kind; the server's plan says what differs, in words that go on unchanged. What a resource may is for claims.ts to say.
+// Design "Reconciler"; decisions "Custom resources".
+import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
+import { ownersOf } from '../managers.ts';
+import type { OperatorMetrics } from '../metrics.ts';
+import { keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
+import type { ResourceEvent } from '../source/source.ts';
+import {
+  appliedBefore,
+  flowsNamedBy,
+  mayTakeOver,
+  refuseAdoption,
+  refuseGuestFlows,
+  type Standing,
+  takenIn,
+} from './claims.ts';
+import type { Details } from './details.ts';
+import { flowsFirst } from './flows-first.ts';
+import type { Outcome } from './outcome.ts';
+import { changeLines, oneLine, onlySecrets, planWords } from './plan-words.ts';
+import type { EventReason } from './reasons.ts';
+import { applyPlan, applyUnplanned, dryRun } from './server-plan.ts';
+
+export interface ConvergeOptions {
+  client: Client;
+  clusterName: string;
+  details: Details;
+  /** The revision that a pass went by. */
+  looked(realm: string, revision: number): void;
+  /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
+  applied(realm: string, revision: number): void;
+  /** Runs a write of the realm, so that the poll doesn't judge it half-way. */
+  writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
+  metrics?: Pick<OperatorMetrics, 'applied' | 'driftFound'> | undefined;
+  log(line: { resource: string; message: string }): void;
+  say(resource: Resource, event: ResourceEvent): Promise<void>;
+}
+
+/** What a resource declares, and where it stands. */
+export interface Intent {
+  resource: Resource;
+  realm: string;
+  document: RealmDocument;
+  /** The kind's own status fields. */
+  own: Readonly<Record<string, unknown>>;
+  standing: Standing;
+  /** The realm isn't the resource's to make. */
+  mustExist: boolean;
+  driftPolicy: 'Correct' | 'Report';
+  force: boolean;
+}
+
+export interface Result {
+  outcome: Outcome;
+  /** Kind-specific and common status fields that this pass found. */
+  found: Record<string, unknown>;
+}
+
+/** A plan whose claims hold; `force`: it takes from other managers. */
+interface Claimed {
+  plan: Plan;
+  force: boolean;
+}
+
+const IN_SYNC: Outcome = { is: 'Ready', message: 'the realm holds what is declared' };
+
+export function createConverge(options: ConvergeOptions) {
+  const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;
+  /** Resources that name a Secret which has changed since they were in sync. */
+  const rotated = new Set<string>();
+
+  const wantedBy = ({ resource, realm, document }: Intent) => ({
+    realm,
+    document,
+    manager: managerOf(clusterName, resource),
+  });
+
+  async function converge(intent: Intent): Promise<Result> {
+    const { resource, standing } = intent;
+    // a plan would decide nothing: nobody's flow or object may be in it that a rule forbids to take
+    const plain = standing.trusted && (standing.isNew || intent.mustExist) && !appliedBefore(resource);
+    const atOnce = plain ? await unplanned(intent) : undefined;
+    if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
+    const claimed = await claim(intent, await planned(intent));
+    if (claimed.plan.inSync) return inSync(intent, claimed.plan);
+    if (appliedBefore(resource)) {
+      countDrift(resource, claimed.plan);
+      // under Report a changed spec is still applied: what is reported is what others changed since
+      if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan);
+    }
+    await refuseFlows(intent, claimed.plan);
+    return written(intent, { ...claimed, plan: await apply(intent, claimed) });
+  }
+
+  /** Planned and applied in one request. @returns undefined where another manager stands in the way */
+  async function unplanned(intent: Intent): Promise<Plan | undefined> {
+    const { realm, mustExist } = intent;
+    const wanted = { ...wantedBy(intent), mustExist };
+    try {
+      const plan = await writing(realm, () => applyUnplanned(client, wanted));
+      if (plan.inSync) looked(realm, plan.revision);
+      else applied(realm, plan.revision);
+      return plan;
+    } catch (refusal) {
+      if (refusal instanceof ServerProblem && refusal.is('managed-by-another')) return undefined;
+      return refused(intent, refusal);
+    }
+  }
+
+  async function planned(intent: Intent): Promise<Plan> {
+    const { realm, mustExist, standing } = intent;
+    const plan = await dryRun(client, { ...wantedBy(intent), mustExist, force: false }).catch((refusal: unknown) =>
+      refused(intent, refusal),
+    );
+    looked(realm, plan.revision);
+    if (standing.isNew && plan.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
+    return plan;
+  }
+
+  async function refused(intent: Intent, refusal: unknown): Promise<never> {
+    if (intent.mustExist) throw refusal;
+    return flowsFirst(client, wantedBy(intent), refusal);
+  }
+
+  /** @throws Stalled where the plan takes what this resource may not take */
+  async function claim(intent: Intent, plan: Plan): Promise<Claimed> {
+    const { resource, standing, mustExist, force } = intent;
+    const { trusted } = standing;
+    const taking = { resource, clusterName, trusted, force };
+    mayTakeOver(plan.conflicts, taking);
+    const takes = plan.conflicts.length > 0;
+    const claimed = takes ? await dryRun(client, { ...wantedBy(intent), mustExist, force: true }) : plan;
+    mayTakeOver(takenIn(claimed), taking);
+    refuseAdoption(claimed, standing);
+    return { plan: claimed, force: takes };
+  }
+
+  async function refuseFlows({ realm, standing, mustExist }: Intent, plan: Plan): Promise<void> {
+    const flows = mustExist || standing.isNew ? [] : flowsNamedBy(plan);
+    if (flows.length === 0) return;
+    refuseGuestFlows(flows, await ownersOf(client, realm, 'flow'), { clusterName, namespaces: standing.homes });
+  }
+
+  async function apply(intent: Intent, { plan: { revision }, force }: Claimed): Promise<Plan> {
+    const { realm } = intent;
+    const plan = await writing(realm, () => applyPlan(client, { ...wantedBy(intent), revision, force }));
+    // whoever lost something by it is to see that the realm has changed
+    if (!force) applied(realm, plan.revision);
+    return plan;
+  }
+
+  const isRotation = (resource: Resource, plan: Plan): boolean =>
+    rotated.has(keyOfResource(resource)) && onlySecrets(plan);
+
+  function countDrift(resource: Resource, plan: Plan): void {
+    // reported drift was counted when it was found
+    const reported = resource.status.conditions?.some((c) => c.type === 'Drifted');
+    if (!reported && !isRotation(resource, plan)) metrics?.driftFound(resource.kind);
+  }
+
+  function reported({ own }: Intent, plan: Plan): Result {
+    const changes = changeLines(plan);
+    const message = planWords(plan);
+    return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan: { summary: message, changes } } };
+  }
+
+  /** What was written is counted, logged, told as an event. */
+  async function written({ resource, realm, own }: Intent, { plan, force }: Claimed): Promise<Result> {
+    metrics?.applied(plan.changes.length);
+    const summary = planWords(plan);
+    log({ resource: nameOf(resource), message: oneLine(summary) });
+    await say(resource, { type: 'Normal', reason: reasonOf(resource, { plan, force }), message: summary });
+    rotated.delete(keyOfResource(resource));
+    const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
+    const shown = await details({ kind: resource.kind, realm, own, made: plan.changes });
+    return { outcome: IN_SYNC, found: { ...own, ...shown, ...last, lastPlan: { summary } } };
+  }
+
+  function reasonOf(resource: Resource, { plan, force }: Claimed): EventReason {
+    if (force) return 'TookOver';
+    if (!appliedBefore(resource)) return 'Applied';
+    return isRotation(resource, plan) ? 'SecretRotated' : 'Repaired';
+  }
+
+  async function inSync({ resource, realm, own }: Intent, plan: Plan): Promise<Result> {
+    rotated.delete(keyOfResource(resource));
+    const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
+    // what was reported as different isn't any more
+    const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
+    const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
+    const shown = await details({ kind: resource.kind, realm, own, made: [] });
+    return { outcome: IN_SYNC, found: { ...own, ...shown, ...kept, ...last } };
+  }
+
+  return {
+    converge,
+    /** A Secret that the resource names has changed. */
+    secretChanged: (key: string): void => void rotated.add(key),
+    forget: (key: string): void => void rotated.delete(key),
+  };
+}

@@ -1,0 +1,63 @@
+// What is told of a resource's standing as events, and when what it waits for becomes a warning.
+import { expect, test } from 'vitest';
+import { conditionsAfter } from '../../operator/runtime/conditions.ts';
+import { newsOf } from '../../operator/runtime/news.ts';
+import type { Outcome } from '../../operator/runtime/outcome.ts';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+const missing: Outcome = { is: 'Waiting', reason: 'SecretMissing', message: 'waiting for the Secret late' };
+
+/** Passes with these outcomes, so many seconds after the start: what is told at each. */
+function told(...passes: [seconds: number, outcome: Outcome][]): (string | undefined)[] {
+  let before: ReturnType<typeof conditionsAfter> = [];
+  let warned = false;
+  return passes.map(([seconds, outcome]) => {
+    const now = new Date(START + seconds * 1000);
+    const news = newsOf(outcome, { before, now, warned });
+    warned = (outcome.is === 'Waiting' || outcome.is === 'Retrying') && (warned || news?.type === 'Warning');
+    before = conditionsAfter(outcome, { before, generation: 1, now: now.toISOString() });
+    return news && `${news.type} ${news.reason}`;
+  });
+}
+
+test('what comes by itself is no warning for a minute, then one, and nothing after', () => {
+  const passes = [0, 1, 30, 59, 61, 120, 600].map((seconds): [number, Outcome] => [seconds, missing]);
+  const nothing = undefined;
+  expect(told(...passes)).toEqual([
+    'Normal SecretMissing',
+    nothing,
+    nothing,
+    nothing,
+    'Warning SecretMissing',
+    nothing,
+    nothing,
+  ]);
+});
+
+test('each time anew', () => {
+  const ready: Outcome = { is: 'Ready', message: 'in sync' };
+  expect(told([0, missing], [90, missing], [100, ready], [200, missing], [290, missing])).toEqual([
+    'Normal SecretMissing',
+    'Warning SecretMissing',
+    undefined,
+    'Normal SecretMissing',
+    'Warning SecretMissing',
+  ]);
+});
+
+test('what is waited for next is told as it comes, and waiting counts from its beginning', () => {
+  const realm: Outcome = { is: 'Waiting', reason: 'RealmMissing', message: 'waiting for the realm' };
+  expect(told([0, missing], [10, realm], [90, missing])).toEqual([
+    'Normal SecretMissing',
+    'Normal RealmMissing',
+    'Warning SecretMissing',
+  ]);
+});
+
+test.each<[string, Outcome]>([
+  ['Conflict', { is: 'Stalled', reason: 'Conflict', message: 'managed by another' }],
+  ['SignInRefused', { is: 'Waiting', reason: 'SignInRefused', message: 'refused' }],
+  ['Error', { is: 'Retrying', reason: 'Error', message: 'x is not a function' }],
+])('what needs a person is a warning at once, and once: %s', (reason, outcome) => {
+  expect(told([0, outcome], [90, outcome])).toEqual([`Warning ${reason}`, undefined]);
+});
