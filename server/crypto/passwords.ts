@@ -39,6 +39,8 @@ const Answer = z.union([
   z.object({ failed: z.string() }),
 ]);
 const RETRY_AFTER_SECONDS = 2;
+/** Tasks that a thread has at once: one that it computes, one that it goes on with. */
+const AHEAD = 2;
 
 export function createPasswords({
   threads = availableParallelism(),
@@ -48,28 +50,32 @@ export function createPasswords({
   const most = Math.max(1, Math.min(threads, availableParallelism()));
   const waiting: Task[] = [];
   const idle: Worker[] = [];
-  const busy = new Map<Worker, Task>();
+  /** What each thread has been given; the first is being computed. */
+  const busy = new Map<Worker, Task[]>();
   let stopping: (() => void) | undefined;
   let stopped = false;
 
   function startWorker(): Worker {
     const worker = new Worker(new URL(workerFile, import.meta.url), { workerData: parameters });
     worker.on('message', (message: unknown) => {
-      const task = busy.get(worker);
-      busy.delete(worker);
-      // Waiting for work must not keep the process alive.
-      worker.unref();
-      idle.push(worker);
+      const tasks = busy.get(worker) ?? [];
+      const task = tasks.shift();
+      if (tasks.length === 0) {
+        busy.delete(worker);
+        // Waiting for work must not keep the process alive.
+        worker.unref();
+        idle.push(worker);
+      }
       const answer = Answer.parse(message);
       if ('failed' in answer) task?.reject(new Error(`a password could not be hashed: ${answer.failed}`));
       else task?.resolve(answer);
       next();
     });
-    // A thread that died takes its one task with it; the next task gets a new thread.
+    // A thread that died takes its tasks with it; the next task gets a new thread.
     const gone = (error: Error) => {
       const at = idle.indexOf(worker);
       if (at >= 0) idle.splice(at, 1);
-      busy.get(worker)?.reject(error);
+      for (const task of busy.get(worker) ?? []) task.reject(error);
       busy.delete(worker);
       if (!stopped) next();
     };
@@ -78,14 +84,24 @@ export function createPasswords({
     return worker;
   }
 
+  /** A thread that would have to wait for its next task when it has done this one. */
+  function withRoom(): Worker | undefined {
+    for (const [worker, tasks] of busy) if (tasks.length < AHEAD) return worker;
+    return undefined;
+  }
+
   function next(): void {
     while (waiting.length > 0) {
-      const worker = idle.pop() ?? (busy.size < most ? startWorker() : undefined);
+      const worker = idle.pop() ?? (busy.size < most ? startWorker() : withRoom());
       if (!worker) return;
       const task = waiting.shift();
       if (!task) return;
-      busy.set(worker, task);
-      worker.ref();
+      const tasks = busy.get(worker);
+      if (tasks) tasks.push(task);
+      else {
+        busy.set(worker, [task]);
+        worker.ref();
+      }
       worker.postMessage(task.message);
     }
     if (busy.size === 0) stopping?.();

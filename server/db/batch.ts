@@ -1,31 +1,128 @@
-// Statements on one connection without waiting between them: pg's pipeline mode sends each as it is asked for.
-// It doesn't know transactions (transact.ts) or how SQL is written (statement.ts). Dependencies C: `pipeline: true`.
-import type pg from 'pg';
+// Statements on one connection in one message and one answer: PostgreSQL answers at each Sync, and each answer is a call of
+// the operating system at both ends that wakes somebody. It doesn't know transactions (transact.ts) or how SQL is written
+// (statement.ts). PostgreSQL "Message Flow", Pipelining; dependencies C: `pipeline: true`.
+import pg from 'pg';
 import type { Statement } from './statement.ts';
 
 /**
  * The rows of each statement, in order; the error of the first that failed. They run one after the other. After a failure
- * inside a transaction PostgreSQL refuses the rest, and a `commit` among them ends the transaction as `rollback` would.
+ * PostgreSQL runs none of the rest, so a transaction that they begin and would have ended is still to be rolled back.
  */
-export async function runBatch(client: pg.Client, statements: readonly Statement[]): Promise<object[][]> {
-  const results = await Promise.allSettled(sendAll(client, statements));
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value.rows;
-  });
-}
-
-/** In one piece: pg would write each statement by itself, and each write is a call of the operating system. */
-function sendAll(client: pg.Client, statements: readonly Statement[]): Promise<pg.QueryResult<object>>[] {
-  const { stream } = client.connection;
-  stream.cork();
-  try {
-    return statements.map((statement) => client.query<object>(queryOf(statement)));
-  } finally {
-    stream.uncork();
-  }
-}
+export const runBatch = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
+  new Promise((resolve, reject) => client.query(new Batch(statements, resolve, reject)));
 
 /** As pg takes it; each time anew, since pg writes into what it is given. Without a name it is sent as plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
   name === '' ? { text } : { text, name, values: [...values] };
+
+/** What pg has and its types don't tell of. */
+declare module 'pg' {
+  interface Query {
+    handleRowDescription(message: unknown): void;
+    handleDataRow(message: unknown): void;
+    handleCommandComplete(message: unknown, connection: pg.Connection): void;
+    handleReadyForQuery(connection: pg.Connection): void;
+  }
+  interface Connection {
+    /** Text by name. */
+    parsedStatements: Record<string, string>;
+    submittedNamedStatements: Record<string, string>;
+  }
+}
+
+/** One statement of a batch. pg would ask for an answer after each. */
+class Part extends pg.Query {
+  found: object[] = [];
+  failure: Error | undefined;
+  readonly statement: Statement;
+  constructor(statement: Statement) {
+    const { text, name, values } = statement;
+    const config = { text, values: [...values], queryMode: 'extended', ...(name === '' ? {} : { name }) };
+    super(config, (error, result) => {
+      if (error) this.failure = error;
+      else this.found = result.rows;
+    });
+    this.statement = statement;
+  }
+  _getRows(connection: pg.Connection): void {
+    connection.execute({ portal: '' }, true);
+  }
+}
+
+/** A query to pg, which takes nothing else in its pipeline. */
+class Batch extends pg.Query {
+  readonly #parts: readonly Part[];
+  /** Whose answer is coming. */
+  #at = 0;
+  readonly #parsed: string[] = [];
+  readonly #resolve: (rows: object[][]) => void;
+  readonly #reject: (error: Error) => void;
+  constructor(statements: readonly Statement[], resolve: (rows: object[][]) => void, reject: (error: Error) => void) {
+    super('');
+    this.#parts = statements.map((statement) => new Part(statement));
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.submit = (connection) => this.#send(connection);
+  }
+
+  #send(connection: pg.Connection): Error | null {
+    const { stream, parsedStatements, submittedNamedStatements } = connection;
+    stream.cork();
+    try {
+      for (const part of this.#parts) {
+        const { name } = part.statement;
+        const known = name === '' || name in parsedStatements || name in submittedNamedStatements;
+        if (!known) this.#parsed.push(name);
+        part.submit(connection);
+        if (part.failure) {
+          // pg has closed it and asked for an answer to what came before it; nothing after it is sent.
+          this.#parsed.push(name);
+          return null;
+        }
+      }
+      connection.sync();
+    } finally {
+      stream.uncork();
+    }
+    return null;
+  }
+  override handleRowDescription(message: unknown): void {
+    this.#parts[this.#at]?.handleRowDescription(message);
+  }
+  override handleDataRow(message: unknown): void {
+    this.#parts[this.#at]?.handleDataRow(message);
+  }
+  override handleCommandComplete(message: unknown, connection: pg.Connection): void {
+    this.#parts[this.#at]?.handleCommandComplete(message, connection);
+    this.#at += 1;
+  }
+  handleEmptyQuery(): void {
+    this.#at += 1;
+  }
+  handleError(error: Error, connection: pg.Connection): void {
+    const { parsedStatements, submittedNamedStatements } = connection;
+    // Which of them are prepared is not known. Closing one that isn't is no error.
+    for (const name of this.#parsed) {
+      delete parsedStatements[name];
+      delete submittedNamedStatements[name];
+      connection.close({ type: 'S', name }, true);
+    }
+    this.#reject(error);
+  }
+  override handleReadyForQuery(connection: pg.Connection): void {
+    const { parsedStatements, submittedNamedStatements } = connection;
+    for (const part of this.#parts) {
+      part.handleReadyForQuery(connection);
+    }
+    const failed = this.#parts.find(({ failure }) => failure)?.failure;
+    if (failed) {
+      this.handleError(failed, connection);
+      return;
+    }
+    for (const name of this.#parsed) {
+      parsedStatements[name] = submittedNamedStatements[name] ?? '';
+      delete submittedNamedStatements[name];
+    }
+    this.#resolve(this.#parts.map(({ found }) => found));
+  }
+}

@@ -31,6 +31,9 @@ const BEGIN = plain('begin');
 const COMMIT = plain('commit');
 const ROLLBACK = plain('rollback');
 const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
+/** Fails where there is a webhook. */
+const UNHEARD = statement`select 1 / (not exists (select from webhook))::int as unheard`;
+const DIVISION_BY_ZERO = '22012';
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
 const AGAIN = new Set(['40001', '40P01']);
@@ -51,6 +54,9 @@ export interface TransactOptions {
  * must be repeatable: no side effect but through `sql` and `record`.
  */
 export function createTransact({ pool, outbox, committed, strict }: TransactOptions): Transact {
+  /** Whether there was a webhook when it was last looked; no is checked where it is relied on. */
+  let subscribers = true;
+
   async function attempt<T>(work: (tx: Tx) => Promise<T>, bookkeeping: boolean): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
@@ -64,10 +70,15 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
         const [rows = []] = await runBatch(client, [wanted]);
         return rows as Row[];
       }
-      begun = true;
-      const [, found, rows = []] = await runBatch(client, [BEGIN, SUBSCRIBED, wanted]);
-      subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
+      const [rows = []] = await begin([wanted]);
       return rows as Row[];
+    };
+    const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
+      begun = true;
+      const [, found, ...rows] = await runBatch(client, [BEGIN, SUBSCRIBED, ...statements]);
+      subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
+      subscribers = subscribed;
+      return rows;
     };
     try {
       const events: DomainEvent[] = [];
@@ -77,15 +88,17 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
         record: (event) => void events.push(event),
         atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
       });
-      const configures = events.some((event) => eventTypes[event.type].configuration);
-      if (events.length > 0 && begun && !subscribed && !configures) {
+      const tells = events.length > 0 && !events.some((event) => eventTypes[event.type].configuration);
+      if (tells && !begun && !subscribers) {
+        begun = true;
+        await runBatch(client, [BEGIN, ...last, outbox.log(events), UNHEARD, COMMIT]).catch((error: unknown) => {
+          subscribers = codeOf(error) === DIVISION_BY_ZERO;
+          throw subscribers ? new Heard() : error;
+        });
+      } else if (tells && begun && !subscribed) {
         await runBatch(client, [...last, outbox.log(events), COMMIT]);
       } else {
-        if (last.length > 0) {
-          const opening = begun ? [] : [BEGIN];
-          begun = true;
-          await runBatch(client, [...opening, ...last]);
-        }
+        if (last.length > 0) await (begun ? runBatch(client, last) : begin(last));
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
         await raiseRevisions(sql, events);
@@ -111,11 +124,14 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
       try {
         return await attempt(work, bookkeeping);
       } catch (error) {
-        if (tries === TRIES || !AGAIN.has(codeOf(error))) throw error;
+        if (tries === TRIES || !(error instanceof Heard || AGAIN.has(codeOf(error)))) throw error;
       }
     }
   };
 }
+
+/** There is a webhook after all, so the transaction goes the longer way. */
+class Heard extends Error {}
 
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
