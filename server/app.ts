@@ -26,6 +26,7 @@ import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
+import { createBreaches } from './features/credentials/breaches.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { seedFlows } from './features/flows/seed.ts';
 import { keyRoutes } from './features/keys/routes.ts';
@@ -134,6 +135,11 @@ export async function buildApp({
     signInSeal: createTokenSeal(masterKey, 'sign-in'),
     settings,
     attempts,
+    breached: createBreaches({
+      outbound,
+      url: config.SVC_BREACHED_PASSWORDS_URL,
+      log: (message) => log.warn(message),
+    }),
     threads: config.SVC_PASSWORD_THREADS,
     baseUrl,
     now,
@@ -178,7 +184,7 @@ export async function buildApp({
     now,
   });
   const adminRoles = createAdminRoles({ sql, transact });
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, settings, now, newId });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
   const bootstrap = createBootstrap({
     sql,
     transact,

@@ -42,6 +42,10 @@ const Environment = z.object({
     .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
     .optional()
     .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
+  SVC_BREACHED_PASSWORDS_URL: z
+    .url({ protocol: /^https$/, error: 'must be https://…/' })
+    .default('https://api.pwnedpasswords.com/range/')
+    .describe('Where realms with breachedPasswordCheck ask; five characters of a SHA-1 are put behind it'),
   SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
   NODE_ENV: z.string().optional(),
   SVC_DISK_FREE_MIN_BYTES: z.coerce

@@ -14,7 +14,6 @@ import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createRoles } from './features/roles/service.ts';
-import type { SettingsService } from './features/settings/service.ts';
 import { userRoutes } from './features/users/routes.ts';
 import { createUsers } from './features/users/service.ts';
 
@@ -23,14 +22,13 @@ export interface DirectoryDeps {
   transact: Transact;
   access: Access;
   passwords: Passwords;
-  credentials: Pick<Credentials, 'setPassword'>;
-  settings: Pick<SettingsService, 'of'>;
+  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults'>;
   now: () => Date;
   newId: () => string;
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, settings, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, now, newId } = deps;
   const clientScopes = createClientScopes({ sql, transact, newId });
   const clients = createClients({ sql, transact, access, passwords, now, newId });
   const roles = createRoles({ sql, transact, newId });
@@ -40,7 +38,7 @@ export function createDirectory(deps: DirectoryDeps) {
     transact,
     access,
     passwords,
-    passwordMinLength: async (realm) => (await settings.of(realm))?.passwordMinLength ?? 12,
+    newPasswordFaults: credentials.newPasswordFaults,
     setPassword: credentials.setPassword,
     now,
     newId,

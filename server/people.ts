@@ -29,6 +29,8 @@ export interface PeopleDeps {
   signInSeal: TokenSeal;
   settings: SettingsService;
   attempts: Attempts;
+  /** Whether a password is known from breaches. */
+  breached(plain: string): Promise<boolean>;
   /** For hashing passwords. */
   threads: number | undefined;
   baseUrl: string;
@@ -37,9 +39,9 @@ export interface PeopleDeps {
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { sql, transact, seal, signInSeal, settings, attempts, threads, baseUrl, now, newId } = deps;
+  const { sql, transact, seal, signInSeal, settings, attempts, breached, threads, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads });
-  const credentials = createCredentials({ sql, transact, settings, passwords, seal, now, newId });
+  const credentials = createCredentials({ sql, transact, settings, passwords, breached, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, transact, settings, baseUrl, now, newId });

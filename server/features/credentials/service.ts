@@ -2,6 +2,7 @@
 // Does not own: which of them a sign-in asks for (features/sign-in), hashing (crypto/passwords.ts), what a page says.
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../contract/events.ts';
+import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -15,6 +16,8 @@ export interface CredentialDeps {
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   passwords: Passwords;
+  /** Whether a password is known from breaches. */
+  breached(plain: string): Promise<boolean>;
   seal: Seal;
   now: () => Date;
   newId: () => string;
@@ -37,10 +40,11 @@ export type PasswordVerdict =
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
+const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
-export function createCredentials({ sql, transact, settings, passwords, seal, now, newId }: CredentialDeps) {
+export function createCredentials({ sql, transact, settings, passwords, breached, seal, now, newId }: CredentialDeps) {
   interface Limit {
     most: number;
     seconds: number;
@@ -159,6 +163,18 @@ export function createCredentials({ sql, transact, settings, passwords, seal, no
       return `First sign in at /realms/${realm}/login and ${what}`;
     },
 
+    /** What the realm has against a new password, as sentences. */
+    async newPasswordFaults(
+      realm: string,
+      plain: string,
+      user: { username: string; email: string | null },
+    ): Promise<string[]> {
+      const policy = await settings.of(realm);
+      const faults = passwordFaults(plain, { minLength: policy?.passwordMinLength ?? LEAST_LENGTH, ...user });
+      // One that is refused anyway needs nobody else's word.
+      if (faults.length > 0 || !policy?.breachedPasswordCheck || !(await breached(plain))) return faults;
+      return ['must not be one that is known from a breach of some service'];
+    },
     /** What a new password is compared with. */
     async passwordContext(
       realm: string,

@@ -1,7 +1,6 @@
 // What a person must do between proving who they are and being signed in: a new password. Setting up one-time codes is
 // the authenticator's own enrolment, asked for here too where an administrator requires it.
 import type { By } from '../../contract/events.ts';
-import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import { errorId, html } from '../../http/html.ts';
@@ -16,7 +15,7 @@ export function createActions({
   transact,
   settings,
 }: {
-  credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext'>;
+  credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext' | 'newPasswordFaults'>;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
 }) {
@@ -32,7 +31,7 @@ export function createActions({
       const complain = (field: string, message: string) => ({ ...state, complaint: { field, message } });
       if (plain.length > PASSWORD_MAX) return complain('password', `Use at most ${PASSWORD_MAX} characters.`);
       const { email, same } = await credentials.passwordContext(realm, user.id, plain);
-      const faults = passwordFaults(plain, { minLength: policy.passwordMinLength, username: user.username, email });
+      const faults = await credentials.newPasswordFaults(realm, plain, { username: user.username, email });
       if (same) faults.push('must not be the old one');
       if (faults.length > 0) return complain('password', `The new password ${faults.join(', and ')}.`);
       if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');

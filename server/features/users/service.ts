@@ -3,7 +3,6 @@
 // Implements: decisions "User", "Rights"; specification 4.10.
 import type { By } from '../../contract/events.ts';
 import type { Changes } from '../../contract/names.ts';
-import { passwordFaults } from '../../contract/password-rules.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../contract/users.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -34,7 +33,7 @@ export function createUsers({
   transact,
   access,
   passwords,
-  passwordMinLength,
+  newPasswordFaults,
   setPassword,
   now,
   newId,
@@ -43,7 +42,7 @@ export function createUsers({
   transact: Transact;
   access: Pick<Access, 'covers'>;
   passwords: Pick<Passwords, 'hash'>;
-  passwordMinLength(realm: string): Promise<number>;
+  newPasswordFaults: Credentials['newPasswordFaults'];
   /** Stores a hash in place of the one before; records PASSWORD_CHANGED. */
   setPassword: Credentials['setPassword'];
   now: () => Date;
@@ -63,8 +62,7 @@ export function createUsers({
 
   /** Checks a new password against the realm's rules and hashes it, before any transaction. */
   async function hashed(realm: string, password: string, user: Pick<User, 'username' | 'email'>): Promise<string> {
-    const minLength = await passwordMinLength(realm);
-    const faults = passwordFaults(password, { minLength, ...user });
+    const faults = await newPasswordFaults(realm, password, user);
     if (faults.length > 0) throw invalid(faults.map((message) => ({ path: 'password', message })));
     return passwords.hash(password);
   }
