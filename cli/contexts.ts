@@ -2,7 +2,7 @@
 // Does not own: what a session is good for (sessions.ts), how it begins (commands/login.ts).
 // Implements: issue "CLI": sessions kept with mode 0600, several servers as contexts.
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -109,20 +109,41 @@ async function lock(file: string): Promise<() => Promise<void>> {
   const mine = randomBytes(16).toString('hex');
   const until = Date.now() + LOCK_WAIT_MS;
   for (;;) {
-    try {
-      const handle = await open(file, 'wx', 0o600);
-      await handle.writeFile(mine);
-      await handle.close();
+    if (await made(file, mine))
       return async () => {
         const holder = await readFile(file, 'utf8').catch(() => '');
         if (holder === mine) await rm(file, { force: true });
       };
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    }
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > LOCK_STALE_MS) await rm(file, { force: true });
-    else if (Date.now() > until) throw new Refused(`another realmctl holds ${file}`, 'Remove it if none is running.');
+    if ((await isStale(file)) && (await takeAway(file))) continue;
+    if (Date.now() > until) throw new Refused(`another realmctl holds ${file}`, 'Remove it if none is running.');
     else await sleep(LOCK_LOOK_MS);
+  }
+}
+
+/** @returns false where it is there already */
+async function made(file: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function isStale(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > LOCK_STALE_MS;
+}
+
+/** One at a time, and who has its turn looks again: by now it may be another's who was faster. */
+async function takeAway(file: string): Promise<boolean> {
+  const turn = `${file}.stale`;
+  if (!(await made(turn, ''))) return false;
+  try {
+    if (await isStale(file)) await rm(file, { force: true });
+    return true;
+  } finally {
+    await rm(turn, { force: true });
   }
 }

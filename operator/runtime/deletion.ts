@@ -2,7 +2,7 @@
 // Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { RealmName } from '../../server/contract/names.ts';
-import { deleteRealm, getAdoption, MASTER } from '../../server/contract/realms.ts';
+import { deleteRealm, getAdoption, getRealm, MASTER } from '../../server/contract/realms.ts';
 import { releaseManager } from '../../server/contract/transfer.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { managersOf } from '../managers.ts';
@@ -20,6 +20,7 @@ interface Aim {
 
 /** How long an object that something else needs is waited for: what needs it may be about to go, too. */
 const IN_USE_MS = 30_000;
+const TRIES = 5;
 
 /** What deletion needs of a spec; a spec that isn't even that much names nothing on the server. */
 function aimOf(spec: unknown, kind: Rules): Aim | undefined {
@@ -47,15 +48,32 @@ export function createDeletion({
    * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
    * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, one that may not
    * declare the realm any more has lost it, and a realm that another Realm resource manages, too, isn't its alone.
+   * @returns what to delete the realm by, as it was looked at; undefined: it isn't theirs
    */
-  async function isTheirs(resource: Resource, realm: string): Promise<boolean> {
-    if (realm === MASTER) return false;
+  async function tagOfTheirs(resource: Resource, realm: string): Promise<string | undefined> {
+    if (realm === MASTER) return undefined;
+    const { etag } = await client.call(getRealm, { params: { realm } });
     const { body: adoption } = await client.call(getAdoption, { params: { realm } });
-    if (!adoption || !mayDeclare(resource, realm, adoption)) return false;
+    if (!adoption || !mayDeclare(resource, realm, adoption)) return undefined;
     const manager = managerOf(clusterName, resource);
     const managers = await managersOf(client, realm);
-    if (managers.some((other) => other !== manager && ofRealmResource(other))) return false;
-    return adoption.createdBy === manager || managers.includes(manager);
+    if (managers.some((other) => other !== manager && ofRealmResource(other))) return undefined;
+    return adoption.createdBy === manager || managers.includes(manager) ? etag : undefined;
+  }
+
+  /** @returns false where the realm isn't theirs to delete */
+  async function deleteTheirs(resource: Resource, realm: string): Promise<boolean> {
+    for (let tries = 1; ; tries += 1) {
+      const etag = await tagOfTheirs(resource, realm);
+      if (etag === undefined) return false;
+      try {
+        await client.call(deleteRealm, { params: { realm }, headers: { 'if-match': etag } });
+        return true;
+      } catch (error) {
+        // it has changed since it was looked at: it may be somebody's by now
+        if (tries === TRIES || !(error instanceof ServerProblem && error.status === 412)) throw error;
+      }
+    }
   }
 
   async function release(realm: string, manager: string, objects: 'delete' | 'keep'): Promise<string> {
@@ -84,10 +102,7 @@ export function createDeletion({
     const manager = managerOf(clusterName, resource);
     try {
       if (policy === 'Retain') return await release(realm, manager, 'keep');
-      if (!kind.attached && (await isTheirs(resource, realm))) {
-        await client.call(deleteRealm, { params: { realm } });
-        return `deleted the realm ${realm}`;
-      }
+      if (!kind.attached && (await deleteTheirs(resource, realm))) return `deleted the realm ${realm}`;
       return await removeObjects(realm, manager, Date.parse(resource.metadata.deletionTimestamp ?? ''));
     } catch (error) {
       // no realm, or nothing that this resource managed: there is nothing left to do

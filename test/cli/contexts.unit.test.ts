@@ -37,13 +37,26 @@ test('a change that fails changes nothing and gives the lock back', async () => 
   expect(Object.keys((await contexts().read()).contexts)).toEqual(['one', 'two']);
 });
 
-test('a lock that a process left behind when it died is taken away', async () => {
+/** As a process leaves it that dies while it holds it. */
+async function leaveLock(): Promise<void> {
   await mkdir(path.dirname(file()), { recursive: true });
   await writeFile(`${file()}.lock`, 'nobody');
   const longAgo = new Date(Date.now() - 120_000);
   await utimes(`${file()}.lock`, longAgo, longAgo);
+}
+
+test('a lock that a process left behind when it died is taken away', async () => {
+  await leaveLock();
   await add('one');
   expect(Object.keys((await contexts().read()).contexts)).toEqual(['one']);
+});
+
+test('twenty that find such a lock take it away once: none takes another’s for it', async () => {
+  const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
+  await leaveLock();
+  await Promise.all(names.map(add));
+  expect(Object.keys((await contexts().read()).contexts).sort()).toEqual(names.sort());
+  expect(await readdir(path.dirname(file()))).toEqual(['config.json']);
 });
 
 test('a file that is a link stays one, and what it leads to is written', async () => {

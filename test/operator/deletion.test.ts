@@ -6,6 +6,7 @@ import { keyOfResource, managerOf, type Resource, resourceOf } from '../../opera
 import { createDeletion } from '../../operator/runtime/deletion.ts';
 import { declares } from '../../operator/runtime/realms.ts';
 import { startOperator } from '../../operator/start.ts';
+import type { Client } from '../../server/contract/client.ts';
 import { createClient, deleteClient } from '../../server/contract/clients.ts';
 import { listFlows } from '../../server/contract/flows.ts';
 import { createRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
@@ -28,9 +29,9 @@ const declaring = (realm: string, status: object = {}, namespace = 'default') =>
     spec: { realm, deletionPolicy: 'Delete' },
     status,
   });
-const remove = (resource: Resource, secondsLater = 3600) =>
+const remove = (resource: Resource, { secondsLater = 3600, client = server.admin } = {}) =>
   createDeletion({
-    client: server.admin,
+    client,
     clusterName: CLUSTER,
     mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
     now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
@@ -71,6 +72,22 @@ test('a realm that another Realm resource manages, too, stays: only what this on
   expect(await remove(theirs)).toBe('deleted the realm shared');
 });
 
+test('a realm that becomes somebody’s, too, between the look and the deletion stays', async () => {
+  const realm = 'raced';
+  const [mine, theirs] = [declaring(realm), declaring(realm, {}, 'theirs')];
+  await applied(mine, realm, { roles: [{ name: 'mine' }] });
+  let meanwhile = async () => {
+    meanwhile = async () => undefined;
+    await applied(theirs, realm, { roles: [{ name: 'theirs' }] });
+  };
+  const call: Client['call'] = async (route, input) => {
+    if (route.method === 'DELETE') await meanwhile();
+    return server.admin.call(route, input);
+  };
+  expect(await remove(mine, { client: { call } })).toBe('removed from the realm raced');
+  expect(await exists(realm)).toBe(true);
+});
+
 test('master can’t be deleted, and what its resource declared goes back', async () => {
   const realm = 'master';
   await applied(declaring(realm), realm, { realm: { displayName: 'Declared' } });
@@ -100,10 +117,10 @@ test('a Flow that a client needs is waited for a while, then the realm keeps it;
   const id = await needed('brief');
   await needed('lasting');
   for (const name of ['brief', 'lasting'])
-    await expect(remove(flow(name), 10)).rejects.toMatchObject({ reason: 'InUse' });
+    await expect(remove(flow(name), { secondsLater: 10 })).rejects.toMatchObject({ reason: 'InUse' });
   await server.admin.call(deleteClient, { params: { realm, id } });
-  expect(await remove(flow('brief'), 10)).toBe('removed from the realm needing');
-  expect(await remove(flow('lasting'), 60)).toContain('the realm needing keeps it');
+  expect(await remove(flow('brief'), { secondsLater: 10 })).toBe('removed from the realm needing');
+  expect(await remove(flow('lasting'), { secondsLater: 60 })).toContain('the realm needing keeps it');
   expect(await flows()).toContain('lasting');
   expect(await flows()).not.toContain('brief');
   expect((await server.admin.call(listManagers, { params: { realm } })).body).toEqual([]);
