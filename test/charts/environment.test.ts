@@ -94,6 +94,16 @@ describe.skipIf(!assets.found)('the programs', () => {
     expect(server.SVC_OPERATOR_SUBJECT).toBeUndefined();
   });
 
+  test('an operator that comes by the public https address is still this release’s own, and knows its authority', async () => {
+    const { server, operator, env } = await programs([
+      ...['--set', 'server.baseUrl=https://id.example.com,operator.serverUrl=https://id.example.com/'],
+      ...['--set', 'operator.serverCa.configMap=authorities'],
+    ]);
+    expect(operator.serverUrl).toBe('https://id.example.com');
+    expect(server.SVC_OPERATOR_SUBJECT).toBe('system:serviceaccount:identity:realmkeeper-operator');
+    expect(env).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
+  });
+
   test('a URL of one’s own, variables and the other address family reach the server as they are', async () => {
     const { server, env } = await programs([
       ...['--set', 'postgresql.enabled=false,database.existingSecret=mine,database.urlKey=uri,listenAddress=::'],

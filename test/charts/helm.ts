@@ -19,6 +19,7 @@ const everything = [
   'httpRoute.enabled=true',
   'httpRoute.parentRefs[0].name=public',
   'monitoring.serviceMonitor.enabled=true',
+  'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus',
   'monitoring.rules.enabled=true',
   'monitoring.dashboards.enabled=true',
   'server.outboundCa.configMap=authorities',

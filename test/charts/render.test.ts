@@ -185,4 +185,44 @@ describe.skipIf(!assets.found)('the chart', () => {
     // of resources only what is set
     expect(differing.filter((name) => !/\.resources\.(claims|limits|requests)$/.test(name))).toEqual(['global']);
   });
+
+  test('the operator’s metrics are for those who are named, and for nobody where nobody is', async () => {
+    const ingressOf = async (args: string[]) => {
+      const policy = first(named(await render(args), 'NetworkPolicy', 'realmkeeper-operator'));
+      return z
+        .looseObject({ spec: z.looseObject({ policyTypes: z.array(z.string()), ingress: z.unknown() }) })
+        .parse(policy).spec;
+    };
+    expect(await ingressOf([])).toMatchObject({ policyTypes: ['Ingress', 'Egress'], ingress: [] });
+    const prometheus = ['--set', 'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus'];
+    expect((await ingressOf(prometheus)).ingress).toEqual([
+      {
+        ports: [{ port: 'metrics', protocol: 'TCP' }],
+        from: [{ podSelector: { matchLabels: { app: 'prometheus' } } }],
+      },
+    ]);
+    const unseen = await helm(['template', 'realmkeeper', chart, '--set', 'monitoring.serviceMonitor.enabled=true']);
+    expect(unseen.stderr).toContain('networkPolicy.metricsFrom must name your Prometheus');
+  });
+
+  test('the authority of the server’s address is where the operator looks for it', async () => {
+    const args = [
+      'operator.serverUrl=https://id.example.com',
+      'operator.serverCa.secret=authority',
+      'operator.serverCa.key=root.pem',
+    ];
+    const operator = podOf(first(named(await render(['--set', args.join(',')]), 'Deployment', 'realmkeeper-operator')));
+    expect(first(operator.containers).env).toContainEqual({
+      name: 'NODE_EXTRA_CA_CERTS',
+      value: '/etc/realmkeeper/server/ca.crt',
+    });
+    expect(first(operator.containers).volumeMounts).toContainEqual({
+      name: 'server-ca',
+      mountPath: '/etc/realmkeeper/server',
+      readOnly: true,
+    });
+    expect(JSON.stringify(operator.volumes.find(({ name }) => name === 'server-ca'))).toMatch(
+      /authority.*root\.pem.*ca\.crt/,
+    );
+  });
 });

@@ -12,7 +12,7 @@
 {{- if and $external (not $v.database.urlKey) (not $v.database.host) -}}
 {{- $faults = append $faults "database.host is needed, unless database.urlKey names the key of a whole URL" -}}
 {{- end -}}
-{{- range $name, $ca := dict "database.ca" $v.database.ca "server.outboundCa" $v.server.outboundCa -}}
+{{- range $name, $ca := dict "database.ca" $v.database.ca "server.outboundCa" $v.server.outboundCa "operator.serverCa" $v.operator.serverCa -}}
 {{- if and $ca.secret $ca.configMap -}}
 {{- $faults = append $faults (printf "%s: give a Secret or a ConfigMap, not both" $name) -}}
 {{- end -}}
@@ -35,6 +35,12 @@
 {{- end -}}
 {{- if and $v.operator.serverUrl (not $v.operator.signIn.clientSecret.existingSecret) (hasPrefix "http:" $v.operator.serverUrl) (not (hasSuffix ".svc" (urlParse $v.operator.serverUrl).hostname)) -}}
 {{- $faults = append $faults "operator.serverUrl must be https, except for a Service of this cluster" -}}
+{{- end -}}
+{{- if and (or $v.operator.serverCa.secret $v.operator.serverCa.configMap) (not (hasPrefix "https:" $v.operator.serverUrl)) -}}
+{{- $faults = append $faults "operator.serverCa is the authority of an https address: give operator.serverUrl too" -}}
+{{- end -}}
+{{- if and $v.monitoring.serviceMonitor.enabled $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) -}}
+{{- $faults = append $faults "networkPolicy.metricsFrom must name your Prometheus where monitoring.serviceMonitor is enabled" -}}
 {{- end -}}
 {{- if $faults -}}
 {{- fail (printf "\n\nThe values have faults:\n  %s\n" (join "\n  " $faults)) -}}

@@ -88,6 +88,12 @@ http://{{ include "realmkeeper.fullname" . }}-server.{{ .Release.Namespace }}.sv
 {{- end -}}
 {{- end }}
 
+{{/* Whether the operator's server is the one of this release: by its Service, or by its public address. */}}
+{{- define "realmkeeper.ownServer" -}}
+{{- $url := trimSuffix "/" .Values.operator.serverUrl -}}
+{{- if or (eq $url "") (eq $url (trimSuffix "/" .Values.server.baseUrl)) }}true{{ end -}}
+{{- end }}
+
 {{- define "realmkeeper.host" -}}
 {{- (urlParse .Values.server.baseUrl).hostname }}
 {{- end }}
