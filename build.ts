@@ -171,6 +171,7 @@ async function warm(): Promise<void> {
     for (const page of [
       '/realms/master/.well-known/openid-configuration',
       '/swagger-ui/',
+      '/admin/login',
       '/actuator/health/readiness',
     ]) {
       const { status } = await fetch(address + page);

@@ -17,41 +17,28 @@ import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { createOutbox } from './events/outbox.ts';
-import { createAdminGrants } from './features/admin-access/grants.ts';
-import { adminLoginPages } from './features/admin-access/pages.ts';
-import { createAdminRoles } from './features/admin-access/roles.ts';
-import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
-import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
-import { eventRoutes } from './features/events/routes.ts';
 import { seedFlows } from './features/flows/seed.ts';
-import { keyRoutes } from './features/keys/routes.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
 import { components } from './features/monitoring/components.ts';
-import { actuatorRoutes, countRequests, monitoringAdminRoutes } from './features/monitoring/routes.ts';
+import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
-import { createRealmHealth } from './features/realms/health.ts';
-import { realmRoutes } from './features/realms/routes.ts';
 import { createRealms } from './features/realms/service.ts';
-import { settingsRoutes } from './features/settings/routes.ts';
 import { createSettings } from './features/settings/service.ts';
 import { createTokens } from './features/tokens/service.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
-import { webhookRoutes } from './features/webhooks/routes.ts';
-import { createWebhooks } from './features/webhooks/service.ts';
 import { createExchange } from './features/workload-identity/exchange.ts';
+import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
 import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
-import { workloadIdentityRoutes, workloadTokenRoutes } from './features/workload-identity/routes.ts';
-import { createWorkloadIdentities } from './features/workload-identity/service.ts';
-import { guardAdmin } from './http/admin.ts';
 import { createAttempts } from './http/attempts.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
+import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { createOutbound } from './http/outbound.ts';
 import { answerReady } from './http/ready.ts';
@@ -59,7 +46,6 @@ import { janitor } from './jobs/janitor.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
-import { createRealmDocument } from './realm-document.ts';
 
 export const VERSION = '0.1.0';
 
@@ -174,17 +160,6 @@ export async function buildApp({
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, settings, now });
   caches.push(settings, keys, realms, people);
-  const signIn = createAdminSignIn({
-    sql,
-    transact,
-    realmExists: realms.exists,
-    credentials,
-    settings,
-    attempts,
-    now,
-  });
-  const adminRoles = createAdminRoles({ sql, transact });
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
   const bootstrap = createBootstrap({
     sql,
     transact,
@@ -218,8 +193,6 @@ export async function buildApp({
   });
   caches.push(protocol);
 
-  const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
-  const identities = createWorkloadIdentities({ sql, transact, access, newId });
   const exchange = createExchange({
     sql,
     transact,
@@ -232,21 +205,6 @@ export async function buildApp({
     now,
   });
   const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
-  const realmDocument = createRealmDocument({
-    sql,
-    transact,
-    pool,
-    databaseUrl,
-    seal,
-    passwords,
-    registry,
-    realms,
-    documentEnvironment: config.documentEnvironment,
-    denied,
-    baseUrl,
-    now,
-    newId,
-  });
   queue.takes([
     deliveryJob({
       sql,
@@ -261,34 +219,39 @@ export async function buildApp({
   ]);
 
   const ready = answerReady(protocol.ready, metrics.request);
-  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, ready });
+  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready });
+  const admin = await onDemand(http, '/admin', async () => {
+    const { createAdminApi } = await import('./admin-api.ts');
+    return createAdminApi({
+      config,
+      pool,
+      databaseUrl,
+      sql,
+      transact,
+      seal,
+      log,
+      realms,
+      settings,
+      keys,
+      people,
+      access,
+      attempts,
+      metrics,
+      monitoring,
+      denied,
+      enqueue,
+      now,
+      newId,
+    });
+  });
+  // after the surface that counts its own
   countRequests(http, metrics.request);
-  const api = describeRoutes(http, { baseUrl, version: VERSION });
+  const api = describeRoutes(http, { baseUrl, version: VERSION, more: async () => (await admin.surface()).routes });
+  // the first address that anybody types
+  http.get('/', { schema: { hide: true } }, async (_, reply) => reply.redirect('/admin/login'));
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
-  await http.register(async (pages) => adminLoginPages(pages, { authenticate: access.authenticate, signIn, baseUrl }));
-  await http.register(async (admin) => {
-    guardAdmin(admin, {
-      baseUrl,
-      authenticate: access.authenticate,
-      realmExists: realms.exists,
-      denied,
-      countWrite: metrics.adminWrite,
-    });
-    adminAccessRoutes(admin, { signIn, roles: adminRoles, grants: createAdminGrants({ sql, transact }), baseUrl });
-    realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
-    realmDocument.mount(admin);
-    settingsRoutes(admin, { settings, sql });
-    keyRoutes(admin, keys);
-    people.mountAdmin(admin);
-    eventRoutes(admin, { sql });
-    webhookRoutes(admin, { webhooks, sql });
-    workloadIdentityRoutes(admin, { identities, sql });
-    directory.mount(admin);
-    monitoringAdminRoutes(admin, monitoring);
-  });
-
   await http.register(async (pages) => people.mountPages(pages, protocol.continuation));
 
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
@@ -315,6 +278,7 @@ export async function buildApp({
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await connections.during(() => http.close());
+      await admin.close();
       await protocol.stop();
       await queue.stop();
       await outbound.close();

@@ -64,13 +64,10 @@ export function createPeople(deps: PeopleDeps) {
     passwords,
     credentials,
     registry,
+    flows,
     sessions,
     signIns,
     drop: flows.drop,
-    mountAdmin(admin: FastifyInstance): void {
-      flowRoutes(admin, flows, sql);
-      sessionRoutes(admin, sessions);
-    },
     /** `continuation`: what the sign-ins go on to that an application asked for. */
     mountPages(pages: FastifyInstance, continuation: Continuation): void {
       pages.setErrorHandler(pageErrors(settings.of));
@@ -81,3 +78,4 @@ export function createPeople(deps: PeopleDeps) {
     stop: passwords.stop,
   };
 }
+export type People = ReturnType<typeof createPeople>;

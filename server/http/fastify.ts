@@ -28,17 +28,22 @@ export const zodAlone = { compilersFactory: { buildValidator: none, buildSeriali
 export async function openHttp({
   log,
   trustProxy,
+  requests,
   ready,
 }: {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
   trustProxy: string[] | false;
+  /** What requests are called in the log: `req-1`, `req-2` … */
+  requests: string;
   /** What is answered before any route is looked for. */
-  ready: Ready;
+  ready?: Ready;
 }): Promise<FastifyInstance> {
+  let seen = 0;
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
     childLoggerFactory: requestLog,
+    genReqId: () => `${requests}-${(++seen).toString(36)}`,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy,
     bodyLimit: BODY_BYTES,
@@ -47,13 +52,13 @@ export async function openHttp({
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
     serverFactory: (routes) =>
-      createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, ready.before(routes)),
+      createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, ready?.before(routes) ?? routes),
     schemaController: zodAlone,
   });
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);
-  http.addHook('preClose', async () => ready.close());
+  if (ready) http.addHook('preClose', async () => ready.close());
   await http.register(cookie);
   await http.register(formbody);
   acceptEmptyJson(http);

@@ -9,15 +9,23 @@ export interface ApiDocumentation {
   document(): Promise<{ paths?: Record<string, object | undefined> }>;
 }
 
-/** Must be called before the routes are mounted. */
-export function describeRoutes(app: FastifyInstance, about: { baseUrl: string; version: string }): ApiDocumentation {
+/**
+ * Must be called before the routes are mounted.
+ * @param more those of surfaces that are applications of their own
+ */
+export function describeRoutes(
+  app: FastifyInstance,
+  { more, ...about }: { baseUrl: string; version: string; more: () => Promise<readonly RouteOptions[]> },
+): ApiDocumentation {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
     routes.push(route);
   });
   let made: Promise<FastifyInstance> | undefined;
   const documentation = (): Promise<FastifyInstance> => {
-    made ??= import('./openapi-document.ts').then(({ documentationOf }) => documentationOf(routes, about));
+    made ??= Promise.all([import('./openapi-document.ts'), more()]).then(([{ documentationOf }, others]) =>
+      documentationOf([...routes, ...others], about),
+    );
     return made;
   };
   const show = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

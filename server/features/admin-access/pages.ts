@@ -86,9 +86,6 @@ export function adminLoginPages(
     return show(reply, 'Administration', signInForm(setCsrf(reply, baseUrl), last), problem.status);
   });
 
-  // The first address that anybody types.
-  app.get('/', { schema: { hide: true } }, async (_, reply) => reply.redirect('/admin/login'));
-
   app.get('/admin/login', { schema: { hide: true } }, async (request, reply) => {
     const cookie = cookieOf(request);
     const principal = cookie === undefined ? undefined : await authenticate({ cookie });

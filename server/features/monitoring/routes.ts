@@ -1,10 +1,9 @@
-// Binds the monitoring endpoints: anonymous under /actuator (no cookie, no session), and two for administrators.
+// The anonymous monitoring endpoints under /actuator: no cookie, no session. Those for administrators: admin-routes.ts.
 // Liveness and build information are ready strings. Specification 4.9.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { getAuditConfig, getMetricsSummary, Health, Info } from '../../contract/monitoring.ts';
+import { Health, Info } from '../../contract/monitoring.ts';
 import type { CountRequest } from '../../events/metrics.ts';
-import { bind, principalOf } from '../../http/bind.ts';
 import type { HealthStatus } from './health.ts';
 import type { Monitoring } from './service.ts';
 
@@ -67,15 +66,4 @@ export function actuatorRoutes(
         .header('cache-control', 'no-store')
         .send(await monitoring.metricsText()),
   );
-}
-
-export function monitoringAdminRoutes(app: FastifyInstance, monitoring: Monitoring): void {
-  bind(app, getMetricsSummary, ({ request }) => {
-    const { ip, method, url: path } = request;
-    return monitoring.summary({ principal: principalOf(request), ip, method, path });
-  });
-  bind(app, getAuditConfig, ({ request }) => {
-    const { ip, method, url: path } = request;
-    return monitoring.auditConfig({ principal: principalOf(request), ip, method, path });
-  });
 }

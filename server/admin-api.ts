@@ -1,0 +1,120 @@
+// The composition root's part for administrators: the admin API and its sign-in pages, everything below /admin.
+// Loaded when somebody first asks for it (http/on-demand.ts). It decides nothing; rules are the features'. Specification 4.
+import type { RouteOptions } from 'fastify';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { Seal } from './crypto/seal.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { createDirectory } from './directory.ts';
+import type { Metrics } from './events/metrics.ts';
+import { createAdminGrants } from './features/admin-access/grants.ts';
+import { adminLoginPages } from './features/admin-access/pages.ts';
+import { createAdminRoles } from './features/admin-access/roles.ts';
+import { adminAccessRoutes } from './features/admin-access/routes.ts';
+import type { Access } from './features/admin-access/service.ts';
+import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import { eventRoutes } from './features/events/routes.ts';
+import { flowRoutes } from './features/flows/routes.ts';
+import { keyRoutes } from './features/keys/routes.ts';
+import type { Keys } from './features/keys/service.ts';
+import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
+import { countRequests } from './features/monitoring/routes.ts';
+import type { Monitoring } from './features/monitoring/service.ts';
+import { createRealmHealth } from './features/realms/health.ts';
+import { realmRoutes } from './features/realms/routes.ts';
+import type { Realms } from './features/realms/service.ts';
+import { sessionRoutes } from './features/sessions/routes.ts';
+import { settingsRoutes } from './features/settings/routes.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import { webhookRoutes } from './features/webhooks/routes.ts';
+import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
+import { workloadIdentityRoutes } from './features/workload-identity/routes.ts';
+import { createWorkloadIdentities } from './features/workload-identity/service.ts';
+import { type AdminSurface, guardAdmin } from './http/admin.ts';
+import type { Attempts } from './http/attempts.ts';
+import { openHttp } from './http/fastify.ts';
+import type { Surface } from './http/on-demand.ts';
+import type { People } from './people.ts';
+import { createRealmDocument } from './realm-document.ts';
+
+export interface AdminApiDeps {
+  config: Config;
+  pool: pg.Pool;
+  databaseUrl: string;
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  log: Logger;
+  realms: Realms;
+  settings: SettingsService;
+  keys: Keys;
+  people: People;
+  access: Access;
+  attempts: Attempts;
+  metrics: Metrics;
+  monitoring: Monitoring;
+  denied: AdminSurface['denied'];
+  enqueue: WebhooksDeps['enqueue'];
+  now: () => Date;
+  newId: () => string;
+}
+
+export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
+  const { config, sql, transact, seal, log, realms, settings, keys, people, access, metrics, denied, now, newId } =
+    deps;
+  const { baseUrl } = config;
+  const { passwords, credentials, registry } = people;
+  const realmExists = realms.exists;
+  const signIn = createAdminSignIn({
+    sql,
+    transact,
+    realmExists,
+    credentials,
+    settings,
+    attempts: deps.attempts,
+    now,
+  });
+  const realmDocument = createRealmDocument({
+    sql,
+    transact,
+    pool: deps.pool,
+    databaseUrl: deps.databaseUrl,
+    seal,
+    passwords,
+    registry,
+    realms,
+    documentEnvironment: config.documentEnvironment,
+    denied,
+    baseUrl,
+    now,
+    newId,
+  });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
+
+  const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  countRequests(app, metrics.request);
+  await app.register(async (pages) => adminLoginPages(pages, { authenticate: access.authenticate, signIn, baseUrl }));
+  await app.register(async (admin) => {
+    const { authenticate } = access;
+    guardAdmin(admin, { baseUrl, authenticate, realmExists, denied, countWrite: metrics.adminWrite });
+    const grants = createAdminGrants({ sql, transact });
+    adminAccessRoutes(admin, { signIn, roles: createAdminRoles({ sql, transact }), grants, baseUrl });
+    realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
+    realmDocument.mount(admin);
+    settingsRoutes(admin, { settings, sql });
+    keyRoutes(admin, keys);
+    flowRoutes(admin, people.flows, sql);
+    sessionRoutes(admin, people.sessions);
+    eventRoutes(admin, { sql });
+    webhookRoutes(admin, { webhooks: createWebhooks({ sql, transact, seal, now, newId, enqueue: deps.enqueue }), sql });
+    workloadIdentityRoutes(admin, { identities: createWorkloadIdentities({ sql, transact, access, newId }), sql });
+    directory.mount(admin);
+    monitoringAdminRoutes(admin, deps.monitoring);
+  });
+  await app.ready();
+  return { app, routes };
+}

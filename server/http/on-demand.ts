@@ -1,0 +1,45 @@
+// Owns: a surface that is loaded and made when its addresses are first asked for: an application behind the server's own.
+// Does not own: what is mounted there (app.ts), its guards.
+// Implements: a start, and a server that is never asked, do without it (performance, "start" and "memory").
+import type { FastifyInstance, RouteOptions } from 'fastify';
+
+export interface Surface {
+  app: FastifyInstance;
+  /** As they are mounted, for the API's documentation. */
+  routes: readonly RouteOptions[];
+}
+
+/**
+ * Hands every request below `prefix` to the surface, unread. Nothing else may be mounted there: to the server's own router
+ * these addresses are unknown, so that whatever the method is, the surface answers.
+ */
+export async function onDemand(http: FastifyInstance, prefix: string, make: () => Promise<Surface>) {
+  let made: Promise<Surface> | undefined;
+  const surface = (): Promise<Surface> => {
+    if (made) return made;
+    const making = make();
+    made = making;
+    // whoever asks next tries again
+    making.catch(() => {
+      made = undefined;
+    });
+    return making;
+  };
+  await http.register(
+    async (scope) => {
+      scope.addHook('onRequest', (request, reply, done) => {
+        surface().then(({ app }) => app.routing(request.raw, reply.hijack().raw), done);
+      });
+      scope.setNotFoundHandler(() => {
+        throw new Error(`${prefix} was not handed over`);
+      });
+    },
+    { prefix },
+  );
+  return {
+    surface,
+    async close(): Promise<void> {
+      await (await made?.catch(() => undefined))?.app.close();
+    },
+  };
+}
