@@ -1,18 +1,5 @@
 // UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time.
-import { randomFillSync } from 'node:crypto';
-
-/** Random bytes in stock: asking the system for 16 at a time costs as much as everything else here together. */
-const stock = Buffer.alloc(8192);
-let used = stock.length;
-
-function random8(): Buffer {
-  if (used === stock.length) {
-    randomFillSync(stock);
-    used = 0;
-  }
-  used += 8;
-  return stock.subarray(used - 8, used);
-}
+import { randomBytes } from './random.ts';
 
 let last = 0;
 let sequence = 0;
@@ -30,7 +17,7 @@ export function newId(): string {
   } else sequence = 0;
   last = at;
   const bytes = Buffer.allocUnsafe(16);
-  random8().copy(bytes, 8);
+  randomBytes(8).copy(bytes, 8);
   bytes.writeUIntBE(at, 0, 6);
   bytes.writeUInt16BE(0x7000 | sequence, 6);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

@@ -1,7 +1,8 @@
 // Opaque tokens and their digests: 256 random bits, a prefix and a checksum that secret scanners recognise.
 // Only the SHA-256 is ever stored. Decisions "Secrets".
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { randomBytes } from './random.ts';
 
 export type TokenPrefix = 'svc_iat_' | 'svc_rat_' | 'svc_scim_' | 'svc_enr_' | 'svc_cs_' | 'svc_rt_' | 'svc_ac_';
 

@@ -7,9 +7,9 @@ export interface GroupCommitOptions<Ask, Told> {
   transact: Transact;
   /** In the order of `asks`; undefined: passed over, and nothing was written for it. It must not wait for locks. */
   work(tx: Tx, asks: readonly Ask[]): Promise<readonly (Told | undefined)[]>;
-  /** Members of a group. */
+  /** Members of a full group. */
   most?: number;
-  /** Groups under way: while there are as many, whoever comes waits and is in the next one. */
+  /** Groups under way, each on a connection of its own. */
   atOnce?: number;
 }
 
@@ -25,8 +25,8 @@ const OF_ONE = /^(22|23|40)/;
 export function createGroupCommit<Ask, Told>({
   transact,
   work,
-  most = 64,
-  atOnce = 2,
+  most = 8,
+  atOnce = 4,
 }: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
   let waiting: Member<Ask, Told>[] = [];
   let underWay = 0;
@@ -52,9 +52,12 @@ export function createGroupCommit<Ask, Told>({
     begin();
   }
 
+  /** At once where none is under way; beside others only a full one, so that who comes meanwhile goes together. */
+  const ready = () => underWay === 0 || (waiting.length >= most && underWay < atOnce);
+
   function begin(): void {
     begins = false;
-    while (waiting.length > 0 && underWay < atOnce) {
+    while (waiting.length > 0 && ready()) {
       const group = waiting.slice(0, most);
       waiting = waiting.slice(most);
       underWay += 1;

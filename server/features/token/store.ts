@@ -19,8 +19,10 @@ export interface GrantData {
   amr: string[];
 }
 
-/** A database's text of bytes, for what is sent as JSON. */
+// What many ask for is sent as one JSON text: bytes in the database's notation, moments in seconds, which are written
+// several times faster than dates.
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
+const seconds = (moment: Date): number => moment.getTime() / 1000;
 
 /**
  * How the statements below meet a row that another transaction holds: a request that stands alone waits, a group passes it
@@ -77,30 +79,30 @@ export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sq
         wanted: a.wanted,
         family_id: a.familyId,
         token_hash: a.tokenHash && hex(a.tokenHash),
-        expires_at: a.expiresAt,
-        now: a.now,
+        expires_at: seconds(a.expiresAt),
+        now: seconds(a.now),
       })),
     )}) as a (n int, realm_id text, client uuid, code_hash bytea, redirect_uri text, code_challenge text, wanted jsonb,
-      family_id uuid, token_hash bytea, expires_at timestamptz, now timestamptz)
+      family_id uuid, token_hash bytea, expires_at float8, now float8)
   ), fit as (
     select a.*, c.session_expires_at from asked a cross join lateral (
       select s.expires_at as session_expires_at from authorization_code c
         join session s on s.realm_id = c.realm_id and s.id = c.session_id
         join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
       where c.realm_id = a.realm_id and c.code_hash = a.code_hash and c.client = a.client and c.used_at is null
-        and c.expires_at > a.now and u.enabled and c.request @> a.wanted and c.request ->> 'redirectUri' = a.redirect_uri
+        and c.expires_at > to_timestamp(a.now) and u.enabled and c.request @> a.wanted and c.request ->> 'redirectUri' = a.redirect_uri
         and c.request ->> 'codeChallenge' is not distinct from a.code_challenge
       for no key update of c ${lock[held]}
     ) c
   ), taken as (
-    update authorization_code c set used_at = f.now, family_id = f.family_id
+    update authorization_code c set used_at = to_timestamp(f.now), family_id = f.family_id
     from fit f where c.realm_id = f.realm_id and c.code_hash = f.code_hash
     returning f.*, c.session_id, c.user_id, c.request,
       c.request -> 'scopes' @> ${JSON.stringify([OFFLINE])}::jsonb as offline
   ), begun as (
     insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
-    select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, now,
-      case when offline then expires_at else least(expires_at, session_expires_at) end, token_hash
+    select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, to_timestamp(now),
+      least(to_timestamp(expires_at), case when offline then null else session_expires_at end), token_hash
     from taken where token_hash is not null
   )
   select t.n, t.session_id, t.request, ${personColumns}
@@ -138,10 +140,10 @@ export async function familyOfCode(
 }
 
 const CUTOFF_COLUMNS: Cutoffs<Fragment> = {
-  now: fragment`a.now`,
-  seen: fragment`a.seen`,
-  started: fragment`a.started`,
-  rememberedStarted: fragment`a."rememberedStarted"`,
+  now: fragment`to_timestamp(a.now)`,
+  seen: fragment`to_timestamp(a.seen)`,
+  started: fragment`to_timestamp(a.started)`,
+  rememberedStarted: fragment`to_timestamp(a.remembered_started)`,
 };
 
 /** A request to go on with a grant. */
@@ -182,37 +184,39 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
         family_id: a.familyId,
         presented: hex(a.presented),
         next: hex(a.next),
-        expires_at: a.expiresAt,
+        expires_at: a.expiresAt && seconds(a.expiresAt),
         wanted: a.wanted,
-        ...a.cutoffs,
-        touch_before: a.touchBefore,
+        now: seconds(a.cutoffs.now),
+        seen: seconds(a.cutoffs.seen),
+        started: seconds(a.cutoffs.started),
+        remembered_started: seconds(a.cutoffs.rememberedStarted),
+        touch_before: seconds(a.touchBefore),
       })),
-    )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at timestamptz,
-      wanted jsonb, now timestamptz, seen timestamptz, started timestamptz, "rememberedStarted" timestamptz,
-      touch_before timestamptz)
+    )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at float8,
+      wanted jsonb, now float8, seen float8, started float8, remembered_started float8, touch_before float8)
   ), fit as (
     select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
-      f.last_seen_at < a.touch_before as stale
+      f.last_seen_at < to_timestamp(a.touch_before) as stale
     from asked a cross join lateral (
       select f.session_id, s.expires_at as session_expires_at, s.last_seen_at
       from refresh_family f
         join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
         left join session s on s.realm_id = f.realm_id and s.id = f.session_id
       where f.realm_id = a.realm_id and f.id = a.family_id and f.client = a.client and f.token_hash = a.presented
-        and f.revoked_at is null and f.expires_at > a.now and u.enabled and f.grant_data @> a.wanted
+        and f.revoked_at is null and f.expires_at > to_timestamp(a.now) and u.enabled and f.grant_data @> a.wanted
         and (f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}))
       for no key update of f ${lock[held]}
     ) f
   ), moved as (
     update refresh_family f set token_hash = t.next, generation = generation + 1,
-      expires_at = least(coalesce(t.expires_at, f.expires_at), t.session_expires_at)
+      expires_at = least(coalesce(to_timestamp(t.expires_at), f.expires_at), t.session_expires_at)
     from fit t where f.realm_id = t.realm_id and f.id = t.family_id
     returning t.n, f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation
   ), stale as (
     select s.realm_id, s.id, t.now from fit t join session s on s.realm_id = t.realm_id and s.id = t.session_id
     where t.stale for no key update of s skip locked
   ), seen as (
-    update session s set last_seen_at = t.now from stale t where s.realm_id = t.realm_id and s.id = t.id
+    update session s set last_seen_at = to_timestamp(t.now) from stale t where s.realm_id = t.realm_id and s.id = t.id
   )
   select m.n, m.session_id, m.grant_data, m.generation, ${personColumns}
   from moved m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id`;
