@@ -29,7 +29,10 @@ export const EpochMs = z.int().describe('Epoch milliseconds');
 export const InRealm = z.strictObject({ realm: RealmName });
 export const ById = z.strictObject({ realm: RealmName, id: Id });
 
-/** Lists answer at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header. */
+/**
+ * Lists answer at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header, and `X-Total-Count` where counting is
+ * cheap: on the first page of a list that has no other, and on every page of the realms.
+ */
 export const Page = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(100).describe('At most this many rows'),
   cursor: text(500).optional().describe('From the Link header of the page before; opaque'),

@@ -34,8 +34,11 @@ export function cursorId(cursor: string | undefined): string | undefined {
   return id;
 }
 
+const TOTAL = 'x-total-count';
+
 /**
- * Cuts the look-ahead row (ask the store for `limit + 1`) and sets the Link header where there is more.
+ * Cuts the look-ahead row (ask the store for `limit + 1`) and sets the Link header where there is more. A list that is
+ * shown whole says how many it has; of a longer one counting all rows would cost more than reading a page of them.
  * @param keyOf the row's place in the list's order
  */
 export function page<T>(
@@ -46,10 +49,12 @@ export function page<T>(
 ): T[] {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
+  const url = new URL(request.url, 'http://host');
+  if (rows.length <= limit && !url.searchParams.has('cursor') && !reply.hasHeader(TOTAL))
+    void reply.header(TOTAL, String(rows.length));
   if (rows.length > limit && last !== undefined) {
-    const next = new URL(request.url, 'http://host');
-    next.searchParams.set('cursor', encodeCursor(keyOf(last)));
-    void reply.header('link', `<${next.pathname}${next.search}>; rel="next"`);
+    url.searchParams.set('cursor', encodeCursor(keyOf(last)));
+    void reply.header('link', `<${url.pathname}${url.search}>; rel="next"`);
   }
   return shown;
 }

@@ -2,6 +2,7 @@
 // Does not own: the paging of users, clients, events, … (their own tests).
 // Implements: decisions "Reading and writing": at most `limit` rows and a Link to the next page, by a cursor.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { listAdminRoles } from '../../../server/contract/admin-access.ts';
 import type { Answer } from '../../../server/contract/client.ts';
 import { createFlow, listFlows } from '../../../server/contract/flows.ts';
@@ -9,6 +10,7 @@ import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { importRealm, listManagers } from '../../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { importer } from '../../support/transfer.ts';
 
 let server: TestServer;
 const params = { realm: 'paged' };
@@ -48,4 +50,16 @@ test.each(Object.entries(lists))('%s come page by page, in the same order, each 
   expect(whole.length).toBeGreaterThan(1);
   expect(pages).toEqual(whole);
   await expect(list({ cursor: 'made-up' })).rejects.toMatchObject({ status: 400 });
+});
+
+test('a list that is shown whole says how many it has; a page of a longer one does not count the others', async () => {
+  const { fetch } = await importer(server);
+  const totals = async (path: string) => (await fetch(path)).headers.get('x-total-count');
+  for (const list of ['flows', 'keys', 'managers', 'admin-roles', 'webhooks', 'clients', 'users']) {
+    const path = `/admin/realms/paged/${list}`;
+    const rows = z.array(z.unknown()).parse(await (await fetch(path)).json());
+    expect([list, await totals(path)]).toEqual([list, String(rows.length)]);
+    if (rows.length > 1) expect(await totals(`${path}?limit=1`)).toBeNull();
+  }
+  expect(Number(await totals('/admin/realms?limit=1'))).toBeGreaterThan(1);
 });
