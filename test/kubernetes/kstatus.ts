@@ -18,6 +18,12 @@ const Verdict = z.object({
 });
 export type Verdict = z.infer<typeof Verdict>;
 
+/** The health check for Argo CD, as its project would ship it. */
+export const argoCheck = path.resolve(
+  import.meta.dirname,
+  '../../deploy/argo-cd/resource_customizations/realmkeeper.dev/_/health.lua',
+);
+
 export const kstatusAssets = (): Promise<Assets> => findAssets(kstatus);
 
 /**

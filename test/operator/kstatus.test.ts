@@ -1,15 +1,10 @@
 // What the tools make of a resource at every stage of its life, by their own libraries: kstatus (upstream's, and Flux's
-// fork that Helm uses too) and the health check for Argo CD that docs/gitops.md gives. Everything runs as its users run it.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+// fork that Helm uses too) and the health check for Argo CD (deploy/argo-cd). Everything runs as its users run it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { type KindName, kindNames } from '../../operator/resource.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { judge, kstatusAssets } from '../kubernetes/kstatus.ts';
+import { argoCheck, judge, kstatusAssets } from '../kubernetes/kstatus.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
 
@@ -31,36 +26,16 @@ const samples: Record<KindName, Manifest> = {
   }),
 };
 
-/** The one script that docs/gitops.md gives for all four kinds. */
-async function documentedCheck(): Promise<string> {
-  const text = await readFile(path.resolve(import.meta.dirname, '../../docs/gitops.md'), 'utf8');
-  const yaml = /```yaml\n(apiVersion: v1\nkind: ConfigMap\n[\s\S]+?)```/.exec(text)?.[1] ?? '';
-  const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(parse(yaml));
-  expect(Object.keys(data)).toEqual(kindNames.map((kind) => `resource.customizations.health.realmkeeper.dev_${kind}`));
-  const [script = '', ...others] = new Set(Object.values(data));
-  expect(others).toEqual([]);
-  return script;
-}
-
 describe.skipIf(assets.some(({ found }) => !found))('the tools’ verdict', () => {
   let land: Landscape;
-  let folder: string;
-  let lua: string;
-
   beforeAll(async () => {
     land = await startLandscape();
-    folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-kstatus-'));
-    lua = path.join(folder, 'health.lua');
-    await writeFile(lua, await documentedCheck());
   }, 180_000);
-  afterAll(async () => {
-    await land?.stop();
-    if (folder) await rm(folder, { recursive: true });
-  });
+  afterAll(() => land?.stop());
 
   const patch = (name: string, spec: object) =>
     land.kubectl('patch', name, '--type=merge', '-p', JSON.stringify({ spec }));
-  const verdict = async (name: string) => judge(await land.kubectl('get', name, '-o', 'json'), lua);
+  const verdict = async (name: string) => judge(await land.kubectl('get', name, '-o', 'json'), argoCheck);
   /** Waits for the resource to be there, and tells what the tools say until then. */
   const becomes = (name: string, status: string, argo: string, words: string | RegExp = '') =>
     eventually(async () => {
