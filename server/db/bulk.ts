@@ -4,16 +4,7 @@
 import { Readable, type Writable } from 'node:stream';
 import pg from 'pg';
 import postgres from 'postgres';
-
-/** A COPY into a table: rows are in COPY's text format (see {@link copyRow}). */
-export interface CopyIn {
-  /** Waits while PostgreSQL is behind. */
-  write(text: string): Promise<void>;
-  /** Everything is there, or nothing. */
-  finish(): Promise<void>;
-  /** Gives up: nothing stays. */
-  abort(): Promise<void>;
-}
+import type { CopyIn } from './copy.ts';
 
 const HIGH_WATER = 256 * 1024;
 
@@ -105,7 +96,7 @@ const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r'
 const escaped = (text: string) => (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (c) => escapes[c] ?? c) : text);
 
 /** One row of COPY's text format; null and undefined are NULL. */
-export function copyRow(values: readonly (string | number | boolean | null | undefined)[]): string {
+export function copyRow(values: readonly Value[]): string {
   let row = '';
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i];
@@ -114,6 +105,47 @@ export function copyRow(values: readonly (string | number | boolean | null | und
     else row += typeof value === 'string' ? escaped(value) : String(value);
   }
   return `${row}\n`;
+}
+
+export type Value = string | number | boolean | null | undefined;
+
+/** Rows of one COPY, gathered to pieces that are worth a message; it begins with the first row. */
+export interface Rows {
+  add(values: readonly Value[]): void;
+  /** Sends what is worth it, and waits while PostgreSQL is behind. */
+  flush(): Promise<void>;
+  finish(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+const PIECE = 256 * 1024;
+
+export function rowsInto(open: () => Promise<CopyIn>): Rows {
+  let copy: CopyIn | undefined;
+  let buffer = '';
+  async function send(): Promise<void> {
+    const text = buffer;
+    buffer = '';
+    copy ??= await open();
+    await copy.write(text);
+  }
+  return {
+    add(values) {
+      buffer += copyRow(values);
+    },
+    async flush() {
+      if (buffer.length >= PIECE) await send();
+    },
+    async finish() {
+      if (buffer !== '') await send();
+      await copy?.finish();
+      copy = undefined;
+    },
+    async abort() {
+      await copy?.abort();
+      copy = undefined;
+    },
+  };
 }
 
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
 import { runBatch } from './batch.ts';
+import { type CopyIn, copyOver } from './copy.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -13,6 +14,8 @@ export interface Tx {
   record(event: DomainEvent): void;
   /** A write that nothing reads: it runs last, in the same message as the commit where that can be. */
   atLast(strings: TemplateStringsArray, ...values: readonly unknown[]): void;
+  /** Rows in bulk, once something else was asked; until they are all there nothing else can be. */
+  copy(target: string): Promise<CopyIn>;
 }
 /** `bookkeeping`: `work` may write rows that are no state (the import's staging area) and record nothing. */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: { bookkeeping?: boolean }) => Promise<T>;
@@ -87,6 +90,10 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
         sql,
         record: (event) => void events.push(event),
         atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
+        async copy(target) {
+          if (!begun) throw new Error("a COPY can't begin a transaction");
+          return copyOver(client, target);
+        },
       });
       const tells = events.length > 0 && !events.some((event) => eventTypes[event.type].configuration);
       if (tells && !begun && !subscribers) {

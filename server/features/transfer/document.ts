@@ -19,7 +19,8 @@ export interface Section {
 
 /** Takes users while they arrive; opened by the first sign of the key. */
 export interface UserSink {
-  begin(): Promise<void>;
+  /** @param before what the document declares before its users */
+  begin(before: readonly Section[]): Promise<void>;
   add(value: unknown, path: string, n: number): FieldError[];
   /** Waits while the sink is behind. */
   flush(): Promise<void>;
@@ -89,7 +90,7 @@ export async function readDocument(
       if (faults.length >= MOST_FAULTS) refuse(faults);
       if (slice.key === 'users' && !hasUsers) {
         hasUsers = true;
-        await users.begin();
+        await users.begin([...found.values()]);
       }
       take(slice);
       if (performance.now() < until) continue;

@@ -11,7 +11,7 @@ import type { createExport } from './export.ts';
 import type { Managers } from './managers.ts';
 import type { RealmPart } from './part.ts';
 import { requirePermission, requireSections } from './rights.ts';
-import type { Imported, Transfer } from './service.ts';
+import type { Transfer, UserChanges } from './service.ts';
 
 export function transferRoutes(
   app: FastifyInstance,
@@ -77,7 +77,7 @@ export function transferRoutes(
             ifMatch: request.headers['if-match'],
           });
           void reply.header('etag', tagOf(imported.plan.revision));
-          return imported.importId === undefined ? imported.plan : answer(reply, transfer, imported);
+          return imported.users ? answer(reply, imported.plan, imported.users) : imported.plan;
         } catch (error) {
           // What is left of the body is read away, so that the answer reaches the client.
           body.resume();
@@ -96,17 +96,13 @@ function bodyOf({ body }: FastifyRequest): Readable {
   throw new Problem('unsupported-media-type', 'Send the document as application/json');
 }
 
-/** The plan with the users' changes behind the others, as PostgreSQL gives them; then their rows are discarded. */
-async function answer(
-  reply: FastifyReply,
-  transfer: Transfer,
-  { plan, importId = '' }: Imported,
-): Promise<FastifyReply> {
-  const lines = await transfer.userChanges(importId);
+/** The plan with the users' changes behind the others; then their rows are discarded. */
+async function answer(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
+  const lines = await users.lines();
   const body = Readable.from(json(plan, lines), { objectMode: false });
   body.once('close', () => {
     lines.destroy();
-    transfer.discard(importId).catch(() => {}); // the next import's janitor takes them
+    users.discard().catch(() => {}); // the next import's janitor takes them
   });
   return reply
     .type('application/json; charset=utf-8')
@@ -117,7 +113,7 @@ async function answer(
 async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
   const head = JSON.stringify(rest);
   yield `${head.slice(0, -1)},"changes":[${changes.map((change) => JSON.stringify(change)).join(',')}`;
-  // PostgreSQL's lines each begin with a comma; the first of all has nothing before it.
+  // The lines each begin with a comma; the first of all has nothing before it.
   let first = changes.length === 0;
   for await (const piece of lines) {
     yield first ? piece.subarray(1) : piece;

@@ -2,13 +2,7 @@
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
 import type { Sql } from '../../db/sql.ts';
 import { fragment } from '../../db/sql.ts';
-
-export interface Declares {
-  roles: boolean;
-  groups: boolean;
-  clientRoles: boolean;
-  credentials: boolean;
-}
+import type { Declares } from './document-user.ts';
 
 /** After a failed try, and before the first: as staged. */
 export async function reset(sql: Sql, importId: string): Promise<void> {
@@ -189,6 +183,33 @@ export async function merge(
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from import_user where import_id = ${importId} and action = 'create'`;
+  await mergeTies(sql, realm, importId, { at, declares, has });
+  // As anybody who is created without a word about roles.
+  if (has('create'))
+    await sql`
+      insert into user_role (realm_id, user_id, role_id)
+      select ${realm}, i.id, r.id from role r join import_user i on i.import_id = ${importId} and i.action = 'create' and i.roles is null
+      where r.realm_id = ${realm} and r.client is null and r.is_default on conflict do nothing`;
+}
+
+/** To whom this transaction wrote without a word about roles; rows of the import say who said one. */
+export async function giveDefaultRoles(sql: Sql, realm: string, importId: string): Promise<void> {
+  await sql`
+    insert into user_role (realm_id, user_id, role_id)
+    select ${realm}, u.id, r.id from role r
+    join realm_user u on u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid
+    where r.realm_id = ${realm} and r.client is null and r.is_default
+      and not exists (select from import_user i where i.import_id = ${importId} and i.id = u.id and i.roles is not null)
+    on conflict do nothing`;
+}
+
+/** Roles, groups and credentials of who is created or updated. */
+export async function mergeTies(
+  sql: Sql,
+  realm: string,
+  importId: string,
+  { at, declares, has }: { at: Date; declares: Declares; has: (action: string) => boolean },
+): Promise<void> {
   await mergeRoles(sql, realm, importId, declares, has);
   if (declares.groups) await mergeGroups(sql, realm, importId);
   if (declares.credentials)
@@ -233,12 +254,6 @@ async function mergeRoles(
       join client c on c.realm_id = ${realm} and c.id = r.client
         and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = n.name
       where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
-  // As anybody who is created without a word about roles.
-  if (has('create'))
-    await sql`
-      insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from role r join import_user i on i.import_id = ${importId} and i.action = 'create' and i.roles is null
-      where r.realm_id = ${realm} and r.client is null and r.is_default on conflict do nothing`;
 }
 
 async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {

@@ -2,28 +2,21 @@
 // exported by COPY. Comparing stays within these statements, as users never fit a plan in memory. Specification 2.10;
 // decisions "Import, export, plan".
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
-import type { FieldError } from '../../contract/problem.ts';
-import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
-import { sealOtp } from '../../crypto/otp.ts';
-import { usablePhc } from '../../crypto/phc.ts';
+import type { UserDocument } from '../../contract/users.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { type CopyIn, copyInto, copyOut, copyRow, literal, pgArray } from '../../db/bulk.ts';
-import { clientRoleKey, issuesAt } from '../../http/document.ts';
+import { copyInto, copyOut, literal, pgArray, rowsInto, type Value } from '../../db/bulk.ts';
 import type { UserSink } from '../transfer/document.ts';
-import { isPlainUser } from './plain-user.ts';
+import { createTies, type Declares, readUser } from './document-user.ts';
+import { createStraight, type Straight } from './straight.ts';
 
 const COLUMNS =
   'import_user (import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, roles, groups, client_roles, credentials, created_at, declared, action)';
-const FLUSH_CHARS = 256 * 1024;
-const LATEST = Date.UTC(9999, 11, 31);
 
 /** Users of one document on their way in. */
 export interface Stage extends UserSink {
   importId: string;
-  /** Which kinds of ties any of them declares. */
-  declares: { roles: boolean; groups: boolean; clientRoles: boolean; credentials: boolean };
+  declares: Declares;
   count(): number;
   /** Whether the rows carry a plan already. */
   planned: boolean;
@@ -40,9 +33,8 @@ export interface UserTransferDeps {
 export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDeps) {
   function stage(realm: string): Stage {
     const importId = newId();
-    const declares = { roles: false, groups: false, clientRoles: false, credentials: false };
-    let copy: CopyIn | undefined;
-    let buffer = '';
+    const ties = createTies({ seal, newId, realm });
+    const rows = rowsInto(() => copyInto(databaseUrl, COLUMNS));
     let count = 0;
     // Mostly what the user before declared.
     let fields: string[] = [];
@@ -56,20 +48,13 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
       return declared;
     }
 
-    function rowOf(user: UserDocument, n: number): string {
-      const { username, roles, groups, clientRoles, credentials } = user;
-      declares.roles ||= roles !== undefined;
-      declares.groups ||= groups !== undefined;
-      declares.clientRoles ||= clientRoles !== undefined;
-      declares.credentials ||= credentials !== undefined;
-      const keys =
-        clientRoles &&
-        Object.entries(clientRoles).flatMap(([id, names]) => names.map((role) => clientRoleKey(id, role)));
-      return copyRow([
+    function rowOf(user: UserDocument, n: number): Value[] {
+      const { roles, groups, clientRoles, credentials } = ties.of(user);
+      return [
         importId,
         n,
         newId(),
-        username,
+        user.username,
         user.email,
         user.emailVerified,
         user.firstName,
@@ -79,78 +64,35 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         user.requiredActions && pgArray(user.requiredActions),
         roles && pgArray(roles),
         groups && pgArray(groups),
-        keys && pgArray(keys),
-        credentials && JSON.stringify(credentials.map((c) => credentialRow(realm, c))),
+        clientRoles && pgArray(clientRoles),
+        credentials && JSON.stringify(credentials),
         user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
         fieldsOf(user),
         'create',
-      ]);
-    }
-    function keep(user: UserDocument, n: number): void {
-      buffer += rowOf(user, n);
-      count += 1;
+      ];
     }
     return {
       importId,
-      declares,
+      declares: ties.declares,
       planned: false,
       count: () => count,
-      async begin() {
-        copy = await copyInto(databaseUrl, COLUMNS);
-      },
+      begin: async () => {},
       add(value, path, n) {
-        if (isPlainUser(value)) {
-          keep(value, n);
-          return [];
-        }
-        const parsed = UserDocument.safeParse(value);
-        if (!parsed.success) return issuesAt(path, parsed.error);
-        const { createdAt } = parsed.data;
-        if (createdAt !== undefined && (createdAt < 0 || createdAt > LATEST))
-          return [{ path: `${path}.createdAt`, message: 'must be epoch milliseconds of a year up to 9999' }];
-        const faults = (parsed.data.credentials ?? []).flatMap((c, i) =>
-          credentialFaults(c, `${path}.credentials[${i}]`),
-        );
-        if (faults.length > 0) return faults;
-        keep(parsed.data, n);
+        const { user, errors } = readUser(value, path);
+        if (errors) return errors;
+        rows.add(rowOf(user, n));
+        count += 1;
         return [];
       },
-      async flush() {
-        if (buffer.length < FLUSH_CHARS) return;
-        const text = buffer;
-        buffer = '';
-        await copy?.write(text);
-      },
-      async finish() {
-        if (buffer !== '') await copy?.write(buffer);
-        buffer = '';
-        await copy?.finish();
-        copy = undefined;
-      },
-      async abort() {
-        await copy?.abort();
-        copy = undefined;
-      },
+      flush: rows.flush,
+      finish: rows.finish,
+      abort: rows.abort,
     };
-  }
-
-  /** As features/credentials stores them; an OTP secret is sealed for its row. */
-  function credentialRow(realm: string, c: CredentialDocument) {
-    const id = newId();
-    const secret =
-      c.type === 'password'
-        ? { phc: c.phc, temporary: c.temporary ?? false }
-        : {
-            sealed: sealOtp(seal, realm, id, c.secret ?? ''),
-            algorithm: c.algorithm ?? 'SHA1',
-            digits: c.digits ?? 6,
-            period: c.period ?? 30,
-          };
-    return { id, type: c.type, label: c.label ?? null, secret };
   }
 
   return {
     stage,
+    straight: (realm: string): Straight => createStraight({ databaseUrl, seal, newId, realm }),
     /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
     changes: (importId: string): Promise<Readable> =>
       copyOut(
@@ -163,14 +105,6 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
   };
 }
 export type UserTransfer = ReturnType<typeof createUserTransfer>;
-
-function credentialFaults(c: z.output<typeof CredentialDocument>, path: string): FieldError[] {
-  if (c.type === 'password')
-    return c.phc !== undefined && usablePhc(c.phc)
-      ? []
-      : [{ path: `${path}.phc`, message: 'must be a PHC string of argon2, scrypt or pbkdf2' }];
-  return c.secret === undefined ? [{ path: `${path}.secret`, message: 'is needed for type otp' }] : [];
-}
 
 const bool = (column: string) => `case when ${column} then 'true' else 'false' end`;
 

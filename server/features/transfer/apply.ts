@@ -1,0 +1,238 @@
+// Owns: a document in its transaction: opening the realm, planning until nobody comes between, writing, audit rows.
+// Does not own: how the document gets there (service.ts), comparing (engine.ts), users' rows (people.ts).
+// Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { ImportQuery, Plan } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import { names } from '../../http/etag.ts';
+import type { Principal } from '../../http/principal.ts';
+import type { Realms } from '../realms/service.ts';
+import type { Section } from './document.ts';
+import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts';
+import type { RealmPart } from './part.ts';
+import type { People, UserPlan } from './people.ts';
+import { eventsOf, planOf } from './present.ts';
+import { refuseEscalation, refuseGuesses, requirePermission, requireSections } from './rights.ts';
+import * as store from './store.ts';
+
+/** Who applies what to which realm. */
+export interface Request {
+  principal: Principal;
+  by: By;
+  realm: string;
+  query: ImportQuery;
+  ifMatch?: string | undefined;
+}
+
+/** The realm at the beginning of the transaction; without a revision it was made there. */
+export interface Opened {
+  revision: number | undefined;
+  at: Date;
+}
+
+/** Ends a transaction that must not stay, with its result. */
+export class Unwritten extends Error {
+  readonly result: Plan;
+  constructor(result: Plan) {
+    super('dry run');
+    this.result = result;
+  }
+}
+
+/** The realm that wasn't there when we looked is there now: look again. */
+export class CameToBe extends Error {}
+
+const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
+const REPLANS = 5;
+
+export function createApply({
+  parts,
+  realms,
+  now,
+}: {
+  parts: readonly RealmPart[];
+  realms: Pick<Realms, 'seedInto'>;
+  now: () => Date;
+}) {
+  const everyKind = new Map(parts.map((part) => [part.kind, part]));
+
+  /** Locks the realm against other imports, and makes it where it isn't there. */
+  async function open(
+    tx: Tx,
+    { principal, by, realm, query, ifMatch }: Request,
+    displayName: string | undefined,
+  ): Promise<Opened> {
+    await tx.sql`set local statement_timeout = '10min'`;
+    let revision = await store.readRevision(tx.sql, realm);
+    // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
+    if (!query.dryRun || revision === undefined) {
+      await store.lockRealm(tx.sql, realm);
+      revision = await store.readRevision(tx.sql, realm);
+    }
+    expectRevision(ifMatch, revision);
+    if (revision === undefined) {
+      if (!principal.permissions.get('*')?.has('realm:create'))
+        throw new Problem('forbidden', 'This needs the permission realm:create over every realm', {
+          extra: { permission: 'realm:create' },
+        });
+      await realms.seedInto(tx, by, realm, displayName, query.manager).catch((error: unknown) => {
+        throw error instanceof Problem && error.code === 'name-taken' ? new CameToBe(error.message) : error;
+      });
+    }
+    return { revision, at: now() };
+  }
+
+  /** @throws Unwritten a dry run's plan of a realm that isn't there */
+  async function conclude(
+    tx: Tx,
+    request: Request,
+    { opened, declared, people }: { opened: Opened; declared: readonly Section[]; people: People | undefined },
+  ): Promise<Plan> {
+    const { principal, realm, query, ifMatch } = request;
+    const created = opened.revision === undefined;
+    let { revision } = opened;
+    for (let tries = 1; ; tries += 1) {
+      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal });
+      const writes = created || config.changes.length + config.moves.length > 0;
+      const wire = (at: number) =>
+        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users });
+      if (query.dryRun) {
+        if (created) throw new Unwritten(wire(0));
+        return wire(revision ?? 0);
+      }
+      refuseConflicts(wire(revision ?? 0));
+      if (!writes && !users.writes) return wire(revision ?? 0);
+      const held = await store.holdRevision(tx.sql, realm);
+      if (!created && held !== revision && tries < REPLANS) {
+        // A configuration write came between: what was planned may no longer hold.
+        expectRevision(ifMatch, held);
+        revision = held;
+        continue;
+      }
+      await carryOut(tx, request, { people, config, users, writes, at: opened.at });
+      return wire((held ?? 0) + (writes ? 1 : 0));
+    }
+  }
+
+  /** @throws Problem where the importer lacks a right, or the document doesn't fit the realm */
+  async function plan(
+    on: Sql,
+    {
+      realm,
+      declared,
+      people,
+      ask,
+      principal,
+    }: {
+      realm: string;
+      declared: readonly Section[];
+      people: People | undefined;
+      ask: ImportQuery;
+      principal: Principal;
+    },
+  ): Promise<{ config: EnginePlan; users: UserPlan }> {
+    requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
+    await refuseGuesses(on, principal, realm, declared);
+    const config = await planRealm(on, { realm, parts, declared, ask });
+    const touched = new Set([...config.changes, ...config.moves].map((c) => c.kind));
+    requireSections(principal, realm, {
+      declared: [],
+      written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
+    });
+    await refuseEscalation(on, principal, realm, config.changes);
+    if (!people) return { config, users: NO_USERS };
+    const users = await people.plan(on, ask, config.changes);
+    if (users.writes) requirePermission(principal, realm, 'users:write');
+    if (users.counts.has('update') || users.counts.has('delete')) await people.refuseEscalation(on, principal);
+    return { config, users };
+  }
+
+  async function carryOut(
+    tx: Tx,
+    { by, realm, query }: Request,
+    {
+      people,
+      config,
+      users,
+      writes,
+      at,
+    }: { people: People | undefined; config: EnginePlan; users: UserPlan; writes: boolean; at: Date },
+  ): Promise<void> {
+    const { manager } = query;
+    await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
+    await applyRealm(tx.sql, { realm, parts, changes: config.changes });
+    await applyMoves(tx.sql, realm, config.moves);
+    if (people && users.writes) await people.merge(tx.sql, query, at, users.counts);
+    await store.forgetIdleManagers(tx.sql, realm);
+    for (const event of eventsOf({ realm, by, manager }, parts, config.changes)) tx.record(event);
+    const subject = { type: 'manager', id: null, name: manager } as const;
+    if (writes)
+      tx.record({
+        type: 'REALM_IMPORTED',
+        realm,
+        by,
+        subject,
+        data: {
+          manager,
+          changes: config.changes.length,
+          ownership: config.moves.length,
+          prune: query.prune,
+          force: query.force,
+        },
+      });
+    const counted = { manager, ...Object.fromEntries(users.counts) };
+    if (users.writes) tx.record({ type: 'USERS_IMPORTED', realm, by, subject, data: counted });
+  }
+
+  /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
+  async function release(
+    tx: Tx,
+    { principal, by, realm, manager }: Pick<Request, 'principal' | 'by' | 'realm'> & { manager: string },
+    objects: 'keep' | 'delete',
+  ): Promise<void> {
+    await store.lockRealm(tx.sql, realm);
+    if (!(await store.managerExists(tx.sql, realm, manager)))
+      throw new Problem('not-found', `Nothing here is managed by ${manager}`);
+    const ask = { manager, prune: true, force: false, dryRun: false };
+    const changes =
+      objects === 'keep'
+        ? []
+        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal })).config.changes;
+    await store.holdRevision(tx.sql, realm);
+    await applyRealm(tx.sql, { realm, parts, changes });
+    await store.releaseUsers(tx.sql, realm, manager);
+    await store.dropManager(tx.sql, realm, manager);
+    for (const event of eventsOf({ realm, by, manager }, parts, changes)) tx.record(event);
+    const subject = { type: 'manager', id: null, name: manager } as const;
+    tx.record({
+      type: 'MANAGER_RELEASED',
+      realm,
+      by,
+      subject,
+      data: { manager, objects, deleted: changes.length },
+    });
+  }
+
+  return { open, conclude, release };
+}
+
+/** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
+function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
+  if (ifMatch === undefined) return;
+  const holds =
+    ifMatch.trim() === '*' ? revision !== undefined : names(ifMatch.replaceAll('"', ''), String(revision ?? 0));
+  if (!holds)
+    throw new Problem('precondition-failed', `The realm is at revision ${revision ?? 0}; plan again`, {
+      extra: { revision: revision ?? 0 },
+    });
+}
+
+function refuseConflicts({ conflicts }: Plan): void {
+  const [first] = conflicts;
+  if (!first) return;
+  const what = `${first.kind} ${first.key}${first.path === undefined ? '' : `.${first.path}`}`;
+  const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
+  throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
+}

@@ -1,0 +1,133 @@
+// Users in an import: plans and merges their rows by the statements of features/users/, checks names, doubles and rights.
+// Rows never come into memory; what is wrong is told by their place in the document.
+import { Problem } from '../../contract/problem.ts';
+import type { Conflict } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Principal } from '../../http/principal.ts';
+import { declaresTies } from '../users/document-user.ts';
+import type * as store from '../users/import-store.ts';
+import type { Straight } from '../users/straight.ts';
+import type { Stage } from '../users/transfer.ts';
+import { refuse } from './document.ts';
+import type { Ask, PlannedChange } from './plan.ts';
+import { escalation, holdsAll } from './rights.ts';
+
+/** The statements of features/users/import-store.ts. */
+export type ImportStore = typeof store;
+
+export interface UserPlan {
+  counts: ReadonlyMap<string, number>;
+  conflicts: Conflict[];
+  /** Something is written for users. */
+  writes: boolean;
+}
+
+const WRITES = ['create', 'update', 'delete', 'take'];
+/** A few dozen rows need no statistics. */
+const MANY = 1000;
+
+const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
+const created = (changes: readonly PlannedChange[], kind: string): string[] =>
+  changes.filter((c) => c.kind === kind && c.action === 'create').map((c) => c.key);
+
+/** The users of one import, in its transaction. */
+export interface People {
+  /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
+  plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[]): Promise<UserPlan>;
+  /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
+  refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
+  merge(sql: Sql, ask: Ask, at: Date, counts: UserPlan['counts']): Promise<void>;
+}
+
+/** Users whose rows are staged, to be compared with whom the realm has. */
+export function stagedPeople(rows: ImportStore, realm: string, stage: Stage): People {
+  const { importId, declares } = stage;
+  return {
+    async plan(sql, ask, changes) {
+      const ties = declaresTies(declares);
+      const known = await rows.anybody(sql, realm);
+      // A plan before this one, which somebody overtook, has left its marks.
+      if (stage.planned) await rows.reset(sql, importId);
+      stage.planned = true;
+      if (stage.count() > MANY && (known || ties)) await rows.analyze(sql);
+      if (known) await rows.compare(sql, realm, importId, { ...ask, declares });
+      if (known && ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
+      // Whoever is staged is new until somebody is found.
+      const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
+      // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+      if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
+        await refuseDoubles(rows, sql, importId);
+      if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes });
+      const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
+      return {
+        counts,
+        conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
+        writes: WRITES.some((action) => counts.has(action)),
+      };
+    },
+    async refuseEscalation(sql, principal) {
+      for (const { holder, role, permissions, target_realm } of await rows.administrators(sql, realm, importId))
+        if (!holdsAll(principal, target_realm, permissions))
+          throw escalation(`The user ${holder}, by the admin role ${role},`);
+    },
+    merge: (sql, { manager }, at, counts) =>
+      rows.merge(sql, realm, importId, { manager, at, declares, has: (action) => counts.has(action) }),
+  };
+}
+
+/** Users who are in the realm's table already, all of them new. */
+export function straightPeople(rows: ImportStore, realm: string, straight: Straight): People {
+  const { importId, declares } = straight;
+  const counts = fresh(straight.count());
+  return {
+    async plan(sql, _ask, changes) {
+      if (declaresTies(declares)) {
+        await rows.analyze(sql);
+        await refuseUnknownNames(rows, sql, { realm, importId, changes });
+      }
+      return { counts, conflicts: [], writes: counts.size > 0 };
+    },
+    refuseEscalation: async () => {},
+    async merge(sql, _ask, at) {
+      await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
+      await rows.giveDefaultRoles(sql, realm, importId);
+    },
+  };
+}
+
+async function refuseUnknownNames(
+  rows: ImportStore,
+  sql: Sql,
+  { realm, importId, changes }: { realm: string; importId: string; changes: readonly PlannedChange[] },
+): Promise<void> {
+  const planned = {
+    roles: created(changes, 'role'),
+    groups: created(changes, 'group'),
+    clientRoles: created(changes, 'clientRole'),
+  };
+  const unknown = await rows.unknownNames(sql, realm, importId, planned);
+  refuse(unknown.map(({ n, field, name }) => ({ path: `users[${n}].${field}`, message: `there is no ${name}` })));
+}
+
+async function refuseDoubles(rows: ImportStore, sql: Sql, importId: string): Promise<void> {
+  refuse(
+    (await rows.doubles(sql, importId)).map(({ field, value, places: [first, second] }) => ({
+      path: `users[${second}].${field}`,
+      message: `declares ${value} again: users[${first}] does already`,
+    })),
+  );
+}
+
+/** What a unique index refused, in the document's words. */
+export async function takenNames(
+  rows: ImportStore,
+  sql: Sql,
+  realm: string,
+  stage: Stage,
+): Promise<Problem | undefined> {
+  await refuseDoubles(rows, sql, stage.importId);
+  const taken = await rows.takenEmails(sql, realm, stage.importId);
+  if (taken.length === 0) return undefined;
+  const errors = taken.map(({ n, owner }) => ({ path: `users[${n}].email`, message: `is ${owner}'s already` }));
+  return new Problem('invalid-request', `${errors[0]?.path}: ${errors[0]?.message}`, { errors });
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { createHolder } from '../../../server/features/transfer/held.ts';
+
+const KIB = 1024;
+async function* chunks(...sizes: number[]): AsyncGenerator<Buffer> {
+  for (const [i, size] of sizes.entries()) yield Buffer.alloc(size, i + 1);
+}
+const textOf = async (source: AsyncIterable<Buffer>) => {
+  const pieces: Buffer[] = [];
+  for await (const piece of source) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+};
+const expected = (...sizes: number[]) => textOf(chunks(...sizes));
+
+test('a body that fits is read as often as one likes', async () => {
+  const hold = createHolder(256 * KIB);
+  const sizes = [1, 64 * KIB, 100, 70 * KIB];
+  const held = await hold(chunks(...sizes));
+  expect(held).toMatchObject({ whole: true, bytes: 134 * KIB + 101 });
+  for (let i = 0; i < 2; i += 1) expect((await textOf(held.read())).equals(await expected(...sizes))).toBe(true);
+  expect(await hold(chunks())).toMatchObject({ whole: true, bytes: 0 });
+});
+
+test('one that doesn’t fit goes on as it arrives, complete', async () => {
+  const hold = createHolder(128 * KIB);
+  const sizes = [100 * KIB, 100 * KIB, 5, 300 * KIB];
+  const held = await hold(chunks(...sizes));
+  expect(held.whole).toBe(false);
+  expect((await textOf(held.read())).equals(await expected(...sizes))).toBe(true);
+});
+
+test('all bodies share the room and give it back: read, released or broken', async () => {
+  const hold = createHolder(128 * KIB);
+  const fits = async () => (await hold(chunks(120 * KIB))).whole;
+  const first = await hold(chunks(100 * KIB));
+  expect(await fits()).toBe(false);
+  await first.release();
+  await first.release();
+  const long = await hold(chunks(200 * KIB));
+  await textOf(long.read());
+  const left = await hold(chunks(200 * KIB));
+  for await (const _ of left.read()) break;
+  await left.release();
+  async function* broken() {
+    yield* chunks(100 * KIB);
+    throw new Error('gone');
+  }
+  await expect(hold(broken())).rejects.toThrow('gone');
+  const again = await hold(chunks(120 * KIB));
+  expect(again.whole).toBe(true);
+});
+
+test('a reader that leaves gives the source back, so that the rest can be read away', async () => {
+  const hold = createHolder(64 * KIB);
+  let closed = false;
+  async function* source() {
+    try {
+      yield* chunks(100 * KIB, 100 * KIB);
+    } finally {
+      closed = true;
+    }
+  }
+  await (await hold(source())).release();
+  expect(closed).toBe(true);
+});
