@@ -1,13 +1,13 @@
 // Everything is killed while people change what they declare, and others change what is live: in the end it is the same.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { describe, expect, onTestFailed, test } from 'vitest';
 import { listFlows } from '../../server/contract/flows.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import { listRoles } from '../../server/contract/roles.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { deleteWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -57,12 +57,7 @@ function manifestsOf({ name, displayName, roles, webhooks, flows, clientSecret }
 }
 
 describe.skipIf(!assets.found)('while everything breaks', () => {
-  let land: Landscape;
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
+  const land = landscape();
 
   const random = dice(SEED);
   const pick = <T>(all: readonly T[]): T => {

@@ -1,13 +1,13 @@
 // Deletion in every order on a real API server: nothing stays stuck, and nothing of someone else's is removed.
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listFlows } from '../../server/contract/flows.ts';
 import { createRealm, deleteRealm, getRealm } from '../../server/contract/realms.ts';
 import { importRealm, listManagers } from '../../server/contract/transfer.ts';
 import { createWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -15,14 +15,9 @@ const root = path.resolve(import.meta.dirname, '../..');
 const kinds = 'realms,flows,webhooks,workloadidentities';
 
 describe.skipIf(!assets.found)('deletion', () => {
-  let land: Landscape;
+  const land = landscape();
   let tests = 0;
   let name = '';
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
 
   const kubectl = (...args: string[]) => land.kubectl(...args);
   const at = () => ({ namespace: name });

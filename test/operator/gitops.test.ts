@@ -1,10 +1,10 @@
 // What a GitOps tool sees of resources that the operator keeps: nothing to fight about, and no difference from Git.
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { getSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -23,12 +23,7 @@ const Stored = z.object({
 });
 
 describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
-  let land: Landscape;
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
+  const land = landscape();
 
   const run = async (args: string[], manifest?: Manifest) =>
     land.cluster.kubectl(args, manifest && JSON.stringify(manifest));

@@ -1,23 +1,18 @@
 // The real operator process on a real API server: what only namespaces, finalizers and a server that is gone can show.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { getRealm } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { listManagers } from '../../server/contract/transfer.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 
 describe.skipIf(!assets.found)('the operator’s own process', () => {
-  let land: Landscape;
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
+  const land = landscape();
 
   const kubectl = (...args: string[]) => land.kubectl(...args);
   const namespace = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

@@ -1,10 +1,10 @@
 // What people look at: the list, the explanation, the events. On a real API server, with the operator's own process.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type KindName, kindNames, plurals } from '../../operator/resource.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -24,12 +24,7 @@ const hook = (name: string, more: object = {}) =>
   resource('Webhook', name, { realm, url: 'https://receiver.example.com/', eventTypes: ['KEY_DELETED'], ...more });
 
 describe.skipIf(!assets.found)('looking at resources', () => {
-  let land: Landscape;
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
+  const land = landscape();
 
   const ready = (name: string) => land.kubectl('wait', name, '--for=condition=Ready', '--timeout=30s');
   const events = async (kind: KindName, name: string) => {

@@ -1,20 +1,15 @@
 // The operator is away while people go on: what they changed, deleted and made anew is found when it is back, and done once.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { getRealm } from '../../server/contract/realms.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
-import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { landscape } from '../support/landscape.ts';
 import { eventually, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 
 describe.skipIf(!assets.found)('an operator that was away', () => {
-  let land: Landscape;
-  beforeAll(async () => {
-    land = await startLandscape();
-    await land.start();
-  }, 180_000);
-  afterAll(() => land?.stop());
+  const land = landscape();
 
   const params = { realm: 'acme' };
   const acme = (displayName: string) => resource('Realm', 'acme', { realm: 'acme', settings: { displayName } });

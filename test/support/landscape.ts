@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import type { KindName } from '../../operator/resource.ts';
 import { serverSession } from '../../operator/session.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
@@ -158,6 +159,41 @@ export async function startLandscape({
       await rm(folder, { recursive: true, force: true });
       guard.release();
     },
+  };
+}
+
+/** One for all tests of a suite, with server and operator running; it goes with them. */
+export function landscape(): Omit<Landscape, 'start' | 'stop'> {
+  let land: Landscape | undefined;
+  const there = (): Landscape => {
+    if (!land) throw new Error('the landscape is not there yet');
+    return land;
+  };
+  beforeAll(async () => {
+    land = await startLandscape();
+    await land.start();
+  }, 180_000);
+  afterAll(() => land?.stop());
+  return {
+    get cluster() {
+      return there().cluster;
+    },
+    get server() {
+      return there().server;
+    },
+    get operator() {
+      return there().operator;
+    },
+    get serverUrl() {
+      return there().serverUrl;
+    },
+    get client() {
+      return there().client;
+    },
+    operatorLike: (...of) => there().operatorLike(...of),
+    kubectl: (...args) => there().kubectl(...args),
+    apply: (...manifests) => there().apply(...manifests),
+    object: (...of) => there().object(...of),
   };
 }
 
