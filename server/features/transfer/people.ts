@@ -4,7 +4,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Principal } from '../../http/principal.ts';
-import { declaresTies } from '../users/document-user.ts';
+import type { Declares } from '../users/document-user.ts';
 import type * as store from '../users/import-store.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage } from '../users/transfer.ts';
@@ -29,6 +29,8 @@ const MANY = 1000;
 const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
 const created = (changes: readonly PlannedChange[], kind: string): string[] =>
   changes.filter((c) => c.kind === kind && c.action === 'create').map((c) => c.key);
+
+const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
 
 /** The users of one import, in its transaction. */
 export interface People {

@@ -12,7 +12,7 @@ import type { Realms } from '../realms/service.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
-import { readDocument, type Section } from './document.ts';
+import { readDocument, refuse, type Section } from './document.ts';
 import { createGate } from './gate.ts';
 import { createHolder, type Held } from './held.ts';
 import type { RealmPart } from './part.ts';
@@ -165,8 +165,13 @@ export function createTransfer({
       if (await userRows.anybody(tx.sql, realm)) throw new NotStraight();
       people.into(tx, { manager: query.manager, at: opened.at });
     };
+    // The staged way gathers what else is wrong.
+    const add: Straight['add'] = (...user) => {
+      refuse(people.add(...user));
+      return [];
+    };
     try {
-      const { declared } = await readDocument(held.read(), { parts, users: { ...people, begin } });
+      const { declared } = await readDocument(held.read(), { parts, users: { ...people, begin, add } });
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotStraight();
       await people.finish();

@@ -49,9 +49,6 @@ export interface Ties {
   credentials: object[] | undefined;
 }
 
-export const declaresTies = ({ roles, groups, clientRoles, credentials }: Declares): boolean =>
-  roles || groups || clientRoles || credentials;
-
 /** Gives a user's ties, and notes in `declares` which kinds there are. */
 export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => string; realm: string }) {
   const declares: Declares = { roles: false, groups: false, clientRoles: false, credentials: false };

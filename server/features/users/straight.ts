@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Seal } from '../../crypto/seal.ts';
 import { copyInto, pgArray, type Rows, rowsInto } from '../../db/bulk.ts';
 import type { Tx } from '../../db/transact.ts';
-import { refuse, type UserSink } from '../transfer/document.ts';
+import type { UserSink } from '../transfer/document.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
 
 const COLUMNS =
@@ -65,8 +65,7 @@ export function createStraight({ databaseUrl, seal, newId, realm }: StraightDeps
     },
     add(value, path, n) {
       const { user, errors } = readUser(value, path);
-      if (errors) refuse(errors);
-      if (!user) return [];
+      if (errors) return errors;
       const id = newId();
       people?.add([
         realm,
