@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { hashRawSync } from '@node-rs/argon2';
+import pg from 'pg';
 import { startPostgres } from '../../server/db/embedded.ts';
 import type { BenchRealm } from './flows.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -114,6 +115,7 @@ export async function startTarget(say: (line: string) => void, nodeArgs: readonl
     });
     if (answer.status !== 200) throw new Error(`the bench's realm: ${answer.status} ${await answer.text()}`);
     await answer.arrayBuffer();
+    await analyze(postgres.url);
     return {
       port,
       baseUrl,
@@ -128,6 +130,17 @@ export async function startTarget(say: (line: string) => void, nodeArgs: readonl
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** What autovacuum does within a minute: until then plans rest on guesses. */
+async function analyze(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('analyze realm_user, client, client_scope_link, credential');
+  } finally {
+    await client.end();
   }
 }
 

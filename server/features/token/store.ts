@@ -19,6 +19,9 @@ export interface GrantData {
   amr: string[];
 }
 
+// `(client = …) is true`: a row is looked up by its key. In a database too young for statistics PostgreSQL takes the index of
+// clients for as good, which reads everything that the client ever had.
+
 // What many ask for is sent as one JSON text: bytes in the database's notation, moments in seconds, which are written
 // several times faster than dates.
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
@@ -64,7 +67,7 @@ export interface RedeemedRow extends PersonRow {
 
 /**
  * Exchanges codes: those against which nothing speaks are used from here on and their refresh families begin; of the others
- * nothing is written.
+ * nothing is written. What a family refers to is locked as its foreign keys would, which wait and can't pass over.
  */
 export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sql<RedeemedRow>`
   with asked as (
@@ -89,10 +92,12 @@ export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sq
       select s.expires_at as session_expires_at from authorization_code c
         join session s on s.realm_id = c.realm_id and s.id = c.session_id
         join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
-      where c.realm_id = a.realm_id and c.code_hash = a.code_hash and c.client = a.client and c.used_at is null
-        and c.expires_at > to_timestamp(a.now) and u.enabled and c.request @> a.wanted and c.request ->> 'redirectUri' = a.redirect_uri
+        join client k on k.realm_id = c.realm_id and k.id = c.client
+      where c.realm_id = a.realm_id and c.code_hash = a.code_hash and (c.client = a.client) is true and c.used_at is null
+        and c.expires_at > to_timestamp(a.now) and u.enabled and c.request @> a.wanted
+        and c.request ->> 'redirectUri' = a.redirect_uri
         and c.request ->> 'codeChallenge' is not distinct from a.code_challenge
-      for no key update of c ${lock[held]}
+      for no key update of c ${lock[held]} for key share of s, u, k ${lock[held]}
     ) c
   ), taken as (
     update authorization_code c set used_at = to_timestamp(f.now), family_id = f.family_id
@@ -202,8 +207,9 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
       from refresh_family f
         join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
         left join session s on s.realm_id = f.realm_id and s.id = f.session_id
-      where f.realm_id = a.realm_id and f.id = a.family_id and f.client = a.client and f.token_hash = a.presented
-        and f.revoked_at is null and f.expires_at > to_timestamp(a.now) and u.enabled and f.grant_data @> a.wanted
+      where f.realm_id = a.realm_id and f.id = a.family_id and (f.client = a.client) is true
+        and f.token_hash = a.presented and f.revoked_at is null and f.expires_at > to_timestamp(a.now)
+        and u.enabled and f.grant_data @> a.wanted
         and (f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}))
       for no key update of f ${lock[held]}
     ) f
