@@ -18,7 +18,7 @@ export const realms = kind({
   singular: 'realm',
   help: 'realms, with their revisions',
   inRealm: false,
-  page: (client, { signal }, query) => client.call(listRealms, { query, signal }),
+  list: listRealms,
   nameOf: ({ realm }) => realm,
   columns: [
     { head: 'REALM', cell: ({ realm }) => realm },
@@ -34,7 +34,7 @@ export const clients = kind({
   help: 'applications and service accounts',
   inRealm: true,
   searches: true,
-  page: (client, { realm, signal }, query) => client.call(listClients, { params: { realm }, query, signal }),
+  list: listClients,
   nameOf: ({ clientId }) => clientId,
   is: ({ clientId, id }, word) => clientId === word || id === word,
   columns: [
@@ -58,7 +58,7 @@ export const roles = kind({
   help: 'realm roles',
   inRealm: true,
   searches: true,
-  page: (client, { realm, signal }, query) => client.call(listRoles, { params: { realm }, query, signal }),
+  list: listRoles,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'ROLE', cell: (r) => r.name },
@@ -80,7 +80,7 @@ export const groups = kind({
   help: 'groups, by path',
   inRealm: true,
   searches: true,
-  page: (client, { realm, signal }, query) => client.call(listGroups, { params: { realm }, query, signal }),
+  list: listGroups,
   nameOf: ({ path }) => path,
   is: ({ path, id }, word) => path === word || path === `/${word}` || id === word,
   columns: [
@@ -96,7 +96,7 @@ export const clientScopes = kind({
   singular: 'client-scope',
   help: 'scopes that clients ask for, and their claims',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listClientScopes, { params: { realm }, query, signal }),
+  list: listClientScopes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'SCOPE', cell: (s) => s.name },
@@ -112,7 +112,7 @@ export const flows = kind({
   singular: 'flow',
   help: 'sign-in flows',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listFlows, { params: { realm }, query, signal }),
+  list: listFlows,
   nameOf: ({ alias }) => alias,
   columns: [
     { head: 'FLOW', cell: (f) => f.alias },
@@ -126,7 +126,7 @@ export const webhooks = kind({
   singular: 'webhook',
   help: 'subscriptions to events',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listWebhooks, { params: { realm }, query, signal }),
+  list: listWebhooks,
   nameOf: ({ name }) => name,
   is: ({ name, id }, word) => name === word || id === word,
   columns: [
@@ -146,7 +146,7 @@ export const workloadIdentities = kind({
   singular: 'workload-identity',
   help: 'foreign subjects that may act as a client',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listWorkloadIdentities, { params: { realm }, query, signal }),
+  list: listWorkloadIdentities,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'NAME', cell: (w) => w.name },
@@ -165,7 +165,7 @@ export const keys = kind({
   singular: 'key',
   help: 'signing keys, the active one first',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listKeys, { params: { realm }, query, signal }),
+  list: listKeys,
   nameOf: ({ keyId }) => keyId,
   columns: [
     { head: 'KEY', cell: (k) => k.keyId },
@@ -190,7 +190,7 @@ export const managers = kind({
   singular: 'manager',
   help: 'who keeps what as declared',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listManagers, { params: { realm }, query, signal }),
+  list: listManagers,
   nameOf: ({ manager }) => manager,
   columns: [
     { head: 'MANAGER', cell: (m) => m.manager },
@@ -205,7 +205,7 @@ export const adminRoles = kind({
   singular: 'admin-role',
   help: 'what administrators can be allowed',
   inRealm: true,
-  page: (client, { realm, signal }, query) => client.call(listAdminRoles, { params: { realm }, query, signal }),
+  list: listAdminRoles,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'ADMIN ROLE', cell: (r) => r.name },

@@ -2,13 +2,10 @@
 // Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: issue "CLI": get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
 import type { z } from 'zod';
-import { type Answer, address, type Client } from '../server/contract/client.ts';
+import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';
 import type { Route } from '../server/contract/route.ts';
 import type { Connection } from './command.ts';
 import { Refused } from './faults.ts';
-
-/** The largest page of every list. */
-const PAGE = 1000;
 
 export interface Filter {
   /** Search text; the server searches where it can, else the name. */
@@ -51,7 +48,7 @@ export interface Definition<T extends object> {
   many?: true;
   /** The server's list takes `q`. */
   searches?: true;
-  page(client: Client, scope: Scope & { parent: string }, query: PageQuery): Promise<Answer<T[]>>;
+  list: ReadRoute<T[]>;
   /** The id of the object that the listed ones belong to. */
   parent?(scope: Scope): Promise<string>;
   nameOf(row: T): string;
@@ -60,11 +57,6 @@ export interface Definition<T extends object> {
   columns: Column<T>[];
   /** The single resource's address, which says who manages it. */
   single?: { route: ReadRoute<object>; params: (row: T) => Record<string, string> };
-}
-export interface PageQuery {
-  limit: number;
-  cursor?: string;
-  [field: string]: string | number | undefined;
 }
 export type ReadRoute<T> = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType<T>>;
 
@@ -83,7 +75,7 @@ export interface Kind {
 }
 
 export function kind<T extends object>(definition: Definition<T>): Kind {
-  const { plural, singular, nameOf, columns, searches, page, single } = definition;
+  const { plural, singular, nameOf, columns, searches, list, single } = definition;
   const is = definition.is ?? ((row: T, word: string) => nameOf(row) === word);
   const shown = (wide: boolean) => columns.filter((column) => wide || !column.wide);
   const rowOf = (value: T): Row => ({
@@ -92,23 +84,12 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     cells: (wide) => shown(wide).map(({ cell }) => cell(value)),
   });
 
-  async function* all(scope: Scope, { q, ...query }: Filter, size = PAGE): AsyncGenerator<T> {
-    const parent = (await definition.parent?.(scope)) ?? '';
-    let cursor: string | undefined;
-    do {
-      const answer = await page(
-        scope.connection.client,
-        { ...scope, parent },
-        {
-          ...query,
-          limit: Math.min(size, PAGE),
-          ...(searches && q !== undefined && { q }),
-          ...(cursor !== undefined && { cursor }),
-        },
-      );
-      for (const row of answer.body ?? []) if (searches || matches(nameOf(row), q)) yield row;
-      cursor = answer.nextCursor;
-    } while (cursor !== undefined);
+  async function* all(scope: Scope, { q, ...filter }: Filter, limit = LARGEST_PAGE): AsyncGenerator<T> {
+    const { connection, realm, signal } = scope;
+    const params = { realm, id: await definition.parent?.(scope) };
+    const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
+    for await (const row of allRows(connection.client, list, { params, query, signal }))
+      if (searches || matches(nameOf(row), q)) yield row;
   }
 
   return {
@@ -118,7 +99,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {
       // one more than is wanted, which tells that there are more
-      for await (const row of all(scope, filter, most === 0 ? PAGE : most + 1)) yield rowOf(row);
+      for await (const row of all(scope, filter, most === 0 ? LARGEST_PAGE : most + 1)) yield rowOf(row);
     },
     async find(scope, word) {
       for await (const row of all(scope, { q: word })) {

@@ -14,7 +14,7 @@ export const users = kind({
   inRealm: true,
   many: true,
   searches: true,
-  page: (client, { realm, signal }, query) => client.call(listUsers, { params: { realm }, query, signal }),
+  list: listUsers,
   nameOf: ({ username }) => username,
   is: ({ username, id }, word) => username.toLowerCase() === word.toLowerCase() || id === word,
   columns: [
@@ -39,8 +39,7 @@ export const deliveries = kind({
   of: 'webhook',
   many: true,
   parent: async (scope: Scope) => Reflect.get((await webhooks.find(scope, scope.of ?? '')).value, 'id'),
-  page: (client, { realm, parent, signal }, query) =>
-    client.call(listDeliveries, { params: { realm, id: parent }, query, signal }),
+  list: listDeliveries,
   nameOf: ({ id }) => id,
   columns: [
     { head: 'TIME', cell: (d) => time(d.createdAt) },
@@ -59,7 +58,7 @@ export const sessions = kind({
   help: 'live sign-in sessions, newest first',
   inRealm: true,
   many: true,
-  page: (client, { realm, signal }, query) => client.call(listSessions, { params: { realm }, query, signal }),
+  list: listSessions,
   nameOf: ({ id }) => id,
   columns: [
     { head: 'SESSION', cell: (s) => s.id },
@@ -80,7 +79,7 @@ export const events = kind({
   help: 'the audit log, newest first',
   inRealm: true,
   many: true,
-  page: (client, { realm, signal }, query) => client.call(listEvents, { params: { realm }, query, signal }),
+  list: listEvents,
   nameOf: ({ id }) => id,
   columns: [
     { head: 'TIME', cell: (e) => time(e.occurredAt) },

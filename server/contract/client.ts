@@ -5,7 +5,7 @@ import { type ProblemCode, ProblemDetails, problemType } from './problem.ts';
 import type { Route } from './route.ts';
 
 /** The most rows that any list gives at once. */
-const LARGEST_PAGE = 1000;
+export const LARGEST_PAGE = 1000;
 
 /** The server answered with a problem. `status` 0: it could not be reached. */
 export class ServerProblem extends Error {
@@ -142,7 +142,7 @@ export async function* allRows<P extends z.ZodType, Q extends z.ZodType, T>(
   let cursor: string | undefined;
   do {
     // every list takes both
-    const paged = { ...Object(query), limit: LARGEST_PAGE, ...(cursor !== undefined && { cursor }) };
+    const paged = { limit: LARGEST_PAGE, ...Object(query), ...(cursor !== undefined && { cursor }) };
     const answer = await client.call(route, { ...input, query: paged });
     yield* answer.body ?? [];
     cursor = answer.nextCursor;
