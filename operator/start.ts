@@ -74,7 +74,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     client,
     timers,
     changed: enqueueRealm,
-    made: (name) => enqueueUnready(registry.ofRealm(name)),
+    // whoever made it is in its pass still
+    made: (name) => enqueueUnready(registry.ofRealm(name).filter((key) => !isRealm(key))),
     reached() {
       enqueueUnready(source.list().map(keyOfResource));
       queue.hurry();
