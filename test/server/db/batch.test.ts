@@ -153,3 +153,36 @@ test('what is written last is written with the rest or not at all', async () => 
   await expect(transact(async ({ atLast }) => atLast`insert into thing values (10)`)).rejects.toThrow();
   expect(await things()).toEqual([{ id: 1 }, { id: 10 }, { id: 11 }, { id: 12 }]);
 });
+
+test('a value that cannot be sent undoes what was written before it in the same message', async () => {
+  const round: object[] = [];
+  round.push(round);
+  const told: Transact = createTransact({
+    pool,
+    outbox: { write: async () => {}, log: () => statement`select ${{ round }}::jsonb` },
+    committed: () => {},
+    strict: false,
+  });
+  const write = (id: number) =>
+    told(async ({ atLast, record }) => {
+      atLast`insert into thing values (${id})`;
+      record({ type: 'LOGOUT', realm: 'acme', by: { actor: null, ipAddress: null }, subject: null, data: {} });
+    });
+  // The first goes the long way and learns that nobody listens; the next ones are one message.
+  await write(20);
+  for (let i = 0; i < 2; i += 1) await expect(write(21)).rejects.toThrow('circular');
+  expect((await things()).map(({ id }) => id)).toEqual([1, 10, 11, 12, 20]);
+});
+
+test('after a failure in the middle of a message each of its statements can be run again', async () => {
+  for (const value of ['no number', 30]) {
+    const writing = transact(async ({ atLast }) => {
+      atLast`insert into thing values (${31}) on conflict do nothing`;
+      atLast`insert into thing values (${value}) on conflict do nothing`;
+      atLast`insert into thing values (${32}) on conflict do nothing`;
+    });
+    if (value === 30) await writing;
+    else await expect(writing).rejects.toMatchObject({ code: '22P02' });
+  }
+  expect((await things()).map(({ id }) => id).slice(-3)).toEqual([30, 31, 32]);
+});
