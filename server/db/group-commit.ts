@@ -19,6 +19,8 @@ interface Member<Ask, Told> {
   reject(error: unknown): void;
 }
 
+class Nothing extends Error {}
+
 /** SQLSTATE classes of statements that the data made fail: the whole group is rolled back for what may be one's alone. */
 const OF_ONE = /^(22|23|40)/;
 
@@ -34,15 +36,16 @@ export function createGroupCommit<Ask, Told>({
 
   async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
     try {
-      const told = await transact((tx) =>
-        work(
-          tx,
-          group.map(({ ask }) => ask),
-        ),
-      );
+      const asks = group.map(({ ask }) => ask);
+      const told = await transact(async (tx) => {
+        const each = await work(tx, asks);
+        // It may have locked rows and nothing else, which isn't worth a commit.
+        if (each.every((one) => one === undefined)) throw new Nothing();
+        return each;
+      });
       for (const [i, member] of group.entries()) member.resolve(told[i]);
     } catch (error) {
-      const alone = OF_ONE.test(codeOf(error));
+      const alone = error instanceof Nothing || OF_ONE.test(codeOf(error));
       for (const member of group) {
         if (alone) member.resolve(undefined);
         else member.reject(error);

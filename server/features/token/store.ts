@@ -19,8 +19,9 @@ export interface GrantData {
   amr: string[];
 }
 
-// `(client = …) is true`: a row is looked up by its key. In a database too young for statistics PostgreSQL takes the index of
-// clients for as good, which reads everything that the client ever had.
+// Rows are looked up by their keys, also in a database too young for statistics: `(client = …) is true`, since PostgreSQL takes
+// the index of clients for as good then, which reads everything that a client ever had; `limit`, since it takes any JSON text
+// for a hundred rows, for which it would rather read the whole table.
 
 // What many ask for is sent as one JSON text: bytes in the database's notation, moments in seconds, which are written
 // several times faster than dates.
@@ -87,6 +88,7 @@ export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sq
       })),
     )}) as a (n int, realm_id text, client uuid, code_hash bytea, redirect_uri text, code_challenge text, wanted jsonb,
       family_id uuid, token_hash bytea, expires_at float8, now float8)
+    limit ${asked.length}
   ), fit as (
     select a.*, c.session_expires_at from asked a cross join lateral (
       select s.expires_at as session_expires_at from authorization_code c
@@ -199,6 +201,7 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
       })),
     )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at float8,
       wanted jsonb, now float8, seen float8, started float8, remembered_started float8, touch_before float8)
+    limit ${asked.length}
   ), fit as (
     select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
       f.last_seen_at < to_timestamp(a.touch_before) as stale

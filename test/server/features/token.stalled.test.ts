@@ -1,0 +1,66 @@
+// What one realm does in the database must not hold up the tokens of another: they are committed together.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createUser } from '../../../server/contract/users.ts';
+import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
+import { makeClient, makeRealm } from '../../support/clients.ts';
+import { connected } from '../../support/cluster.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+const REALMS = ['hostile', 'peaceful'];
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const realm of REALMS) {
+    await makeRealm(server, realm);
+    await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+    await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
+  }
+});
+afterAll(() => server?.stop());
+
+// As a deletion holds them, of a realm or of many users, from its beginning to its commit.
+test.each(['realm_user', 'session', 'client', 'authorization_code'])(
+  'codes of a realm whose rows of %s are held hold up no other realm',
+  async (table) => {
+    const stuck = await Promise.all(Array.from({ length: 6 }, () => getCode(server, 'hostile', 'spa')));
+    const grant = await getCode(server, 'peaceful', 'spa');
+    await connected(server.databaseUrl, async (client) => {
+      await client.query('begin');
+      await client.query(`select from ${table} where realm_id = 'hostile' for update`);
+      const waiting = stuck.map((code) => redeem(server, 'hostile', 'spa', code));
+      const order: string[] = [];
+      const all = Promise.all(waiting).then(() => void order.push('hostile'));
+      // so that they have come to the lock
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const answer = await Promise.race([
+        redeem(server, 'peaceful', 'spa', grant).then(({ status }) => status),
+        new Promise((resolve) => setTimeout(() => resolve('held up'), 5_000)),
+      ]);
+      order.push('peaceful');
+      await client.query('rollback');
+      await all;
+      expect([answer, ...order]).toEqual([200, 'peaceful', 'hostile']);
+    });
+  },
+);
+
+test('refreshes of a realm whose grants are held hold up no other realm', async () => {
+  const refreshToken = async (realm: string) =>
+    (await redeem(server, realm, 'spa', await getCode(server, realm, 'spa'))).body.refresh_token;
+  const stuck = await Promise.all(Array.from({ length: 6 }, () => refreshToken('hostile')));
+  const mine = await refreshToken('peaceful');
+  await connected(server.databaseUrl, async (client) => {
+    await client.query('begin');
+    for (const table of ['refresh_family', 'session', 'realm_user'])
+      await client.query(`select from ${table} where realm_id = 'hostile' for update`);
+    const waiting = stuck.map((token) => refresh(server, 'hostile', 'spa', token));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const answer = await Promise.race([
+      refresh(server, 'peaceful', 'spa', mine).then(({ status }) => status),
+      new Promise((resolve) => setTimeout(() => resolve('held up'), 5_000)),
+    ]);
+    await client.query('rollback');
+    await Promise.all(waiting);
+    expect(answer).toBe(200);
+  });
+});
