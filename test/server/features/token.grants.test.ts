@@ -4,6 +4,8 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
+import { createWebhook } from '../../../server/contract/webhooks.ts';
+import { parseRefreshToken } from '../../../server/crypto/refresh-token.ts';
 import { authorizePath, CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
@@ -156,6 +158,47 @@ describe('a refresh token', () => {
     }
   });
 
+  test('of many that are used at once, good and bad, each gets its own answer and its own row in the log', async () => {
+    const good = await Promise.all(Array.from({ length: 12 }, () => got()));
+    const [replaced, ended] = await Promise.all([got(), got()]);
+    await refresh(server, 'acme', 'spa', replaced.body.refresh_token);
+    await post(server, 'acme', 'revoke', { client_id: 'spa', token: String(ended.body.refresh_token) });
+    const rowsBefore = (await events('TOKEN_REFRESHED')).length;
+    const answers = await Promise.all([
+      ...good.map(({ body }, i) =>
+        refresh(server, 'acme', 'spa', body.refresh_token, i === 3 ? { scope: 'wider' } : {}),
+      ),
+      ...[replaced, ended].map(({ body }) => refresh(server, 'acme', 'spa', body.refresh_token)),
+    ]);
+    expect(answers.map((a) => a.status)).toEqual([...good.map((_, i) => (i === 3 ? 400 : 200)), 400, 400]);
+    expect(answers[3]?.body.error).toBe('invalid_scope');
+    const sessions = answers.flatMap(({ body }) => (body.access_token ? [claimsIn(body.access_token).sid] : []));
+    expect(sessions).toEqual(good.filter((_, i) => i !== 3).map(({ body }) => claimsIn(body.access_token).sid));
+    expect((await events('TOKEN_REFRESHED')).length - rowsBefore).toBe(11);
+    // Nothing was rotated for the one that asked for too much.
+    expect((await refresh(server, 'acme', 'spa', good[3]?.body.refresh_token)).status).toBe(200);
+  });
+
+  test('whose grant another transaction holds waits alone, and is answered by what that one left', async () => {
+    const [held, free] = await Promise.all([got(), got()]);
+    const client = await server.pool.connect();
+    let waits = true;
+    try {
+      await client.query('begin');
+      const id = parseRefreshToken(String(held.body.refresh_token))?.familyId;
+      await client.query('update refresh_family set revoked_at = now() where id = $1', [id]);
+      const waiting = refresh(server, 'acme', 'spa', held.body.refresh_token).finally(() => {
+        waits = false;
+      });
+      expect((await refresh(server, 'acme', 'spa', free.body.refresh_token)).status).toBe(200);
+      expect(waits).toBe(true);
+      await client.query('commit');
+      expect((await waiting).text).toBe(NOT_TAKEN);
+    } finally {
+      client.release();
+    }
+  });
+
   test('stays the same where the realm reuses them', async () => {
     await server.admin.call(putSettings, { params: { realm: 'acme' }, body: { reuseRefreshTokens: true } });
     const { body } = await got();
@@ -255,4 +298,18 @@ test('a refresh token is refused once the session was idle for too long, and kee
   expect(third.status).toBe(200);
   later(1_801);
   expect((await refresh(server, 'acme', 'spa', third.body.refresh_token)).text).toBe(NOT_TAKEN);
+});
+
+test('tokens that are refreshed at once are told to whoever subscribes, each of them', async () => {
+  const given = await Promise.all(Array.from({ length: 6 }, () => got()));
+  await server.admin.call(createWebhook, {
+    params: { realm: 'acme' },
+    body: { name: 'refreshes', url: `${server.baseUrl}/nobody`, eventTypes: 'TOKEN_REFRESHED', enabled: true },
+  });
+  const answers = await Promise.all(given.map(({ body }) => refresh(server, 'acme', 'spa', body.refresh_token)));
+  expect(answers.map((a) => a.status)).toEqual(given.map(() => 200));
+  const { rows } = await server.pool.query(`
+    select count(distinct d.event_id)::int as told from webhook_delivery d
+      join event e on e.realm_id = d.realm_id and e.id = d.event_id where e.type = 'TOKEN_REFRESHED'`);
+  expect(rows).toEqual([{ told: 6 }]);
 });
