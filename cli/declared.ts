@@ -220,7 +220,7 @@ function manifest(
     });
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
-    const hint = /issuer of this cluster/.test(error.message) ? ', or give --cluster-issuer' : '';
+    const hint = error.lacks === 'clusterIssuer' ? ', or give --cluster-issuer' : '';
     return [fault(item, `${error.message}${hint}`, ['spec'], object)];
   }
 }

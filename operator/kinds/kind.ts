@@ -40,7 +40,14 @@ export interface Kind<Spec extends { realm: string }> {
 export type AnyKind = Kind<{ realm: string }>;
 
 /** The spec can't become a document; the message is for the resource's condition. */
-export class Unusable extends Error {}
+export class Unusable extends Error {
+  /** What whoever makes the document could have told. */
+  readonly lacks: 'clusterIssuer' | undefined;
+  constructor(message: string, { lacks }: { lacks?: 'clusterIssuer' } = {}) {
+    super(message);
+    this.lacks = lacks;
+  }
+}
 
 /** The value of a Secret that the frame has read before. */
 export function secretOf(ref: SecretKeyRef, secrets: Secrets): string {

@@ -34,10 +34,10 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
 function trusted(spec: WorkloadIdentitySpec, context: Context): { issuer: string; subject: string } {
   const issuer = spec.issuer ?? (spec.serviceAccountRef && context.clusterIssuer);
   if (!issuer) {
-    const why = spec.serviceAccountRef
-      ? 'the issuer of this cluster’s ServiceAccount tokens is not known: set spec.issuer'
-      : 'spec.issuer and spec.subject are required without spec.serviceAccountRef';
-    throw new Unusable(why);
+    if (!spec.serviceAccountRef)
+      throw new Unusable('spec.issuer and spec.subject are required without spec.serviceAccountRef');
+    const why = 'the issuer of this cluster’s ServiceAccount tokens is not known: set spec.issuer';
+    throw new Unusable(why, { lacks: 'clusterIssuer' });
   }
   const subject = subjectOf(spec, context);
   if (!subject) throw new Unusable('spec.subject is required without spec.serviceAccountRef');
