@@ -16,8 +16,11 @@ import type { SettingsService } from './features/settings/service.ts';
 import type { Continuation } from './features/sign-in/continuation.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
-import type { Attempts } from './http/attempts.ts';
+import { type Attempts, createAttempts } from './http/attempts.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
+
+/** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
+const STRANGERS_A_MINUTE = 60;
 
 export interface PeopleDeps {
   sql: Sql;
@@ -54,6 +57,7 @@ export function createPeople(deps: PeopleDeps) {
     sessions,
     risk,
     attempts,
+    strangers: createAttempts({ limit: STRANGERS_A_MINUTE, now }),
     seal: signInSeal,
     baseUrl,
     now,

@@ -34,6 +34,8 @@ export interface SignInDeps {
   risk: RiskService;
   /** Bounds how often one address may fail. */
   attempts: { blocked(address: string): number | undefined; fail(address: string): void };
+  /** Bounds how often one address may have kept what nobody has proven anything in. */
+  strangers: { take(address: string): number | undefined };
   /** For what the cookie carries. */
   seal: TokenSeal;
   baseUrl: string;
@@ -100,6 +102,14 @@ export function createSignIns(deps: SignInDeps) {
     const kept = await store.read(sql, realm, id, now());
     return kept && { token, id, ...kept, stored: true };
   }
+  /** A row for somebody who has only looked: from one address not more than people need. */
+  function keepForStranger({ ip }: FastifyRequest): void {
+    const retryAfterSeconds = deps.strangers.take(ip);
+    if (retryAfterSeconds !== undefined)
+      throw new Problem('too-many-requests', 'Too many sign-ins were begun from here. Try again shortly.', {
+        retryAfterSeconds,
+      });
+  }
   /** @returns whether nobody kept anything else meanwhile */
   async function keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
     const { id, token, expiresAt, stored } = held;
@@ -155,6 +165,7 @@ export function createSignIns(deps: SignInDeps) {
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';
       if (!(nothingYet && cookie.carry(reply, realm, state, expiresAt))) {
+        if (!session) keepForStranger(request);
         const token = randomBytes(32).toString('base64url');
         await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
         cookie.keep(reply, realm, token, expiresAt);
@@ -203,6 +214,7 @@ export function createSignIns(deps: SignInDeps) {
       const standing = await walk(realm, policy, state);
       if (form.do === 'choose') {
         const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
+        if (offered && !held.stored) keepForStranger(request);
         if (offered) await keep(reply, realm, held, { ...state, chosen: form.execution, complaint: undefined });
         return here;
       }

@@ -194,6 +194,19 @@ test('what is too long for a cookie is kept in a row, and goes the same way', as
   expect(await count(realm, 'CODE_ISSUED')).toBe(1);
 });
 
+test('a stranger makes a few rows by long requests, and no more', async () => {
+  const realm = await realmWithApp();
+  clock = new Date(clock.getTime() + 61_000);
+  const path = ask(realm, { state: 'x'.repeat(3000) });
+  const answers: string[] = [];
+  for (let i = 0; i < 70; i += 1) answers.push((await person().once(path)).headers.get('location') ?? '');
+  expect(answers.filter((to) => to.includes(`/realms/${realm}/login`))).toHaveLength(60);
+  expect(answers.filter((to) => to.includes('error=slow_down'))).toHaveLength(10);
+  expect(await rows(realm)).toBe(60);
+  // who asks for no more than people do is not in their way
+  expect((await person().open(ask(realm))).heading).toBe('Sign in');
+});
+
 test('an answer by form is a page of its own, which can be loaded again without the password', async () => {
   const realm = await realmWithApp();
   const visitor = person();
