@@ -56,7 +56,13 @@ export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): s
   ].join('\n');
 }
 
-const themePath = (realm: string, brand: Brand): string => `/realms/${realm}/theme.css?v=${digest(themeCss(brand))}`;
+/** A brand's digest, which takes longer than the rest of a page. */
+const digests = new WeakMap<Brand, string>();
+function themePath(realm: string, brand: Brand): string {
+  const known = digests.get(brand) ?? digest(themeCss(brand));
+  digests.set(brand, known);
+  return `/realms/${realm}/theme.css?v=${known}`;
+}
 
 export function layout({ realm, brand, title, documentTitle, body, wide }: Page): Html {
   const name = brand?.displayName ?? 'Realmkeeper';

@@ -20,22 +20,29 @@ const types = fragment`array(
   select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
 const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${types},
-  c.id as credential_id, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary
-  from realm_user u left join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'`;
+  c.id as credential_id, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
+// With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
+const theirPassword = fragment`left join lateral (
+    select id, secret from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
+  ) c on true`;
+const person = fragment`realm_id, id, username, enabled, email, required_actions`;
 
-/** By username, whatever its case; else by e-mail address. */
+/** By username, whatever its case; else by e-mail address: each by its index, where `or` would read all of a realm's people. */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
   (
     await sql<PasswordRow>`
-      select ${withPassword}
-      where u.realm_id = ${realm} and (lower(u.username) = lower(${name}) or lower(u.email) = lower(${name}))
-      order by lower(u.username) = lower(${name}) desc limit 1`
+      select ${withPassword} from (
+        select ${person}, 1 as place from realm_user where realm_id = ${realm} and lower(username) = lower(${name})
+        union all
+        select ${person}, 2 as place from realm_user where realm_id = ${realm} and lower(email) = lower(${name})
+        order by place limit 1
+      ) u ${theirPassword}`
   )[0];
 
 export const findById = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<PasswordRow>`
-      select ${withPassword}
+      select ${withPassword} from realm_user u ${theirPassword}
       where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
