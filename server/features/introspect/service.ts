@@ -6,7 +6,7 @@ import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ClientView } from '../clients/view.ts';
-import { audiences, type Claims, type Tokens } from '../tokens/service.ts';
+import type { Claims, Tokens } from '../tokens/service.ts';
 import { liveFamily, liveUser } from './store.ts';
 
 const INACTIVE = { active: false };
@@ -16,7 +16,7 @@ const INACTIVE = { active: false };
  * that its own list names, is an audience. Tokens for no resource in particular are for the realm's issuer.
  */
 const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): boolean =>
-  token.client_id === clientId || audiences(token).some((aud) => aud === clientId || allowedResources.has(aud));
+  token.client_id === clientId || [token.aud].flat().some((aud) => aud === clientId || allowedResources.has(aud));
 
 export function createIntrospection({
   sql,
