@@ -27,7 +27,9 @@ export interface FlowOptions {
 /** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
 type Step = () => Promise<boolean>;
 export interface Prepared {
-  step: Step;
+  /** What to repeat; or, where answers say nothing but their status, the ready requests to repeat. */
+  step?: Step;
+  ready?(): string;
   /** Before a window: makes what its steps use up. */
   stock?(count: number): Promise<void>;
 }
@@ -38,17 +40,12 @@ function expectStatus(answer: WireAnswer, status: number): WireAnswer {
   throw new Error(`expected ${status}: ${answer.head}\n\n${answer.body.slice(0, 500)}`);
 }
 
-const plainGet: Flow = async (wire, _, { path = '/' }) => {
+const plainGet: Flow = async (_wire, _index, { path = '/' }) => {
   const request = get(path);
-  return {
-    async step() {
-      expectStatus(await wire.send(request), 200);
-      return true;
-    },
-  };
+  return { ready: () => request };
 };
 
-const clientCredentials: Flow = async (wire, index, { realm: { realm, clients, secret } }) => {
+const clientCredentials: Flow = async (_wire, index, { realm: { realm, clients, secret } }) => {
   const requests = clients.map((client) =>
     post(
       `/realms/${realm}/oauth2/token`,
@@ -57,12 +54,7 @@ const clientCredentials: Flow = async (wire, index, { realm: { realm, clients, s
     ),
   );
   let next = index;
-  return {
-    async step() {
-      expectStatus(await wire.send(requests[next++ % requests.length] ?? ''), 200);
-      return true;
-    },
-  };
+  return { ready: () => requests[next++ % requests.length] ?? '' };
 };
 
 /** Cookies as a browser keeps them, without paths: each jar sees one realm. */

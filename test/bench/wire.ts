@@ -11,6 +11,8 @@ export interface WireAnswer {
 
 export interface Wire {
   send(request: string): Promise<WireAnswer>;
+  /** Sends what `next` gives as soon as the answer before it is there, until it gives undefined. No promise for each. */
+  repeat(next: (status: number) => string | undefined, first: string): Promise<void>;
   close(): void;
 }
 
@@ -20,6 +22,7 @@ export async function connect(port: number): Promise<Wire> {
   const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
   await once(socket, 'connect');
   let waiting: { resolve(answer: WireAnswer): void; reject(error: Error): void } | undefined;
+  let repeating: ((status: number) => void) | undefined;
   let received = '';
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
@@ -30,6 +33,10 @@ export async function connect(port: number): Promise<Wire> {
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1] ?? 0);
     if (received.length < bodyAt + length) return;
     const status = Number(received.slice(9, 12));
+    if (repeating) {
+      received = '';
+      return repeating(status);
+    }
     const answer = { status, head: received.slice(0, headEnd), body: received.slice(bodyAt, bodyAt + length) };
     received = '';
     const { resolve } = waiting ?? {};
@@ -44,6 +51,25 @@ export async function connect(port: number): Promise<Wire> {
       new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         socket.write(request);
+      }),
+    repeat: (next, first) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          repeating = undefined;
+          waiting = undefined;
+          settle();
+        };
+        waiting = { resolve: () => {}, reject: (error) => end(() => reject(error)) };
+        repeating = (status) => {
+          try {
+            const request = next(status);
+            if (request === undefined) end(resolve);
+            else socket.write(request);
+          } catch (error) {
+            end(() => reject(error));
+          }
+        };
+        socket.write(first);
       }),
     close: () => socket.destroy(),
   };
