@@ -108,8 +108,7 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
         if (last.length > 0) await (begun ? runBatch(client, last) : begin(last));
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
-        await raiseRevisions(sql, events);
-        if (begun) await runBatch(client, [COMMIT]);
+        if (begun) await runBatch(client, [...revisionsOf(events), COMMIT]);
       }
       committed(events);
       return result;
@@ -144,12 +143,12 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Last before commit, so that the realm's row is locked as briefly as can be; sorted, so that two never deadlock. */
-async function raiseRevisions(sql: Sql, events: readonly DomainEvent[]): Promise<void> {
+function revisionsOf(events: readonly DomainEvent[]): Statement[] {
   const realms = [...new Set(events.filter((e) => eventTypes[e.type].configuration).map((e) => e.realm))].sort();
-  for (const realm of realms) {
-    await sql`update realm set revision = revision + 1 where realm_id = ${realm}`;
-    await sql`select pg_notify('realm_changed', ${realm})`;
-  }
+  return realms.flatMap((realm) => [
+    statement`update realm set revision = revision + 1 where realm_id = ${realm}`,
+    statement`select pg_notify('realm_changed', ${realm})`,
+  ]);
 }
 
 async function refuseSilentWrite(sql: Sql): Promise<void> {

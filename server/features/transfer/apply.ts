@@ -65,9 +65,9 @@ export function createApply({
     displayName: string | undefined,
   ): Promise<Opened> {
     await tx.sql`set local statement_timeout = '10min'`;
-    let revision = await store.readRevision(tx.sql, realm);
     // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
-    if (!query.dryRun || revision === undefined) {
+    let revision = query.dryRun ? await store.readRevision(tx.sql, realm) : undefined;
+    if (revision === undefined) {
       await store.lockRealm(tx.sql, realm);
       revision = await store.readRevision(tx.sql, realm);
     }
