@@ -243,7 +243,6 @@ export async function buildApp({
       newId,
     });
   });
-  // after the surface that counts its own
   countRequests(http, metrics.request);
   const api = describeRoutes(http, { baseUrl, version: VERSION, more: async () => (await admin.surface()).routes });
   // the first address that anybody types

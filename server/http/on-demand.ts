@@ -3,6 +3,13 @@
 // Implements: a start, and a server that is never asked, do without it (performance, "start" and "memory").
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** It is a surface's own request by now, which counts it. */
+    handedOver?: true;
+  }
+}
+
 export interface Surface {
   app: FastifyInstance;
   /** As they are mounted, for the API's documentation. */
@@ -28,7 +35,10 @@ export async function onDemand(http: FastifyInstance, prefix: string, make: () =
   await http.register(
     async (scope) => {
       scope.addHook('onRequest', (request, reply, done) => {
-        surface().then(({ app }) => app.routing(request.raw, reply.hijack().raw), done);
+        surface().then(({ app }) => {
+          request.handedOver = true;
+          app.routing(request.raw, reply.hijack().raw);
+        }, done);
       });
       scope.setNotFoundHandler(() => {
         throw new Error(`${prefix} was not handed over`);

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Health, Info } from '../../contract/monitoring.ts';
 import type { CountRequest } from '../../events/metrics.ts';
+import type {} from '../../http/on-demand.ts';
 import type { HealthStatus } from './health.ts';
 import type { Monitoring } from './service.ts';
 
@@ -14,12 +15,9 @@ const health = { 200: Health, 503: Health };
 /** Counts every answered request of `app`, by its route's pattern. */
 export function countRequests(app: FastifyInstance, count: CountRequest): void {
   app.addHook('onResponse', (request, reply, done) => {
-    count({
-      method: request.method,
-      uri: request.routeOptions.url ?? 'NOT_FOUND',
-      status: reply.statusCode,
-      seconds: reply.elapsedTime / 1000,
-    });
+    const { method, routeOptions, handedOver } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    if (!handedOver) count({ method, uri: routeOptions.url ?? 'NOT_FOUND', status, seconds: elapsedTime / 1000 });
     done();
   });
 }

@@ -203,6 +203,17 @@ test('the text has the four counters, the process and HTTP by route; latency buc
   }
 });
 
+test('a request to the admin API is counted once, by its route', async () => {
+  const name = 'http_server_requests_seconds_count';
+  const counts = async () => [
+    (await series(name, { method: 'GET', uri: '/admin/realms/:realm/settings' })) ?? 0,
+    (await series(name, { method: 'GET', uri: 'NOT_FOUND' })) ?? 0,
+  ];
+  const [admin = 0, unknown = 0] = await counts();
+  await get('/admin/realms/master/settings');
+  expect(await counts()).toEqual([admin + 1, unknown]);
+});
+
 test('requests to addresses that do not exist share one series', async () => {
   for (let i = 0; i < 5; i += 1) await get(`/nowhere/${i}`);
   const text = await metrics();

@@ -1,0 +1,77 @@
+// A surface that is made at its first request is the same to those who ask as one that was there from the start.
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { openHttp } from '../../../server/http/fastify.ts';
+import { onDemand } from '../../../server/http/on-demand.ts';
+import { answerReady } from '../../../server/http/ready.ts';
+
+const log = pino({ level: 'silent' });
+const servers: FastifyInstance[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+/** A server with a surface under /behind that says what it got; `faults`: how often making it fails first. */
+async function serverWith(faults = 0) {
+  let made = 0;
+  const http = await openHttp({ log, trustProxy: false, requests: 'req', ready: answerReady([], () => {}) });
+  const surface = await onDemand(http, '/behind', async () => {
+    made += 1;
+    if (made <= faults) throw new Error('not this time');
+    const app = await openHttp({ log, trustProxy: false, requests: 'behind' });
+    app.post('/behind/echo', async (request) => ({ body: request.body, id: request.id }));
+    app.get('/behind/:name', async ({ params }) => params);
+    await app.ready();
+    return { app, routes: [] };
+  });
+  servers.push(http);
+  return { address: await http.listen({ host: '127.0.0.1', port: 0 }), made: () => made, surface, http };
+}
+const post = (address: string, body: string) =>
+  fetch(`${address}/behind/echo`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+
+test('it is made once, by the first who ask, and gets their bodies unread', async () => {
+  const { address, made } = await serverWith();
+  expect(made()).toBe(0);
+  expect((await fetch(`${address}/beside`)).status).toBe(404);
+  expect(made()).toBe(0);
+  const texts = ['"one"', '"two"', JSON.stringify('x'.repeat(500_000))];
+  const answers: { body: string; id: string }[] = await Promise.all(
+    texts.map(async (text) => JSON.parse(await (await post(address, text)).text())),
+  );
+  expect(answers.map(({ body }) => JSON.stringify(body))).toEqual(texts);
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(3);
+  expect(made()).toBe(1);
+});
+
+test('whatever the method is, it answers: what isn’t there is 404, what is there under another method is 405', async () => {
+  const { address } = await serverWith();
+  const asked = async (method: string, path: string) => {
+    const answer = await fetch(address + path, { method });
+    return [answer.status, answer.headers.get('allow'), answer.headers.get('content-type')];
+  };
+  const type = 'application/problem+json; charset=utf-8';
+  expect(await asked('GET', '/behind/it')).toEqual([200, null, 'application/json; charset=utf-8']);
+  expect(await asked('DELETE', '/behind/it')).toEqual([405, 'GET, HEAD', type]);
+  expect(await asked('PATCH', '/behind/echo')).toEqual([405, 'GET, HEAD, POST', type]);
+  expect(await asked('GET', '/behind')).toEqual([404, null, type]);
+  expect(await asked('GET', '/behind/it/more')).toEqual([404, null, type]);
+  expect(await asked('GET', '/behindit')).toEqual([404, null, type]);
+});
+
+test('where it could not be made, that request fails and the next one tries again', async () => {
+  const { address } = await serverWith(1);
+  expect((await post(address, '"one"')).status).toBe(500);
+  expect(await (await post(address, '"two"')).json()).toMatchObject({ body: 'two' });
+});
+
+test('a server that stops ends with it, asked for or not', async () => {
+  for (const ask of [false, true]) {
+    const { address, surface, http } = await serverWith();
+    if (ask) await post(address, '"one"');
+    await http.close();
+    await surface.close();
+    await expect(fetch(`${address}/behind/it`)).rejects.toThrow();
+  }
+});
