@@ -23,6 +23,8 @@ class Nothing extends Error {}
 
 /** SQLSTATE classes of statements that the data made fail: the whole group is rolled back for what may be one's alone. */
 const OF_ONE = /^(22|23|40)/;
+/** A group that takes longer waits for something, perhaps on a dead connection: who comes after it doesn't wait with it. */
+const LONG_MS = 200;
 
 export function createGroupCommit<Ask, Told>({
   transact,
@@ -32,7 +34,25 @@ export function createGroupCommit<Ask, Told>({
 }: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
   let waiting: Member<Ask, Told>[] = [];
   let underWay = 0;
+  /** Of those under way: they will be done at any moment. */
+  let brisk = 0;
   let begins = false;
+
+  async function run(group: readonly Member<Ask, Told>[]): Promise<void> {
+    underWay += 1;
+    brisk += 1;
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      brisk -= 1;
+      begin();
+    }, LONG_MS);
+    await commit(group);
+    clearTimeout(timer);
+    if (!late) brisk -= 1;
+    underWay -= 1;
+    begin();
+  }
 
   async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
     try {
@@ -51,20 +71,17 @@ export function createGroupCommit<Ask, Told>({
         else member.reject(error);
       }
     }
-    underWay -= 1;
-    begin();
   }
 
-  /** At once where none is under way; beside others only a full one, so that who comes meanwhile goes together. */
-  const ready = () => underWay === 0 || (waiting.length >= most && underWay < atOnce);
+  /** At once where none is soon done; else only a full one, so that who comes meanwhile goes together. */
+  const ready = () => underWay < atOnce && (brisk === 0 || waiting.length >= most);
 
   function begin(): void {
     begins = false;
     while (waiting.length > 0 && ready()) {
       const group = waiting.slice(0, most);
       waiting = waiting.slice(most);
-      underWay += 1;
-      void commit(group);
+      void run(group);
     }
   }
 
