@@ -102,7 +102,7 @@ export function createSignIns(deps: SignInDeps) {
     const kept = await store.read(sql, realm, id, now());
     return kept && { token, id, ...kept, stored: true };
   }
-  /** A row for somebody who has only looked: from one address not more than people need. */
+  /** A row for somebody who has proven nothing: from one address not more than people need. */
   function keepForStranger({ ip }: FastifyRequest): void {
     const retryAfterSeconds = deps.strangers.take(ip);
     if (retryAfterSeconds !== undefined)
@@ -111,9 +111,16 @@ export function createSignIns(deps: SignInDeps) {
       });
   }
   /** @returns whether nobody kept anything else meanwhile */
-  async function keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
+  async function keep(
+    reply: FastifyReply,
+    request: FastifyRequest,
+    realm: string,
+    held: Held,
+    state: SignInState,
+  ): Promise<boolean> {
     const { id, token, expiresAt, stored } = held;
     if (stored) return store.save(sql, realm, id, state);
+    if (state.proven.length === 0) keepForStranger(request);
     const first = await store.insert(sql, realm, id, state, now(), expiresAt);
     cookie.keep(reply, realm, token, expiresAt);
     return first;
@@ -184,7 +191,7 @@ export function createSignIns(deps: SignInDeps) {
         if (!page?.keep || standing.do !== 'ask' || state.kept[standing.executionId]) return view;
         const kept = { [standing.executionId]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
-        if (await keep(reply, realm, held, { ...state, kept })) return view;
+        if (await keep(reply, request, realm, held, { ...state, kept })) return view;
       }
       return undefined;
     },
@@ -208,14 +215,14 @@ export function createSignIns(deps: SignInDeps) {
       if (state.done) return onward(reply, realm, state, continuation);
       const policy = await settingsOf(realm);
       if (form.do === 'restart') {
-        if (held.stored) await keep(reply, realm, held, restarted(state));
+        if (held.stored) await keep(reply, request, realm, held, restarted(state));
         return here;
       }
       const standing = await walk(realm, policy, state);
       if (form.do === 'choose') {
         const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
-        if (offered && !held.stored) keepForStranger(request);
-        if (offered) await keep(reply, realm, held, { ...state, chosen: form.execution, complaint: undefined });
+        if (offered)
+          await keep(reply, request, realm, held, { ...state, chosen: form.execution, complaint: undefined });
         return here;
       }
       let after = state;
@@ -229,7 +236,7 @@ export function createSignIns(deps: SignInDeps) {
       else if (standing.do !== 'finish') return here;
       const then = await announce(request, realm, policy, after, known);
       if (then.standing.do !== 'finish') {
-        await keep(reply, realm, held, then.state);
+        await keep(reply, request, realm, held, then.state);
         return here;
       }
       const { level } = then.standing;

@@ -207,6 +207,20 @@ test('a stranger makes a few rows by long requests, and no more', async () => {
   expect((await person().open(ask(realm))).heading).toBe('Sign in');
 });
 
+test('a stranger makes a few rows by wrong passwords, and no more', async () => {
+  const realm = await realmWithApp();
+  clock = new Date(clock.getTime() + 61_000);
+  const statuses: number[] = [];
+  for (let i = 0; i < 70; i += 1) {
+    const visitor = person();
+    const page = await visitor.open(ask(realm));
+    statuses.push((await visitor.fill(page, { ...alice, password: 'wrong' })).status);
+  }
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  expect(await rows(realm)).toBe(60);
+  clock = new Date(clock.getTime() + 61_000);
+});
+
 test('an answer by form is a page of its own, which can be loaded again without the password', async () => {
   const realm = await realmWithApp();
   const visitor = person();
