@@ -69,11 +69,7 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
     /** The transaction begins in the same message as its first statement: a round trip less. */
     const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
       const wanted = statement(strings, ...values);
-      if (begun) {
-        const [rows = []] = await runBatch(client, [wanted]);
-        return rows as Row[];
-      }
-      const [rows = []] = await begin([wanted]);
+      const [rows = []] = await (begun ? runBatch(client, [wanted]) : begin([wanted]));
       return rows as Row[];
     };
     const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
@@ -83,18 +79,9 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
       subscribers = subscribed;
       return rows;
     };
-    try {
-      const events: DomainEvent[] = [];
-      const last: Statement[] = [];
-      const result = await work({
-        sql,
-        record: (event) => void events.push(event),
-        atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
-        async copy(target) {
-          if (!begun) throw new Error("a COPY can't begin a transaction");
-          return copyOver(client, target);
-        },
-      });
+    const last: Statement[] = [];
+    /** Writes what is left, and what is told of it, and commits; in one message where nobody subscribes to anything. */
+    const end = async (events: readonly DomainEvent[]): Promise<void> => {
       const tells = events.length > 0 && !events.some((event) => eventTypes[event.type].configuration);
       if (tells && !begun && !subscribers) {
         begun = true;
@@ -110,6 +97,19 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
         if (begun) await runBatch(client, [...revisionsOf(events), COMMIT]);
       }
+    };
+    try {
+      const events: DomainEvent[] = [];
+      const result = await work({
+        sql,
+        record: (event) => void events.push(event),
+        atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
+        async copy(target) {
+          if (!begun) throw new Error("a COPY can't begin a transaction");
+          return copyOver(client, target);
+        },
+      });
+      await end(events);
       committed(events);
       return result;
     } catch (error) {
