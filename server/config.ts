@@ -15,11 +15,15 @@ const list = z.string().transform((s) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+/** Says that it is none where it is none, and of one that is out of bounds which they are. */
+const number = () =>
+  z.coerce.number({ error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined) });
+const wholeNumber = () => number().int('must be a whole number');
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
-  SVC_PORT: z.coerce.number('must be a number').int().min(0).max(65_535).default(8080),
+  SVC_PORT: wholeNumber().min(0).max(65_535).default(8080),
   SVC_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .transform((s) => s.replace(/\/+$/, ''))
@@ -30,7 +34,7 @@ const Environment = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })
     .optional(),
-  SVC_DATABASE_POOL: z.coerce.number('must be a number').int().min(2).max(200).default(10),
+  SVC_DATABASE_POOL: wholeNumber().min(2).max(200).default(10),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   SVC_MASTER_KEY: z
     .string()
@@ -44,25 +48,21 @@ const Environment = z.object({
     .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
   SVC_BREACHED_PASSWORDS_URL: z
     .url({ protocol: /^https$/, error: 'must be https://…/' })
+    .endsWith('/', 'must end with /, as the five characters are put behind it')
     .default('https://api.pwnedpasswords.com/range/')
     .describe('Where realms with breachedPasswordCheck ask; five characters of a SHA-1 are put behind it'),
   SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
   NODE_ENV: z.string().optional(),
-  SVC_DISK_FREE_MIN_BYTES: z.coerce
-    .number('must be a number')
-    .int()
+  SVC_DISK_FREE_MIN_BYTES: wholeNumber()
     .min(0)
     .default(10 * 1024 * 1024)
     .describe('Health shows diskSpace DOWN below this'),
-  SVC_DRAIN_SECONDS: z.coerce
-    .number('must be a number')
+  SVC_DRAIN_SECONDS: number()
     .min(0)
     .max(300)
     .default(0)
     .describe('On a stop: how long readiness is off while requests are still served, for load balancers to notice'),
-  SVC_EVENT_RETENTION_DAYS: z.coerce
-    .number('must be a number')
-    .int()
+  SVC_EVENT_RETENTION_DAYS: wholeNumber()
     .min(1)
     .max(36_500)
     .optional()
@@ -77,13 +77,8 @@ const Environment = z.object({
   SVC_OPERATOR_AUDIENCE: z.string().optional(),
   SVC_CLUSTER_CA_FILE: z.string().optional(),
   SVC_CLUSTER_TOKEN_FILE: z.string().optional(),
-  SVC_WORKLOAD_RATE_LIMIT: z.coerce
-    .number('must be a number')
-    .int()
-    .min(1)
-    .default(60)
-    .describe('Exchanges a minute for a realm and address'),
-  SVC_PASSWORD_THREADS: z.coerce.number('must be a number').int().min(1).max(64).optional(),
+  SVC_WORKLOAD_RATE_LIMIT: wholeNumber().min(1).default(60).describe('Exchanges a minute for a realm and address'),
+  SVC_PASSWORD_THREADS: wholeNumber().min(1).max(64).optional(),
 });
 
 /** What variables ask of each other, looked at even where single ones are faulty, so that every fault is told at once. */

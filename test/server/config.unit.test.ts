@@ -1,0 +1,35 @@
+// What people are told about an environment that can't be.
+import { expect, test } from 'vitest';
+import { BadEnvironment, parseConfig } from '../../server/config.ts';
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof BadEnvironment) return error.faults;
+    throw error;
+  }
+};
+
+test('every fault is told at once, and of a number what is wrong with it', () => {
+  const faults = faultsOf({
+    SVC_PORT: '99999',
+    SVC_DATABASE_POOL: '2.5',
+    SVC_DRAIN_SECONDS: 'soon',
+    SVC_EVENT_RETENTION_DAYS: '0',
+  });
+  expect(faults).toEqual([
+    expect.stringMatching(/^SVC_PORT: .*<=65535/),
+    'SVC_DATABASE_POOL: must be a whole number',
+    'SVC_DRAIN_SECONDS: must be a number',
+    expect.stringMatching(/^SVC_EVENT_RETENTION_DAYS: .*>=1/),
+  ]);
+});
+
+test.each([
+  ['http://range.example.com/', 'SVC_BREACHED_PASSWORDS_URL: must be https://…/'],
+  ['https://range.example.com/range', 'SVC_BREACHED_PASSWORDS_URL: must end with /'],
+])('%s is no address that characters can be put behind', (url, fault) => {
+  expect(faultsOf({ SVC_BREACHED_PASSWORDS_URL: url })).toEqual([expect.stringContaining(fault)]);
+});
