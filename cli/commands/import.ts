@@ -8,7 +8,7 @@ import { type Cli, examples, managerName, type Register, realmName } from '../co
 import { documentBytes } from '../document-file.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
-import { planText } from '../plan.ts';
+import { doneText, inSync, planText, sumText } from '../plan.ts';
 import { counted } from '../progress.ts';
 
 interface Options {
@@ -63,12 +63,14 @@ async function importFile(cli: Cli, realm: string, options: Options): Promise<vo
     }),
   );
   const plan = Plan.parse(await response.json());
+  const planned = { realm, plan, notCompared: [] };
   // a list of a million users helps nobody
   const short = plan.changes.length > MOST_SHOWN;
   print(cli.io, output, {
     value: plan,
-    table: () => (short ? plan.summary.text : planText(cli.io, { realm, plan, notCompared: [] })),
+    table: () => (short ? sumText([planned]) : planText(cli.io, planned)),
   });
+  if (!dryRun && !inSync(planned) && output === 'table') say(cli.io, `Applied realm ${realm}: ${doneText(plan)}.`);
   if (dryRun && plan.conflicts.length > 0)
     say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
 }

@@ -37,10 +37,18 @@ test('what one realm exports the next one imports, users included, through a pip
     users: Array.from({ length: 300 }, (_, n) => ({ username: `user-${n}`, roles: ['reader'] })),
   });
   const { stdout } = await run(['export', 'first']);
-  expect(await run(['import', 'second', '-f', '-'], stdout)).toMatchObject({ code: 0, stderr: '' });
+  expect(await run(['import', 'second', '-f', '-', '--dry-run'], stdout)).toEqual({
+    code: 0,
+    stdout: '302 to create, 0 to update, 0 to delete in realm second.\n',
+    stderr: '',
+  });
+  expect(await run(['import', 'second', '-f', '-'], stdout)).toMatchObject({
+    code: 0,
+    stderr: 'Applied realm second: 302 created.\n',
+  });
   expect(await exported('second')).toEqual(await exported('first'));
   const again = await run(['import', 'second', '-f', '-'], stdout);
-  expect(again).toMatchObject({ code: 0, stdout: 'Realm second  in sync\n' });
+  expect(again).toMatchObject({ code: 0, stdout: 'Realm second  in sync\n', stderr: '' });
 });
 
 test('YAML is a document too; a dry run changes nothing and says what it would', async () => {
