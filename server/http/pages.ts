@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, problems } from '../contract/problem.ts';
-import { freshSettings, type Settings } from '../contract/settings.ts';
+import type { Settings } from '../contract/settings.ts';
 import { parseHex, type Rgb, readableOn, textOn, toHex } from './colours.ts';
 import { type Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
@@ -182,6 +182,3 @@ export function mountPageAssets(
     return send(reply, themeCss(brand), YEAR_SECONDS);
   });
 }
-
-/** The look of pages that belong to no realm. */
-export const plainBrand = (name: string): Brand => ({ ...freshSettings(name), displayName: name });

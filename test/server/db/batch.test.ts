@@ -1,30 +1,14 @@
 import fc from 'fast-check';
-import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runBatch } from '../../../server/db/batch.ts';
-import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
 import { fragment, statement } from '../../../server/db/statement.ts';
-import { createTransact, type Outbox, type Transact } from '../../../server/db/transact.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { bareDatabase } from '../../support/bare-database.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createDatabase();
-  // One connection, so that whatever a failure leaves behind meets the next statement.
-  pool = openPool(database.url, { max: 1 });
-  sql = sqlOver(pool);
-  transact = createTransact({ pool, outbox, committed: () => {}, strict: false });
-  await sql`create table thing (id int primary key, note text)`;
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
+const database = bareDatabase({ max: 1 });
+const { sql, transact } = database;
+beforeAll(() => sql`create table thing (id int primary key, note text)`);
 
-const outbox: Outbox = { write: async () => {}, log: () => statement`select` };
-let transact: Transact;
 const things = () => sql<{ id: number }>`select id from thing order by id`;
 
 test('values arrive as they were, whatever they hold', async () => {
@@ -74,7 +58,7 @@ test('one place in the code may be written with other pieces each time', async (
 });
 
 test('what stands after a failed statement of a batch does not run', async () => {
-  const client = await pool.connect();
+  const client = await database.pool.connect();
   const batch = runBatch(client, [
     statement`begin`,
     statement`select 1/0`,
@@ -134,7 +118,7 @@ test('values that cannot be sent fail their statement alone, even more of them t
   round.push(round);
   await expect(sql`select ${{ round }}::jsonb`).rejects.toThrow();
   const many = Object.assign(['select 1 where 1 in (', ...Array.from({ length: 65_536 }, () => ','), ')'], { raw: [] });
-  await expect(sql(many, ...Array.from({ length: 65_537 }, () => 1))).rejects.toThrow();
+  await expect(sqlOver(database.pool)(many, ...Array.from({ length: 65_537 }, () => 1))).rejects.toThrow();
   expect(await things()).toEqual([{ id: 1 }]);
 });
 
@@ -157,12 +141,7 @@ test('what is written last is written with the rest or not at all', async () => 
 test('a value that cannot be sent undoes what was written before it in the same message', async () => {
   const round: object[] = [];
   round.push(round);
-  const told: Transact = createTransact({
-    pool,
-    outbox: { write: async () => {}, log: () => statement`select ${{ round }}::jsonb` },
-    committed: () => {},
-    strict: false,
-  });
+  const told = database.transactWith({ write: async () => {}, log: () => statement`select ${{ round }}::jsonb` });
   const write = (id: number) =>
     told(async ({ atLast, record }) => {
       atLast`insert into thing values (${id})`;

@@ -1,28 +1,9 @@
-import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { copyRow } from '../../../server/db/bulk.ts';
-import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
-import { statement } from '../../../server/db/statement.ts';
-import { createTransact, type Transact } from '../../../server/db/transact.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { bareDatabase } from '../../support/bare-database.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-let sql: Sql;
-let transact: Transact;
-beforeAll(async () => {
-  database = await createDatabase();
-  // One connection, so that whatever a failure leaves behind meets the next statement.
-  pool = openPool(database.url, { max: 1 });
-  sql = sqlOver(pool);
-  const outbox = { write: async () => {}, log: () => statement`select` };
-  transact = createTransact({ pool, outbox, committed: () => {}, strict: false });
-  await sql`create table bulk (n int primary key, t text)`;
-});
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
+const { sql, transact } = bareDatabase({ max: 1 });
+beforeAll(() => sql`create table bulk (n int primary key, t text)`);
 const TARGET = 'bulk (n, t)';
 const count = async () => (await sql<{ n: number }>`select count(*) as n from bulk`)[0]?.n;
 

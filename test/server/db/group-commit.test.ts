@@ -1,26 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { createGroupCommit, type GroupCommitOptions } from '../../../server/db/group-commit.ts';
-import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
-import { statement } from '../../../server/db/statement.ts';
-import { createTransact } from '../../../server/db/transact.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { bareDatabase } from '../../support/bare-database.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool(database.url, { max: 5 });
-  sql = sqlOver(pool);
-  await sql`create table thing (id int primary key, note text check (note <> 'refused'))`;
-});
+const { sql, transact } = bareDatabase({ max: 5 });
+beforeAll(() => sql`create table thing (id int primary key, note text check (note <> 'refused'))`);
 afterEach(() => sql`delete from thing`);
-afterAll(async () => {
-  await pool?.end();
-  await database?.drop();
-});
 
 interface Thing {
   id: number;
@@ -36,16 +21,7 @@ const insert: Work = async (tx, asks) => {
   const taken = new Set(rows.map(({ id }) => id));
   return asks.map(({ id }) => (taken.has(id) ? `took ${id}` : undefined));
 };
-const group = (work: Work) =>
-  createGroupCommit<Thing, string>({
-    transact: createTransact({
-      pool,
-      outbox: { write: async () => {}, log: () => statement`select` },
-      committed: () => {},
-      strict: false,
-    }),
-    work,
-  });
+const group = (work: Work) => createGroupCommit<Thing, string>({ transact, work });
 const ids = async () => (await sql<{ id: number }>`select id from thing order by id`).map(({ id }) => id);
 const many = (n: number) => Array.from({ length: n }, (_, id) => ({ id }));
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { freshSettings } from '../../../server/contract/settings.ts';
 import { contrast, parseHex, readableOn, textOn } from '../../../server/http/colours.ts';
 import { html } from '../../../server/http/html.ts';
-import { cspSource, layout, plainBrand, themeCss } from '../../../server/http/pages.ts';
+import { cspSource, layout, themeCss } from '../../../server/http/pages.ts';
 
 test('what is spliced into a page is escaped, whatever it is', () => {
   fc.assert(
@@ -29,7 +30,12 @@ test('text on any colour can be read, and so can the colour as text', () => {
 });
 
 test('a realm’s brand reaches its pages, and its name cannot break out', () => {
-  const brand = { ...plainBrand('"><script>'), primaryColor: '#336699', logoUrl: 'https://cdn.example/a"b.png' };
+  const brand = {
+    ...freshSettings('acme'),
+    displayName: '"><script>',
+    primaryColor: '#336699',
+    logoUrl: 'https://cdn.example/a"b.png',
+  };
   const page = layout({ realm: 'acme', brand, title: 'T', body: html`` }).text;
   expect(page).not.toContain('<script>');
   expect(page).toContain('a&quot;b.png');

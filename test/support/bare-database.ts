@@ -1,0 +1,44 @@
+// Owns: a database for all tests of a file with a pool and transactions over it, of whose events nobody hears.
+// Does not own: the database itself (database.ts), a server on one (server.ts).
+// Implements: tests of server/db, which knows no feature.
+import type pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
+import { statement } from '../../server/db/statement.ts';
+import { createTransact, type Outbox, type Transact } from '../../server/db/transact.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+const silent: Outbox = { write: async () => {}, log: () => statement`select` };
+
+/** @param max connections: of one alone, whatever a failure leaves behind meets the next statement */
+export function bareDatabase({ max, strict = false }: { max: number; strict?: boolean }) {
+  let made: { database: TestDatabase; pool: pg.Pool; transact: Transact } | undefined;
+  const there = () => {
+    if (!made) throw new Error('the database is not there yet');
+    return made;
+  };
+  const over = (pool: pg.Pool, outbox: Outbox): Transact =>
+    createTransact({ pool, outbox, committed: () => {}, strict });
+  beforeAll(async () => {
+    const database = await createDatabase();
+    const pool = openPool(database.url, { max });
+    made = { database, pool, transact: over(pool, silent) };
+  });
+  afterAll(async () => {
+    await made?.pool.end();
+    await made?.database.drop();
+  });
+  const sql: Sql = (...of) => sqlOver(there().pool)(...of);
+  const transact: Transact = (...of) => there().transact(...of);
+  return {
+    sql,
+    transact,
+    transactWith: (outbox: Outbox) => over(there().pool, outbox),
+    get pool() {
+      return there().pool;
+    },
+    get url() {
+      return there().database.url;
+    },
+  };
+}
