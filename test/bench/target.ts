@@ -95,7 +95,8 @@ export async function startTarget(say: (line: string) => void, nodeArgs: readonl
     const env = {
       NODE_ENV: 'production',
       // as the image has it
-      NODE_OPTIONS: '--max-semi-space-size=8',
+      NODE_OPTIONS: '--max-semi-space-size=16',
+      MALLOC_ARENA_MAX: '2',
       DATABASE_URL: postgres.url,
       SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
       SVC_PORT: String(port),
