@@ -22,11 +22,18 @@ export function describeRoutes(
     routes.push(route);
   });
   let made: Promise<FastifyInstance> | undefined;
+  const make = async (): Promise<FastifyInstance> => {
+    const [{ documentationOf }, others] = await Promise.all([import('./openapi-document.ts'), more()]);
+    return documentationOf([...routes, ...others], about);
+  };
   const documentation = (): Promise<FastifyInstance> => {
-    made ??= Promise.all([import('./openapi-document.ts'), more()]).then(([{ documentationOf }, others]) =>
-      documentationOf([...routes, ...others], about),
-    );
-    return made;
+    const making = made ?? make();
+    made = making;
+    // whoever asks next tries again
+    making.catch(() => {
+      if (made === making) made = undefined;
+    });
+    return making;
   };
   const show = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { routing } = await documentation();
