@@ -26,13 +26,16 @@ export interface FlowOptions {
 
 /** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
 type Step = () => Promise<boolean>;
-export interface Prepared {
-  /** What to repeat; or, where answers say nothing but their status, the ready requests to repeat. */
-  step?: Step;
-  ready?(): string;
+export interface Stepping {
+  step: Step;
   /** Before a window: makes what its steps use up. */
   stock?(count: number): Promise<void>;
 }
+/** Where answers say nothing but their status: the ready requests to repeat. */
+export interface Repeating {
+  ready(): string;
+}
+export type Prepared = Stepping | Repeating;
 type Flow = (wire: Wire, index: number, options: FlowOptions) => Promise<Prepared>;
 
 function expectStatus(answer: WireAnswer, status: number): WireAnswer {

@@ -1,5 +1,5 @@
 // The load generator: a process of its own with a number of keep-alive connections that repeat a flow for a time.
-import { type FlowName, type FlowOptions, flows, type Prepared } from './flows.ts';
+import { type FlowName, type FlowOptions, flows, type Prepared, type Repeating, type Stepping } from './flows.ts';
 import { answer } from './processes.ts';
 import { connect, type Wire } from './wire.ts';
 
@@ -23,8 +23,16 @@ const NOTHING: Load = { done: 0, seconds: 0, perSecond: 0, p50: 0, p99: 0 };
 let wires: Wire[] = [];
 let prepared: Prepared[] = [];
 
+interface Window {
+  until: number;
+  /** Milliseconds of each answer. */
+  took: number[];
+  /** Nothing is left to do. */
+  ended: boolean;
+}
+
 /** Ready requests cost a callback each: what the generator takes of two cores, the server lacks. */
-async function repeat(wire: Wire | undefined, ready: () => string, until: number, took: number[]): Promise<void> {
+async function repeat(wire: Wire | undefined, { ready }: Repeating, { until, took }: Window): Promise<void> {
   let at = performance.now();
   await wire?.repeat((status) => {
     if (status !== 200) throw new Error(`expected 200: ${status}`);
@@ -36,25 +44,24 @@ async function repeat(wire: Wire | undefined, ready: () => string, until: number
   }, ready());
 }
 
+async function walk({ step }: Stepping, window: Window): Promise<void> {
+  for (let at = performance.now(); at < window.until && !window.ended; ) {
+    if (!(await step())) window.ended = true;
+    else {
+      const now = performance.now();
+      // what is under way at the end belongs to no window
+      if (now <= window.until && !window.ended) window.took.push(now - at);
+      at = now;
+    }
+  }
+}
+
 async function run(seconds: number): Promise<Load> {
   const took: number[] = [];
   const began = performance.now();
-  const until = began + seconds * 1000;
-  let ended = false;
+  const window: Window = { until: began + seconds * 1000, took, ended: false };
   await Promise.all(
-    prepared.map(async ({ step, ready }, index) => {
-      if (ready) return repeat(wires[index], ready, until, took);
-      if (!step) throw new Error('a flow with nothing to repeat');
-      for (let at = performance.now(); at < until && !ended; ) {
-        if (!(await step())) ended = true;
-        else {
-          const now = performance.now();
-          // what is under way at the end belongs to no window
-          if (now <= until && !ended) took.push(now - at);
-          at = now;
-        }
-      }
-    }),
+    prepared.map((flow, index) => ('ready' in flow ? repeat(wires[index], flow, window) : walk(flow, window))),
   );
   const lasted = Math.min(performance.now() - began, seconds * 1000) / 1000;
   took.sort((a, b) => a - b);
@@ -72,7 +79,7 @@ answer<LoadAsk, Load>(async (ask) => {
   if (ask.do === 'prepare') {
     wires = await Promise.all(Array.from({ length: ask.connections }, () => connect(ask.port)));
     prepared = await Promise.all(wires.map((wire, index) => flows[ask.flow](wire, index, ask.options)));
-  } else if (ask.do === 'stock') await Promise.all(prepared.map(({ stock }) => stock?.(ask.count)));
+  } else if (ask.do === 'stock') await Promise.all(prepared.map((flow) => 'stock' in flow && flow.stock?.(ask.count)));
   else if (ask.do === 'run') return run(ask.seconds);
   else for (const wire of wires.splice(0)) wire.close();
   return NOTHING;
