@@ -242,8 +242,16 @@ export function createSignIns(deps: SignInDeps) {
       const { level } = then.standing;
       const end = { state: then.state, level };
       const answer = await finish(reply, request, realm, policy, held, end, continuation);
-      if (!answer && !held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
-      return answer ?? here;
+      if (answer || held.stored) return answer ?? here;
+      // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
+      // this form, too: it ends a sign-in of its own.
+      if ((await read(realm, held))?.state.done) {
+        const token = randomBytes(32).toString('base64url');
+        const own = { ...held, token, id: sha256(token) };
+        return (await finish(reply, request, realm, policy, own, end, continuation)) ?? here;
+      }
+      cookie.keep(reply, realm, held.token, held.expiresAt);
+      return here;
     },
 
     /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
