@@ -87,6 +87,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     realms,
     documentEnvironment: config.documentEnvironment,
     denied,
+    detoured: (err) => log.info({ err }, 'an import was written the long way'),
     baseUrl,
     now,
     newId,

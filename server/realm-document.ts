@@ -25,7 +25,7 @@ import { createUserTransfer } from './features/users/transfer.ts';
 import { createWebhooksPart } from './features/webhooks/transfer.ts';
 import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
 
-export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'documentEnvironment'> {
+export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment'> {
   sql: Sql;
   transact: Transact;
   pool: pg.Pool;
@@ -41,7 +41,7 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'docume
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
   const { sql, transact, pool, databaseUrl, seal, passwords, registry, realms, baseUrl, now, newId } = deps;
-  const { denied, documentEnvironment } = deps;
+  const { denied, detoured, documentEnvironment } = deps;
   // In dependency order: what a part's objects name comes before them.
   const parts = [
     createSettingsPart({ baseUrl }),
@@ -67,6 +67,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     realms,
     documentEnvironment,
     denied,
+    detoured,
     now,
   });
   const exporter = createExport({ pool, parts, users, keys: sectionKeys });

@@ -31,6 +31,8 @@ export interface TransferDeps {
   documentEnvironment: Readonly<Record<string, string>>;
   /** Audits a refusal, as the admin surface does. */
   denied(denial: Denial): Promise<void>;
+  /** Hears why an import took the long way that nothing was wrong with: it cost time alone. */
+  detoured(because: unknown): void;
   now: () => Date;
 }
 
@@ -81,6 +83,7 @@ export function createTransfer({
   realms,
   documentEnvironment,
   denied,
+  detoured,
   now,
 }: TransferDeps) {
   const gate = createGate({ atOnce: AT_ONCE });
@@ -113,12 +116,15 @@ export function createTransfer({
     // A transaction must not wait for a slow peer.
     const held = await hold(body);
     try {
-      if (await goesStraight(request, held)) {
+      if (!(await goesStraight(request, held))) return await staged(request, held);
+      try {
+        return await straight(request, held);
+      } catch (error) {
         // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
-        const imported = await straight(request, held).catch(() => undefined);
-        if (imported) return imported;
+        const imported = await staged(request, held);
+        detoured(error);
+        return imported;
       }
-      return await staged(request, held);
     } finally {
       await held.release();
     }
