@@ -8,8 +8,8 @@ import {
   hash,
   hkdfSync,
   type KeyObject,
-  randomBytes,
 } from 'node:crypto';
+import { newSecret } from './tokens.ts';
 
 export interface TokenSeal {
   /** @returns a new token of 256 random bits, and the text that only this token opens, in this `context` */
@@ -44,7 +44,7 @@ export function createTokenSeal(keyring: readonly Buffer[], purpose: string): To
     );
   return {
     seal(plain, context) {
-      const token = randomBytes(32).toString('base64url');
+      const token = newSecret();
       const cipher = createCipheriv('aes-256-gcm', keyOf(newest.key, token, context), NONCE);
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
       const all = Buffer.concat([Buffer.from([VERSION]), newest.id, cipher.getAuthTag(), body]);

@@ -6,9 +6,12 @@ import { randomBytes } from './random.ts';
 
 export type TokenPrefix = 'svc_iat_' | 'svc_rat_' | 'svc_scim_' | 'svc_enr_' | 'svc_cs_' | 'svc_rt_' | 'svc_ac_';
 
+/** 256 random bits in base64url: what a cookie holds, and nobody guesses. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
 /** `svc_cs_<43 base64url characters><8 hex CRC-32>`; the checksum covers prefix and body. */
 export function newToken(prefix: TokenPrefix): string {
-  const body = prefix + randomBytes(32).toString('base64url');
+  const body = prefix + newSecret();
   return body + crc32(body).toString(16).padStart(8, '0');
 }
 

@@ -1,12 +1,11 @@
 // The admin surface: who asks → CSRF → permission in the realm of the path → that realm exists → the handler.
 // Deny by default: a route without a contract is refused. Specification 5; decisions "Admin authentication".
-import { randomBytes } from 'node:crypto';
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
 import { Problem } from '../contract/problem.ts';
-import { sameSecret } from '../crypto/tokens.ts';
+import { newSecret, sameSecret } from '../crypto/tokens.ts';
 import { byPrincipal, may, type Principal } from './principal.ts';
 import { problemOf, sendProblem } from './problems.ts';
 
@@ -147,7 +146,7 @@ function issueCsrf(request: FastifyRequest, reply: FastifyReply, baseUrl: string
 
 /** Sets a fresh CSRF cookie, also at sign-in, and gives its value. */
 export function setCsrf(reply: FastifyReply, baseUrl: string): string {
-  const token = randomBytes(32).toString('base64url');
+  const token = newSecret();
   void reply.setCookie(CSRF_COOKIE, token, {
     path: '/',
     sameSite: 'lax',

@@ -1,11 +1,10 @@
 // How a person gets an admin session, and how it ends. One answer to every failure, so that nothing can be enumerated.
 
-import { randomBytes } from 'node:crypto';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sha256 } from '../../crypto/tokens.ts';
+import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../http/attempts.ts';
@@ -104,7 +103,7 @@ export function createAdminSignIn({
       }
       attempts.giveBack(address);
       const { userId, username } = verdict;
-      const secret = randomBytes(32).toString('base64url');
+      const secret = newSecret();
       const at = now();
       await transact(async ({ sql: on, record }) => {
         const old = previous === undefined ? undefined : parseCookie(previous);

@@ -1,11 +1,10 @@
 // Owns: what is remembered of a person's sign-ins for scoring them: devices by a cookie, networks, failures; and the score.
 // Does not own: the points (score.ts), what an action leads to (features/sign-in).
 // Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
-import { randomBytes } from 'node:crypto';
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sha256 } from '../../crypto/tokens.ts';
+import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
@@ -98,7 +97,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     ): string | undefined {
       if (!policy.riskPolicyEnabled) return undefined;
       const at = now();
-      const device = request.cookies[DEVICE_COOKIE] || randomBytes(32).toString('base64url');
+      const device = request.cookies[DEVICE_COOKIE] || newSecret();
       const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
       store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
       store.remember(run, realm, userId, row(request.ip, true));

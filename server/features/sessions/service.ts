@@ -1,14 +1,13 @@
 // Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
 // Does not own: how somebody signs in (features/sign-in), tokens (ended with the session by the database's cascade).
 // Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
-import { randomBytes } from 'node:crypto';
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sha256 } from '../../crypto/tokens.ts';
+import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -154,7 +153,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       const policy = await policyOf(realm);
       const at = now();
       const remember = proof.rememberMe && policy.rememberMe;
-      const token = randomBytes(32).toString('base64url');
+      const token = newSecret();
       const row: store.SessionRow = {
         id: newId(),
         user_id: proof.user.id,
@@ -190,7 +189,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       id: string,
       proof: Pick<Proof, 'level' | 'methods'>,
     ): Promise<{ token: string; authenticatedAt: Date } | undefined> {
-      const token = randomBytes(32).toString('base64url');
+      const token = newSecret();
       const authenticatedAt = now();
       const to = { tokenHash: sha256(token), authenticatedAt, level: proof.level, methods: [...proof.methods] };
       return (await store.upgrade(tx.sql, realm, id, to)) ? { token, authenticatedAt } : undefined;

@@ -1,12 +1,11 @@
 // Owns: a sign-in under way: its state, the steps a person takes through the realm's flow, and the session at its end.
 // Does not own: the order of steps (engine.ts), the steps (features/authenticators), what an application asked for (authorize).
 // Implements: specification 1 (flows, adaptive authentication), 2.1, 2.3; decisions "Protocol paths".
-import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
-import { sameSecret, sha256 } from '../../crypto/tokens.ts';
+import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
@@ -173,7 +172,7 @@ export function createSignIns(deps: SignInDeps) {
       const nothingYet = !session && standing.do === 'ask';
       if (!(nothingYet && cookie.carry(reply, realm, state, expiresAt))) {
         if (!session) keepForStranger(request);
-        const token = randomBytes(32).toString('base64url');
+        const token = newSecret();
         await store.insert(sql, realm, sha256(token), state, now(), expiresAt);
         cookie.keep(reply, realm, token, expiresAt);
       }
@@ -246,7 +245,7 @@ export function createSignIns(deps: SignInDeps) {
       // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
       // this form, too: it ends a sign-in of its own.
       if ((await read(realm, held))?.state.done) {
-        const token = randomBytes(32).toString('base64url');
+        const token = newSecret();
         const own = { ...held, token, id: sha256(token) };
         return (await finish(reply, request, realm, policy, own, end, continuation)) ?? here;
       }
