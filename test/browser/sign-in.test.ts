@@ -243,4 +243,4 @@ test('pages are accessible in light and dark, whatever colour the realm chose', 
       expect(await page.evaluate(faults)).toEqual([]);
     }
   }
-}, 60_000);
+});

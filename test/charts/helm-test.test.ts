@@ -32,5 +32,5 @@ describe.skipIf(!assets.found)('helm test', () => {
       await server.stop();
     }
     expect((await ask(server.baseUrl, server.baseUrl)).code).toBe(1);
-  }, 60_000);
+  });
 });

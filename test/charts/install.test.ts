@@ -62,7 +62,7 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-chart-'));
     there = await startCluster({ controllers, crds: [path.join(import.meta.dirname, 'crds')] });
     for (const name of ['identity', 'team-a', 'team-b']) await kubectl(['apply', '-f', '-'], restricted(name));
-  }, 180_000);
+  });
   afterAll(async () => {
     await there?.stop();
     await rm(folder, { recursive: true, force: true });
@@ -109,7 +109,6 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
       for (const pod of pods)
         expect(await kubectl(['create', '--dry-run=server', '-f', '-'], stringify(pod))).toContain('created');
     },
-    60_000,
   );
 
   test('the namespace’s admission is awake: a Pod of the usual kind is refused', async () => {
@@ -210,36 +209,31 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     await helmMust('install', 'realmkeeper', copy, '-n', 'identity');
     expect(await key()).toEqual(before);
     await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
-  }, 180_000);
+  });
 
-  test.each(['production', 'one namespace'])(
-    'installs with the values %s, and its Pods are let in',
-    async (set) => {
-      const args = valueSets[set] ?? [];
-      await helmMust('install', 'realmkeeper', chart, '-n', 'identity', ...args);
-      await eventually(async () => {
-        const pods = await namesOf('pods');
-        for (const part of ['server', 'operator'])
-          expect(pods.some((name) => name.startsWith(`realmkeeper-${part}-`))).toBe(true);
-      });
-      const refused = await kubectl([
-        'get',
-        'events',
-        '-n',
-        'identity',
-        '--field-selector',
-        'reason=FailedCreate',
-        '-o',
-        'name',
-      ]);
-      expect(refused).toBe('');
-      await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
-      await eventually(async () => expect(await namesOf('pods')).toEqual([]));
-      for (const team of ['team-a', 'team-b'])
-        expect(await kubectl(['get', 'roles', '-n', team, '-o', 'name'])).toBe('');
-    },
-    90_000,
-  );
+  test.each(['production', 'one namespace'])('installs with the values %s, and its Pods are let in', async (set) => {
+    const args = valueSets[set] ?? [];
+    await helmMust('install', 'realmkeeper', chart, '-n', 'identity', ...args);
+    await eventually(async () => {
+      const pods = await namesOf('pods');
+      for (const part of ['server', 'operator'])
+        expect(pods.some((name) => name.startsWith(`realmkeeper-${part}-`))).toBe(true);
+    });
+    const refused = await kubectl([
+      'get',
+      'events',
+      '-n',
+      'identity',
+      '--field-selector',
+      'reason=FailedCreate',
+      '-o',
+      'name',
+    ]);
+    expect(refused).toBe('');
+    await helmMust('uninstall', 'realmkeeper', '-n', 'identity');
+    await eventually(async () => expect(await namesOf('pods')).toEqual([]));
+    for (const team of ['team-a', 'team-b']) expect(await kubectl(['get', 'roles', '-n', team, '-o', 'name'])).toBe('');
+  });
 
   test('a rendering that knows nothing of the generated key can’t replace it', async () => {
     const rendered = (await render()).filter(({ kind }) => kind === 'Secret').map((each) => stringify(each));
@@ -253,5 +247,5 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     const [pod] = objectsOf(await helmMust('get', 'hooks', 'tested', '-n', 'identity'));
     expect(await kubectl(['create', '--dry-run=server', '-f', '-'], stringify(pod))).toContain('created');
     await helmMust('uninstall', 'tested', '-n', 'identity');
-  }, 60_000);
+  });
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   operator = land.operatorLike('operator-identity', { args: ['--no-leader-elect', '--namespace', 'identity'] });
   await operator.start();
   await land.kubectl('create', 'namespace', 'identity');
-}, 120_000);
+});
 afterAll(async () => {
   await operator?.kill();
   await Promise.all([land?.stop(), first?.stop()]);
@@ -45,7 +45,7 @@ test('kubectl takes the manifests, the operator makes them Ready, and the export
   await writeFile(at('manifests.yaml'), stdout);
   await writeFile(at('secrets.yaml'), fillSecrets(await readFile(at('empty.tmpl'), 'utf8'), stdout));
   await land.kubectl('apply', '--server-side', '-f', at('manifests.yaml'), '-f', at('secrets.yaml'));
-  const wait = ['wait', '--for=condition=Ready', '--timeout=60s', '-n', 'identity', 'realmkeeper', '--all'];
+  const wait = ['wait', '--for=condition=Ready', '--timeout=120s', '-n', 'identity', 'realmkeeper', '--all'];
   await land.kubectl(...wait).catch(async (error: Error) => {
     throw new Error(`${error.message}\n${await operator.said()}`);
   });
@@ -53,4 +53,4 @@ test('kubectl takes the manifests, the operator makes them Ready, and the export
   await eventually(async () => expect(await exported(second)).toBe(await exported(first)));
   const diff = await land.cluster.kubectl(['diff', '--server-side', '-f', at('manifests.yaml')]);
   expect(diff).toMatchObject({ code: 0, stdout: '' });
-}, 180_000);
+});

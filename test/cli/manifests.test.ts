@@ -90,6 +90,6 @@ test('kept by the operator, every object becomes Ready, and the third server exp
       return ready?.status === 'True' ? [] : [`${kind} ${metadata.name}: ${ready?.message}`];
     });
     expect(unready).toEqual([]);
-  }, 60_000);
+  });
   expect(await configurationAt(third)).toEqual(await configurationAt(first));
-}, 120_000);
+});

@@ -133,7 +133,7 @@ test('migrate.js, then server.js: ready, hashing passwords with native code, and
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(said.text).not.toMatch(/EACCES|EROFS|warn/);
-}, 60_000);
+});
 
 test.each(['operator.js', 'realmctl.js'])('%s runs', async (file) => {
   const { said, ended } = inImage([file, '--help']);

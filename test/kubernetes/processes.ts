@@ -60,7 +60,7 @@ export interface DaemonOptions {
 
 /** Starts a program and waits until `ready` says so; throws with the end of its log where that never happens. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { name, command, args, env, log, guard, ready, timeout = 60_000 } = options;
+  const { name, command, args, env, log, guard, ready, timeout = 180_000 } = options;
   const file = await open(log, 'a');
   const child = spawn(command, args, { env, stdio: ['ignore', file.fd, file.fd] });
   guard.watch(child);

@@ -73,7 +73,7 @@ async function start(issuer?: Receiver) {
     clusterName: await clusterUid(options),
     log: () => undefined,
   });
-  await kubectl(['wait', '-n', realm, '--for=condition=Ready', '--timeout=30s', 'workloadidentity/job']);
+  await kubectl(['wait', '-n', realm, '--for=condition=Ready', '--timeout=120s', 'workloadidentity/job']);
   return {
     cluster,
     server,
@@ -124,7 +124,7 @@ describe.skipIf(!assets.found)('a ServiceAccount on a cluster that keeps its iss
   let world: World;
   beforeAll(async () => {
     world = await start();
-  }, 120_000);
+  });
   afterAll(() => world?.stop());
 
   test('trades its token for one of the realm', () => worksFor(world, world.cluster.server));
@@ -146,7 +146,7 @@ describe.skipIf(!assets.found)('a ServiceAccount on a cluster that keeps its iss
     answers.push(await answer(await exchange(good)));
     expect(answers[0]).toMatchObject([401, expect.anything(), expect.stringContaining('invalid_grant')]);
     for (const one of answers) expect(one).toEqual(answers[0]);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!assets.found)('a ServiceAccount on a cluster whose issuer is public', () => {
@@ -162,7 +162,7 @@ describe.skipIf(!assets.found)('a ServiceAccount on a cluster whose issuer is pu
       if (url !== '/.well-known/openid-configuration') return { status: 404 };
       return { body: JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }) };
     };
-  }, 120_000);
+  });
   afterAll(async () => {
     await world?.stop();
     await issuer?.stop();

@@ -31,7 +31,7 @@ describe.skipIf(!assets.found)('a server beside a cluster', () => {
         SVC_OPERATOR_AUDIENCE: AUDIENCE,
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await server?.stop();
     await cluster?.stop();

@@ -122,7 +122,7 @@ describe.skipIf(!assets.found)('while everything breaks', () => {
     await eventually(async () => {
       await land.apply(...declared.flatMap(manifestsOf));
       if (gone.length > 0) await land.kubectl('delete', '--wait=false', '--ignore-not-found', ...gone);
-    }, 60_000);
+    });
   }
   /** Somebody else changes what is live; the server may be away, and then they don't. */
   async function meddle(): Promise<void> {
@@ -198,7 +198,7 @@ describe.skipIf(!assets.found)('while everything breaks', () => {
   const revisions = async () => (await land.client.call(listRealms, { query: { limit: 1000 } })).body;
 
   test('what is live becomes what is declared, and then nothing is written any more', {
-    timeout: 400_000,
+    timeout: 900_000,
   }, async () => {
     onTestFailed(async () => console.error(`seed ${SEED}\n${await land.operator.said()}\n${await land.server.said()}`));
     for (let i = 0; i < REALMS; i += 1) create();
@@ -218,7 +218,7 @@ describe.skipIf(!assets.found)('while everything breaks', () => {
     }
     const began = Date.now();
     for (const realm of declared) {
-      await eventually(async () => expect(await live(realm.name), realm.name).toEqual(wanted(realm)), 90_000);
+      await eventually(async () => expect(await live(realm.name), realm.name).toEqual(wanted(realm)));
       await eventually(
         async () => expect(await secretHolds(realm), `${realm.name} ${realm.clientSecret}`).toBe(200),
         20_000,
@@ -229,15 +229,15 @@ describe.skipIf(!assets.found)('while everything breaks', () => {
       expect(known?.sort()).toEqual(['master', ...declared.map((r) => r.name)].sort());
       const objects = (await land.kubectl('get', 'realmkeeper', '-o', 'name')).trim().split('\n');
       expect(objects).toHaveLength(declared.flatMap(manifestsOf).filter((m) => m.kind !== 'Secret').length);
-    }, 90_000);
-    await land.kubectl('wait', 'realmkeeper', '--all', '--for=condition=Ready', '--timeout=60s');
+    });
+    await land.kubectl('wait', 'realmkeeper', '--all', '--for=condition=Ready', '--timeout=120s');
     console.log(`settled after ${Date.now() - began} ms; ${removed.length} realms deleted, ${made} things made`);
 
     await eventually(async () => {
       const before = [await versions(), await revisions()];
       await sleep(5_000);
       expect([await versions(), await revisions()]).toEqual(before);
-    }, 30_000);
+    });
     const said = await land.operator.said();
     expect(said).not.toMatch(/svc_cs_|unhandled|TypeError|at .*\.ts:\d+/i);
   });

@@ -41,7 +41,7 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
         expect(status.observedGeneration).toBe(metadata.generation);
       });
     }
-    await kubectl(['wait', '--for=condition=Ready', '--timeout=30s', ...names]);
+    await kubectl(['wait', '--for=condition=Ready', '--timeout=120s', ...names]);
   }
   const everything = () => ready('realm/demo', 'flow/demo-browser', 'webhook/demo-audit', 'workloadidentity/demo-ci');
   const condition = (name: string, type: string, field = 'message') =>
@@ -89,7 +89,7 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
       startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET } }),
     ]);
     operator = await startIt();
-  }, 120_000);
+  });
   afterAll(async () => {
     await operator?.stop();
     await server?.stop();
@@ -136,14 +136,14 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
   test('a change through the admin API is repaired within seconds', async () => {
     await everything();
     await server.admin.call(putSettings, { params, body: { accessTokenTtlSeconds: 30 } });
-    await eventually(async () => expect((await settings())?.accessTokenTtlSeconds).toBe(600), 8_000);
+    await eventually(async () => expect((await settings())?.accessTokenTtlSeconds).toBe(600));
   });
 
   test('under Report drift is said and left', async () => {
     await kubectl(['patch', 'realm', 'demo', '--type=merge', '-p', '{"spec":{"driftPolicy":"Report"}}']);
     await everything();
     await server.admin.call(putSettings, { params, body: { accessTokenTtlSeconds: 30 } });
-    await kubectl(['wait', '--for=condition=Drifted', '--timeout=8s', 'realm/demo']);
+    await kubectl(['wait', '--for=condition=Drifted', '--timeout=120s', 'realm/demo']);
     expect(await kubectl(['get', 'realm', 'demo', '-o', 'jsonpath={.status.lastPlan.changes}'])).toContain(
       'accessTokenTtlSeconds',
     );
@@ -171,7 +171,7 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
         body: new URLSearchParams({ grant_type: 'client_credentials' }),
       });
       expect(response.status).toBe(200);
-    }, 8_000);
+    });
     expect(lines.join('\n')).not.toContain(fresh);
   });
 
@@ -179,18 +179,18 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
     await kubectl(['apply', '-f', '-'], webhook('first', 'contested'));
     await ready('webhook/first');
     await kubectl(['apply', '-f', '-'], webhook('second', 'contested'));
-    await kubectl(['wait', '--for=condition=Stalled', '--timeout=10s', 'webhook/second']);
+    await kubectl(['wait', '--for=condition=Stalled', '--timeout=120s', 'webhook/second']);
     const first = resourceOf('Webhook', JSON.parse(await kubectl(['get', 'webhook', 'first', '-o', 'json'])));
     const options = { kubeconfig: cluster.kubeconfig, log: () => undefined };
     expect(await condition('webhook/second', 'Stalled')).toContain(managerOf(await clusterUid(options), first));
-    await kubectl(['delete', 'webhook', 'first', '--timeout=20s']);
+    await kubectl(['delete', 'webhook', 'first', '--timeout=120s']);
     await ready('webhook/second');
-    await kubectl(['delete', 'webhook', 'second', '--timeout=20s']);
+    await kubectl(['delete', 'webhook', 'second', '--timeout=120s']);
     expect((await webhooks()).map((hook) => hook.name)).toEqual(['demo-audit']);
   });
 
   test('what is deleted goes, what is made again comes back', async () => {
-    await kubectl(['delete', '-f', examples, '--timeout=30s']);
+    await kubectl(['delete', '-f', examples, '--timeout=120s']);
     expect(await webhooks()).toEqual([]);
     const { body: managers } = await server.admin.call(listManagers, { params });
     expect(managers).toEqual([]);
@@ -204,18 +204,13 @@ describe.skipIf(!assets.found)('the operator on a cluster', () => {
     await cluster.stopApiServer();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await cluster.startApiServer();
-    await kubectl([
-      'patch',
-      'realm',
-      'demo',
-      '--type=merge',
-      '-p',
-      '{"spec":{"settings":{"accessTokenTtlSeconds":450}}}',
-    ]);
-    await eventually(async () => expect((await settings())?.accessTokenTtlSeconds).toBe(450), 60_000);
+    // it is ready a moment before it tells again which kinds there are
+    const changed = '{"spec":{"settings":{"accessTokenTtlSeconds":450}}}';
+    await eventually(() => kubectl(['patch', 'realm', 'demo', '--type=merge', '-p', changed]));
+    await eventually(async () => expect((await settings())?.accessTokenTtlSeconds).toBe(450));
     await kubectl(['apply', '-f', examples]);
     await eventually(async () => expect((await settings())?.accessTokenTtlSeconds).toBe(600));
-  }, 120_000);
+  });
 
   test('what can’t be is refused by the API server itself, in words', async () => {
     expect(await refusal(['patch', 'realm', 'demo', '--type=merge', '-p', '{"spec":{"realm":"other"}}'])).toContain(

@@ -8,7 +8,6 @@ import { type Manifest, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const crds = path.resolve(import.meta.dirname, '../../crds');
-const patient = { timeout: 30_000 };
 
 const webhook = (name: string, more: object = {}) =>
   resource('Webhook', name, { realm: 'acme', url: 'https://receiver.example/', eventTypes: ['*'], ...more });
@@ -26,7 +25,7 @@ describe.skipIf(!assets.found)('the custom resource definitions', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster({ crds: [crds], controllers: [] });
-  }, 120_000);
+  });
   afterAll(() => cluster?.stop());
 
   const kubectl = (...args: string[]) => cluster.must(args);
@@ -64,7 +63,7 @@ describe.skipIf(!assets.found)('the custom resource definitions', () => {
     expect(stdout.trim().split('\n')).toHaveLength(4);
   });
 
-  test('take the examples, strictly validated, in one command', patient, async () => {
+  test('take the examples, strictly validated, in one command', async () => {
     const folder = path.join(crds, 'examples');
     const dry = await cluster.kubectl(['apply', '--dry-run=server', '--validate=strict', '-f', folder]);
     expect([dry.code, dry.stderr]).toEqual([0, '']);

@@ -81,7 +81,7 @@ describe.skipIf(!assets.found)('a dry run on the API server', () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster({ crds: [path.resolve(import.meta.dirname, '../../crds')], controllers: [] });
-  }, 120_000);
+  });
   afterAll(() => cluster?.stop());
 
   test.for(faults)('refuses %s', async ([, manifest, field, words]) => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { getSettings } from '../../server/contract/settings.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { landscape } from '../support/landscape.ts';
-import { eventually, type Manifest, resource } from '../support/operator.ts';
+import { atRest, eventually, type Manifest, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const examples = path.resolve(import.meta.dirname, '../../crds/examples');
@@ -28,7 +28,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
   const run = async (args: string[], manifest?: Manifest) =>
     land.cluster.kubectl(args, manifest && JSON.stringify(manifest));
   const serverSide = (manager: string, ...more: string[]) => ['--server-side', `--field-manager=${manager}`, ...more];
-  const ready = () => land.kubectl('wait', '--for=condition=Ready', '--timeout=30s', ...names);
+  const ready = () => land.kubectl('wait', '--for=condition=Ready', '--timeout=120s', ...names);
   const stored = async (name: string) =>
     Stored.parse(JSON.parse(await land.kubectl('get', name, '-o', 'json', '--show-managed-fields')));
   const versions = () => Promise.all(names.map(async (name) => (await stored(name)).metadata.resourceVersion));
@@ -57,7 +57,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
           JSON.stringify((await stored(name)).metadata.managedFields.filter((e) => e.manager === OPERATOR)),
         ).not.toMatch(/f:(spec|annotations|labels)/);
       }
-      const before = await versions();
+      const before = await atRest(versions);
       // without force: a field of somebody else's would be a conflict
       expect(await run(apply)).toMatchObject({ code: 0, stderr: '' });
       expect(await run(['diff', '-f', examples, ...serverSide(manager)])).toMatchObject({ code: 0, stdout: '' });
@@ -71,7 +71,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
     const apply = (settings: object) => run(['apply', '-f', '-', ...serverSide('argocd-controller')], realm(settings));
     const live = async () => (await land.client.call(getSettings, { params: { realm: 'acme' } })).body;
     expect((await apply({ accessTokenTtlSeconds: 77, displayName: 'Acme' })).code).toBe(0);
-    await land.kubectl('wait', '--for=condition=Ready', '--timeout=30s', 'realm/acme');
+    await land.kubectl('wait', '--for=condition=Ready', '--timeout=120s', 'realm/acme');
     expect((await live())?.accessTokenTtlSeconds).toBe(77);
     expect((await apply({ displayName: 'Acme' })).code).toBe(0);
     await eventually(async () => expect((await live())?.accessTokenTtlSeconds).not.toBe(77));
@@ -94,11 +94,11 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
   });
 
   test('kubectl apply by the client, with its annotation, sees no difference either', async () => {
-    await land.kubectl('delete', '-f', examples, '--timeout=30s');
+    await land.kubectl('delete', '-f', examples, '--timeout=120s');
     await land.kubectl('apply', '-f', examples);
     await ready();
+    const before = await atRest(versions);
     expect(await run(['diff', '-f', examples])).toMatchObject({ code: 0, stdout: '' });
-    const before = await versions();
     const again = await land.kubectl('apply', '-f', examples);
     expect(
       again
@@ -115,7 +115,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
     Object.assign(manifest.metadata, { finalizers: ['example.com/backup'] });
     const apply = () => run(['apply', '-f', '-', ...serverSide('argocd-controller')], manifest);
     expect((await apply()).code).toBe(0);
-    await land.kubectl('wait', '--for=condition=Ready', '--timeout=30s', 'realm/kept');
+    await land.kubectl('wait', '--for=condition=Ready', '--timeout=120s', 'realm/kept');
     expect(await apply()).toMatchObject({ code: 0 });
     expect((await stored('realm/kept')).metadata.finalizers.sort()).toEqual([
       'example.com/backup',
@@ -134,7 +134,7 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
   test('a status in Git is not taken for the operator’s', async () => {
     const manifest = { ...resource('Realm', 'exported', { realm: 'exported' }), status: { observedGeneration: 9 } };
     expect(await run(['apply', '-f', '-', ...serverSide('argocd-controller')], manifest)).toMatchObject({ code: 0 });
-    await land.kubectl('wait', '--for=condition=Ready', '--timeout=30s', 'realm/exported');
+    await land.kubectl('wait', '--for=condition=Ready', '--timeout=120s', 'realm/exported');
     expect(await land.kubectl('get', 'realm', 'exported', '-o', 'jsonpath={.status.observedGeneration}')).toBe('1');
   });
 
@@ -146,9 +146,9 @@ describe.skipIf(!assets.found)('a GitOps tool beside the operator', () => {
   ] as const)('an explicit null makes no difference under %s', async ([way, kept]) => {
     const manifest = resource('Realm', 'nulls', { realm: 'nulls', settings: { issuer: null, displayName: 'N' } });
     expect(await run(['apply', '-f', '-', way], manifest)).toMatchObject({ code: 0 });
-    await land.kubectl('wait', '--for=condition=Ready', '--timeout=30s', 'realm/nulls');
+    await land.kubectl('wait', '--for=condition=Ready', '--timeout=120s', 'realm/nulls');
     expect(JSON.parse(await land.kubectl('get', 'realm', 'nulls', '-o', 'json')).spec.settings).toEqual(kept);
     expect(await run(['diff', '-f', '-', way], manifest)).toMatchObject({ code: 0, stdout: '' });
-    await land.kubectl('delete', 'realm', 'nulls', '--timeout=30s');
+    await land.kubectl('delete', 'realm', 'nulls', '--timeout=120s');
   });
 });

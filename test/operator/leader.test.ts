@@ -21,10 +21,11 @@ describe.skipIf(!assets.found)('a leader', () => {
     await land.server.start();
     operators = await createOperators(land);
     relay = await startRelay(Number(new URL(land.cluster.server).port));
-  }, 180_000);
+  });
   afterEach(async () => {
     await Promise.all(operators.lives.map(({ program }) => program.kill()));
     relay.thaw();
+    await operators.forget();
   });
   afterAll(async () => {
     await land?.stop();
@@ -52,7 +53,6 @@ describe.skipIf(!assets.found)('a leader', () => {
         return `${file}.relay`;
       },
     });
-  /** The tests before have left a Lease behind whose time is not over. */
   const leads = async (life: Life) =>
     expect(await operators.leader(...operators.lives.filter((l) => l !== life))).toBe(life);
   async function standbyOf(leader: Life): Promise<Life> {
@@ -142,8 +142,8 @@ describe.skipIf(!assets.found)('a leader', () => {
     const leader = await operators.begin();
     await leads(leader);
     await land.kubectl('label', 'lease', 'realmkeeper-operator', '-n', 'operators', 'team=identity');
-    const { holderIdentity } = await operators.lease();
-    await sleep(LEASE_SECONDS * 1000);
+    const { holderIdentity, renewTime } = await operators.lease();
+    await eventually(async () => expect((await operators.lease()).renewTime).not.toBe(renewTime));
     const text = await land.kubectl('get', 'lease', 'realmkeeper-operator', '-n', 'operators', '-o', 'json');
     const { metadata, spec } = JSON.parse(text);
     expect([metadata.labels, spec.holderIdentity]).toEqual([{ team: 'identity' }, holderIdentity]);

@@ -59,7 +59,7 @@ describe.skipIf(!assets.found)('on a real API server', () => {
     behindRelay = `${cluster.kubeconfig}.relay`;
     const text = await readFile(cluster.kubeconfig, 'utf8');
     await writeFile(behindRelay, text.replace(cluster.server, `https://127.0.0.1:${relay.port}`));
-  }, 120_000);
+  });
   afterAll(async () => {
     await relay?.stop();
     await cluster?.stop();
@@ -80,7 +80,7 @@ describe.skipIf(!assets.found)('on a real API server', () => {
       ]),
     );
   }
-  const same = (seen: Map<string, string>) => eventually(async () => expect(seen).toEqual(await truth()), 60_000);
+  const same = (seen: Map<string, string>) => eventually(async () => expect(seen).toEqual(await truth()));
   let made = 0;
   /** One is made, one changed, one deleted. */
   async function change(): Promise<void> {
@@ -100,7 +100,7 @@ describe.skipIf(!assets.found)('on a real API server', () => {
     await cluster.startApiServer();
     await change();
     await same(seen);
-  }, 90_000);
+  });
 
   test('a connection that goes silent is given up, and what happened meanwhile is told, deletions too', async () => {
     const { watch, seen, lines } = follow(behindRelay, collection, { silenceMs: 2_000 });
@@ -110,11 +110,10 @@ describe.skipIf(!assets.found)('on a real API server', () => {
     relay.freeze();
     await change();
     await change();
-    await sleep(2_500);
+    await eventually(() => expect(lines.join('\n')).toContain('nothing was heard'));
     relay.thaw();
     await same(seen);
-    expect(lines.join('\n')).toContain('nothing was heard');
-  }, 90_000);
+  });
 
   test('a version that the API server no longer has (410) leads to a list, and nothing is lost', async () => {
     const { watch, seen, asked } = follow(behindRelay, collection, { silenceMs: 2_000 });
@@ -132,7 +131,7 @@ describe.skipIf(!assets.found)('on a real API server', () => {
     relay.thaw();
     await same(seen);
     expect(lists()).toBeGreaterThan(before);
-  }, 120_000);
+  });
 
   test('a kind whose CRD is deleted is empty, and is there again with its CRD', async () => {
     const crd = JSON.stringify({
@@ -154,13 +153,13 @@ describe.skipIf(!assets.found)('on a real API server', () => {
     await watch.start();
     await apply(crd);
     await apply(thing('first'));
-    await eventually(() => expect([...seen.keys()]).toEqual(['first']), 60_000);
-    await kubectl('delete', 'crd', 'things.test.dev', '--timeout=30s');
-    await eventually(() => expect([...seen.keys()]).toEqual([]), 60_000);
+    await eventually(() => expect([...seen.keys()]).toEqual(['first']));
+    await kubectl('delete', 'crd', 'things.test.dev', '--timeout=120s');
+    await eventually(() => expect([...seen.keys()]).toEqual([]));
     await apply(crd);
     await apply(thing('second'));
-    await eventually(() => expect([...seen.keys()]).toEqual(['second']), 60_000);
-  }, 120_000);
+    await eventually(() => expect([...seen.keys()]).toEqual(['second']));
+  });
 });
 
 describe('where something else answers in the API server’s place', () => {
@@ -272,9 +271,19 @@ describe('where something else answers in the API server’s place', () => {
     await eventually(() => expect([...seen.keys()]).toEqual(['a', 'b']));
   });
 
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  async function heap(): Promise<number> {
+    collect();
+    await sleep(50);
+    collect();
+    return process.memoryUsage().heapUsed;
+  }
+  /** What is garbage may need more than one collection to go; what is held never goes. */
+  const grewByLess = (than: number, before: number) =>
+    eventually(async () => expect((await heap()) - before, 'bytes more').toBeLessThan(than));
+
   test('thousands of watches that end leave nothing behind in memory', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
     const kubeconfig = await standIn((request, response) =>
       request.url?.includes('watch=true')
         ? send(event('MODIFIED', object('a', 6)))(request, response)
@@ -282,33 +291,26 @@ describe('where something else answers in the API server’s place', () => {
     );
     const { watch, asked } = follow(kubeconfig, '/things', { ...quick, silenceMs: 60_000 });
     await watch.start();
-    async function heapAfter(requests: number): Promise<number> {
-      const until = asked.length + requests;
-      while (asked.length < until) await sleep(20);
-      asked.splice(0, asked.length);
-      collect();
-      await sleep(50);
-      collect();
-      return process.memoryUsage().heapUsed;
+    async function watches(count: number): Promise<void> {
+      while (asked.length < count) await sleep(20);
+      asked.length = 0;
     }
-    const before = await heapAfter(500);
-    const after = await heapAfter(2_000);
-    expect(after - before, 'bytes more after 2,000 watches').toBeLessThan(1_000_000);
-  }, 120_000);
+    await watches(500);
+    const before = await heap();
+    await watches(2_000);
+    await grewByLess(1_000_000, before);
+  });
 
   test('thousands of requests under one permit leave nothing behind in memory', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
     const permit = { granted: () => true, signal: new AbortController().signal };
     const fetch = permittedFetch(permit, async () => new Response(null));
-    async function heapAfter(requests: number): Promise<number> {
-      for (let i = 0; i < requests; i += 1) await fetch('http://a.test', { signal: AbortSignal.timeout(1_000) });
+    async function requests(count: number): Promise<void> {
+      for (let i = 0; i < count; i += 1) await fetch('http://a.test', { signal: AbortSignal.timeout(1_000) });
       await sleep(1_100);
-      collect();
-      return process.memoryUsage().heapUsed;
     }
-    const before = await heapAfter(1_000);
-    const after = await heapAfter(10_000);
-    expect(after - before, 'bytes more after 10,000 requests').toBeLessThan(2_000_000);
-  }, 60_000);
+    await requests(1_000);
+    const before = await heap();
+    await requests(10_000);
+    await grewByLess(2_000_000, before);
+  });
 });

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
+import { freePort } from '../support/free-port.ts';
 import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
-import { freePort, startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 let folder: Folder;

@@ -42,15 +42,15 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
     await land.cluster.kubectl(['apply', '-f', '-'], rights.map((one) => stringify(one)).join('---\n'));
     await land.server.start();
     operator = land.operatorLike('operator-of-one', {
-      args: ['--watch-namespace', HOME, '--namespace', HOME, '--cluster-name', 'prod', '--lease-duration', '3'],
+      args: ['--watch-namespace', HOME, '--namespace', HOME, '--cluster-name', 'prod'],
       env: { KUBECONFIG: await land.cluster.user(USER) },
     });
     await operator.start();
-  }, 180_000);
+  });
   afterAll(() => land?.stop());
 
   const at = { namespace: HOME };
-  const ready = (name: string) => land.kubectl('wait', name, '-n', HOME, '--for=condition=Ready', '--timeout=30s');
+  const ready = (name: string) => land.kubectl('wait', name, '-n', HOME, '--for=condition=Ready', '--timeout=120s');
   const job = {
     clientId: 'job',
     tokenEndpointAuthMethod: 'client_secret_basic',
@@ -72,7 +72,7 @@ describe.skipIf(!assets.found)('an operator with rights in one namespace', () =>
     await ready('realm/shop');
     await ready('webhook/hook');
     expect(await land.kubectl('get', 'events', '-n', HOME, '-o', 'jsonpath={.items[*].reason}')).toContain('Applied');
-    await land.kubectl('delete', 'webhook/hook', '-n', HOME, '--timeout=30s');
+    await land.kubectl('delete', 'webhook/hook', '-n', HOME, '--timeout=120s');
     expect((await land.client.call(listWebhooks, { params: { realm: 'shop' } })).body).toEqual([]);
     const { body } = await land.client.call(getSettings, { params: { realm: 'shop' } });
     expect(body?.displayName).toBe('Shop');

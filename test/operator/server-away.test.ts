@@ -1,8 +1,8 @@
 // The server goes and comes back, is there late, or doesn't know the operator: it waits, says so, and goes on by itself.
-import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../../server/start.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   createFolder,
   eventually,
@@ -40,12 +40,7 @@ const stopServer = async () => {
 
 beforeAll(async () => {
   database = await createDatabase();
-  port = await new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const at = probe.address();
-      probe.close(() => resolve(at !== null && typeof at === 'object' ? at.port : 0));
-    });
-  });
+  port = await freePort();
   folder = await createFolder();
   await folder.write('realm.yaml', resource('Realm', 'acme', { realm: 'acme', settings: { displayName: 'One' } }));
 });

@@ -7,14 +7,14 @@ import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource } from '../support/operator.ts';
-import { createOperators, type Operators } from '../support/operators.ts';
+import { createOperators, type Life, type Operators } from '../support/operators.ts';
 
 const assets = await clusterAssets();
 const KILLS = Number(process.env.TAKEOVER_KILLS ?? 5);
 const RESOURCES = Number(process.env.TAKEOVER_RESOURCES ?? 24);
 const HOOKS = 3;
-/** A round takes seconds, and the longest part of it is the Lease. */
-const PATIENCE_MS = 120_000 + KILLS * 20_000;
+/** The longest part of a round is the Lease, and on a busy machine whatever starts. */
+const PATIENCE_MS = 240_000 + KILLS * 60_000;
 
 interface Declared {
   displayName: string;
@@ -30,7 +30,7 @@ describe.skipIf(!assets.found)('two operators', () => {
     await land.server.start();
     operators = await createOperators(land);
     await Promise.all([operators.begin(), operators.begin()]);
-  }, 180_000);
+  });
   afterAll(async () => {
     await land?.stop();
     await operators?.stop();
@@ -51,8 +51,9 @@ describe.skipIf(!assets.found)('two operators', () => {
   async function change(): Promise<void> {
     const touched: string[] = [];
     const going: string[] = [];
-    for (const [name, realm] of declared) {
-      if (Math.random() < 0.6) continue;
+    const one = Math.floor(Math.random() * declared.size);
+    for (const [n, [name, realm]] of [...declared].entries()) {
+      if (n !== one && Math.random() < 0.6) continue;
       touched.push(name);
       realm.displayName = `Name ${++made}`;
       const [first = ''] = realm.hooks.keys();
@@ -61,10 +62,16 @@ describe.skipIf(!assets.found)('two operators', () => {
       realm.hooks.set(`${name}-new-${++made}`, 'https://new.example/');
       for (const hook of realm.hooks.keys()) realm.hooks.set(hook, `https://host-${++made}.example/`);
     }
-    if (touched.length === 0) return;
     await apply(touched);
     await land.kubectl('delete', '--wait=false', ...going);
   }
+
+  /** Waits until it has begun with what it has to do. */
+  const works = ({ name }: Life) =>
+    eventually(async () => {
+      const writes = (await land.cluster.requests()).filter(({ resource }) => resource !== 'leases');
+      expect(writes.map(({ user }) => user)).toContain(name);
+    });
 
   /** Everything is Ready of its spec as it is now, and the server holds what is declared, once. */
   async function converged(): Promise<void> {
@@ -99,6 +106,8 @@ describe.skipIf(!assets.found)('two operators', () => {
       for (let kills = 1; kills <= KILLS; kills += 1) {
         const leader = await operators.leader();
         await change();
+        // every other one in any case
+        if (kills % 2 === 1) await works(leader);
         await sleep(Math.random() * 2_500);
         if (kills % 4 === 2) await land.server.kill();
         if (kills % 4 === 3) await land.cluster.stopApiServer();
@@ -110,12 +119,12 @@ describe.skipIf(!assets.found)('two operators', () => {
         takeovers.push(Math.round(performance.now() - killed));
         await operators.begin();
       }
-      await eventually(converged, 60_000 + RESOURCES * 500);
+      await eventually(converged, 100_000 + RESOURCES * 1_000);
       console.info(`takeovers after ms: ${takeovers.join(' ')}`);
       expect((await operators.lease()).leaseTransitions).toBeGreaterThanOrEqual(KILLS);
       const { server, cluster } = await operators.turns();
       for (const turns of [server, cluster]) {
-        expect(turns.length).toBeGreaterThan(KILLS / 2);
+        expect(turns.length).toBeGreaterThanOrEqual(Math.floor(KILLS / 2));
         expect(turns, 'somebody acted again after another had').toEqual([...new Set(turns)]);
       }
     },

@@ -45,7 +45,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       if (!found) throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
       return found;
     });
-  const deletes = (...names: string[]) => does(['delete', '--timeout=30s', ...names]);
+  const deletes = (...names: string[]) => does(['delete', '--timeout=120s', ...names]);
 
   const realm = (name: string, of: string, spec: object = {}) => resource('Realm', name, { realm: of, ...spec }, shop);
   const hook = (name: string, of: string, spec: object = {}) =>
@@ -133,11 +133,11 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       'realm/closed',
       'realm/open',
       '--for=condition=Ready',
-      '--timeout=60s',
+      '--timeout=120s',
     );
     const byHand = { name: 'by-hand', url: theirUrl, eventTypes: '*', enabled: true };
     await land.client.call(createWebhook, { params: { realm: 'open' }, body: byHand });
-  }, 180_000);
+  });
   afterAll(() => land?.stop());
 
   test('has no rights but those in shop', async () => {
@@ -348,7 +348,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
   test('forces nothing away from the realm’s own namespace', async () => {
     const spec = { realm: 'open', url: theirUrl, eventTypes: ['LOGIN_FAILURE'], enabled: false };
     await asAdministrator(resource('Webhook', 'audit', spec, home));
-    await land.kubectl('wait', '-n', 'identity', 'webhook/audit', '--for=condition=Ready', '--timeout=30s');
+    await land.kubectl('wait', '-n', 'identity', 'webhook/audit', '--for=condition=Ready', '--timeout=120s');
     await applies(hook('audit', 'open', { force: true }));
     const { message } = await says('Webhook', 'audit', 'ForceNotAllowed');
     // who stands in the way is told, what they declare is not

@@ -86,7 +86,7 @@ test('a busy port is named, and the password that was made before is shown all t
   expect(await started.ended).toBe(1);
   expect(text).toMatch(/Administrator of master: admin \/ \S{20,}/);
   expect(text).toContain(`Port ${busy} of 127.0.0.1 is in use`);
-}, 60_000);
+});
 
 test('the first start prints secrets that work; it stops at Ctrl-C without noise; the next start keeps all and prints none', async () => {
   const first = start({});
@@ -136,7 +136,7 @@ test('the first start prints secrets that work; it stops at Ctrl-C without noise
   expect([(await grant()).status, (await login()).status]).toEqual([200, 204]);
   second.stop();
   expect(await second.ended).toBe(0);
-}, 120_000);
+});
 
 test('stopped while it starts, it ends by itself and leaves nothing running', async () => {
   const started = start({});
@@ -148,7 +148,7 @@ test('stopped while it starts, it ends by itself and leaves nothing running', as
   expect(await next.until(LAST)).not.toContain('left behind');
   next.stop();
   expect(await next.ended).toBe(0);
-}, 60_000);
+});
 
 test('another master key than the data was written with is told at the start', async () => {
   const started = start({ SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });

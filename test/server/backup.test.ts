@@ -77,6 +77,6 @@ test('restored with its key a database signs with the same keys and honours toke
   );
   // a keyring that holds the old key, too, opens it
   await on('robbed', `${key(2)},${key(1)}`, async (address) => expect(await keysOf(address)).toEqual(before.keys));
-}, 120_000);
+});
 
 const realmsOf = async (address: string) => realms(address, '');

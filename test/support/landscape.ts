@@ -2,7 +2,6 @@
 // Does not own: the Kubernetes programs (test/kubernetes), a server in the test's process (server.ts).
 // Implements: tests of what outlives a crash: everything runs as users run it, and ends by SIGKILL.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -12,6 +11,7 @@ import { type Client, createClient } from '../../server/contract/client.ts';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
 import { type Daemon, startDaemon, startGuard } from '../kubernetes/processes.ts';
 import { createDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 import { eventually, type Manifest, OPERATOR_SECRET } from './operator.ts';
 import { MASTER_KEY } from './server.ts';
 
@@ -172,7 +172,7 @@ export function landscape(): Omit<Landscape, 'start' | 'stop'> {
   beforeAll(async () => {
     land = await startLandscape();
     await land.start();
-  }, 180_000);
+  });
   afterAll(() => land?.stop());
   return {
     get cluster() {
@@ -195,13 +195,4 @@ export function landscape(): Omit<Landscape, 'start' | 'stop'> {
     apply: (...manifests) => there().apply(...manifests),
     object: (...of) => there().object(...of),
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -20,8 +20,8 @@ import { startTestServer, type TestServer } from './server.ts';
 
 export const OPERATOR_SECRET = 'svc_cs_operator-of-the-tests-0123456789abcdef';
 export const CLUSTER = 'test';
-/** Long enough for a busy machine; a test that passes never waits for it. */
-const PATIENCE_MS = 25_000;
+/** Long enough for a machine that does ten other things; a test that passes never waits for it. */
+const PATIENCE_MS = 100_000;
 
 /** Tries until the check doesn't throw any more; throws what it threw last. */
 export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
@@ -33,6 +33,18 @@ export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PA
       await sleep(50);
     }
   }
+}
+
+/** Looks until it finds the same twice, `apartMs` from each other: what was under way has ended. Gives what it found. */
+export async function atRest<T>(look: () => Promise<T>, apartMs = 3_000): Promise<T> {
+  let before = await look();
+  return eventually(async () => {
+    await sleep(apartMs);
+    const [earlier, now] = [before, await look()];
+    before = now;
+    expect(now).toEqual(earlier);
+    return now;
+  });
 }
 
 export interface Manifest {

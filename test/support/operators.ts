@@ -6,7 +6,8 @@ import type { Landscape, Program } from './landscape.ts';
 import { eventually } from './operator.ts';
 import { type Recorder, startRecorder } from './relay.ts';
 
-export const LEASE_SECONDS = 3;
+/** A leader renews within two thirds of it, each try within one: no less than a machine may stand still for. */
+export const LEASE_SECONDS = 12;
 const GROUP = 'realmkeeper:operators';
 /** Leases and a Role for them are here. */
 const HOME = 'operators';
@@ -62,7 +63,7 @@ export async function createOperators(land: Landscape) {
   const lives: Life[] = [];
   let born = 0;
 
-  async function lease(): Promise<{ holderIdentity?: string; leaseTransitions?: number }> {
+  async function lease(): Promise<{ holderIdentity?: string; leaseTransitions?: number; renewTime?: string }> {
     const { stdout } = await land.cluster.kubectl(['get', 'lease', 'realmkeeper-operator', '-n', HOME, '-o', 'json']);
     return JSON.parse(stdout).spec;
   }
@@ -70,6 +71,8 @@ export async function createOperators(land: Landscape) {
   return {
     lives,
     lease,
+    /** Forgets who led: nobody may be there any more. The next need not wait for the end of their time. */
+    forget: () => land.kubectl('delete', 'lease', 'realmkeeper-operator', '-n', HOME, '--ignore-not-found'),
     /**
      * @param kubeconfig another way to the cluster than the straight one
      * @param election false: it acts whoever else does

@@ -1,7 +1,6 @@
 // Owns: a whole server for a test file: its own database, a random port of loopback, a signed-in administrator.
 // Does not own: the database (database.ts), browsers (chromium.ts).
 // Implements: tests at the level of use: HTTP against the real server, nothing of ours replaced.
-import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { type App, buildApp } from '../../server/app.ts';
 import { type Config, parseConfig } from '../../server/config.ts';
@@ -9,6 +8,7 @@ import { type Client, createClient } from '../../server/contract/client.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { openPool } from '../../server/db/sql.ts';
 import { createDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 
 export const ADMIN_PASSWORD = 'correct-horse-battery-staple';
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -111,13 +111,4 @@ async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
       return keep(await fetch(input, { ...init, headers }));
     },
   });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -182,7 +182,7 @@ test('with --wait it waits for a database that is still starting, and says so on
     const impatient = run();
     expect([await impatient.ended, impatient.said.text]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
     const patient = run('--wait', '60');
-    await vi.waitFor(() => expect(patient.said.text).toContain('Trying again for 60 s'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(patient.said.text).toContain('Trying again for 60 s'), { timeout: 100_000 });
     await new Promise<void>((resolve) => gate.listen(port, '127.0.0.1', resolve));
     expect([await patient.ended, patient.said.text]).toEqual([0, expect.stringMatching(/migrations applied/)]);
     expect(patient.said.text.match(/Trying again/g)).toHaveLength(1);

@@ -9,7 +9,7 @@ let admin: Importer;
 beforeAll(async () => {
   server = await startTestServer();
   admin = await importer(server);
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const webhook = { webhooks: [{ name: 'hook', url: 'https://a.example', eventTypes: '*' }] };

@@ -10,7 +10,7 @@ let admin: Importer;
 beforeAll(async () => {
   server = await startTestServer();
   admin = await importer(server);
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const webhook = (url = 'https://a.example') => ({ webhooks: [{ name: 'hook', url, eventTypes: '*' }] });

@@ -31,7 +31,7 @@ beforeAll(async () => {
      select 'acme', r.id, u.id, 'acme' from admin_role r, realm_user u
      where r.realm_id = 'acme' and r.name = 'keys' and u.realm_id = 'acme' and u.username = 'chief'`,
   );
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const holding = (...held: Permission[]) => administrator(server, { target: 'acme', permissions: held });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await passwords.stop();
   server = await startTestServer();
   admin = await importer(server);
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const USERS = 1500;

@@ -13,7 +13,7 @@ beforeAll(async () => {
     env: { SVC_VAR_CLIENT_SHOP_SECRET: SHOP_SECRET, SVC_VAR_WEBHOOK_HOOK_SECRET: 'hook-secret-of-20-chars' },
   });
   admin = await importer(server);
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const document = {

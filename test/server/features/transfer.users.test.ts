@@ -11,7 +11,7 @@ beforeAll(async () => {
   passwords = createPasswords({ threads: 1 });
   server = await startTestServer();
   admin = await importer(server);
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   await passwords?.stop();

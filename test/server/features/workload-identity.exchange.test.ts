@@ -50,7 +50,7 @@ beforeAll(async () => {
     body: { clientId: 'api', grantTypes: ['client_credentials'] },
   });
   await admin.call(createWorkloadIdentity, { params: { realm: 'acme' }, body: credential('main') });
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   await issuer.stop();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await server.admin.call(createRealm, { body: { realm: 'acme' } });
   await server.admin.call(createRealm, { body: { realm: 'other' } });
   for (const clientId of ['api', 'jobs']) await server.admin.call(createClient, { params, body: { clientId } });
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const input = (name: string, more: object = {}) => ({

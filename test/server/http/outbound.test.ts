@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOutbound, type Outbound, OutboundError, type OutboundOptions } from '../../../server/http/outbound.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { freePort } from '../../support/server.ts';
 
 const LIMITS = { timeoutMs: 2_000, maxBytes: 1_000 };
 let receiver: Receiver;
