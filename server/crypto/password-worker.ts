@@ -1,7 +1,7 @@
 // A worker thread of passwords.ts: hashes one password after another, away from the event loop and the libuv pool.
 // Each thread has a heap of its own, so it loads nothing that it can do without.
 import os from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 import type { Argon2Parameters } from './phc.ts';
 
@@ -12,11 +12,33 @@ try {
   // not permitted: then at the process's priority
 }
 
+/** `phc`: to be checked against; without it a hash is made. */
+export interface PasswordTask {
+  plain: string;
+  phc?: string;
+}
+
 const of: Argon2Parameters = workerData;
-parentPort?.on('message', ({ plain, phc }: { plain: string; phc?: string }) => {
+/** What is answered at once where more people wait: each answer wakes everybody else, and they find the caches empty. */
+const TOGETHER = 3;
+
+function answerTo({ plain, phc }: PasswordTask): object {
   try {
-    parentPort?.postMessage(phc === undefined ? { hash: hashPassword(plain, of) } : verifyPassword(phc, plain, of));
+    return phc === undefined ? { hash: hashPassword(plain, of) } : verifyPassword(phc, plain, of);
   } catch (error) {
-    parentPort?.postMessage({ failed: error instanceof Error ? error.message : 'unknown' });
+    return { failed: error instanceof Error ? error.message : 'unknown' };
   }
-});
+}
+
+if (parentPort) {
+  const port = parentPort;
+  const following = (): PasswordTask | undefined => receiveMessageOnPort(port)?.message;
+  port.on('message', (first: PasswordTask) => {
+    const answers: object[] = [];
+    for (let task: PasswordTask | undefined = first; task; task = following()) {
+      answers.push(answerTo(task));
+      if (answers.length === TOGETHER) break;
+    }
+    port.postMessage(answers);
+  });
+}

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import type { PasswordTask } from './password-worker.ts';
 import { type Argon2Parameters, phcOfNobody } from './phc.ts';
 
 export interface Passwords {
@@ -28,19 +29,22 @@ export interface PasswordOptions {
 }
 
 interface Task {
-  message: { plain: string; phc?: string };
-  resolve(answer: z.infer<typeof Answer>): void;
+  message: PasswordTask;
+  resolve(answer: Answer): void;
   reject(error: Error): void;
 }
 
-const Answer = z.union([
-  z.object({ hash: z.string() }),
-  z.object({ ok: z.boolean(), rehash: z.boolean() }),
-  z.object({ failed: z.string() }),
-]);
+const Answers = z.array(
+  z.union([
+    z.object({ hash: z.string() }),
+    z.object({ ok: z.boolean(), rehash: z.boolean() }),
+    z.object({ failed: z.string() }),
+  ]),
+);
+type Answer = z.infer<typeof Answers>[number];
 const RETRY_AFTER_SECONDS = 2;
-/** Tasks that a thread has at once: one that it computes, one that it goes on with. */
-const AHEAD = 2;
+/** Tasks that a thread has at once: it answers some together, and goes on with as many meanwhile. */
+const AHEAD = 6;
 
 export function createPasswords({
   threads = availableParallelism(),
@@ -59,16 +63,18 @@ export function createPasswords({
     const worker = new Worker(new URL(workerFile, import.meta.url), { workerData: parameters });
     worker.on('message', (message: unknown) => {
       const tasks = busy.get(worker) ?? [];
-      const task = tasks.shift();
+      const answers = Answers.parse(message);
+      const done = tasks.splice(0, answers.length);
       if (tasks.length === 0) {
         busy.delete(worker);
         // Waiting for work must not keep the process alive.
         worker.unref();
         idle.push(worker);
       }
-      const answer = Answer.parse(message);
-      if ('failed' in answer) task?.reject(new Error(`a password could not be hashed: ${answer.failed}`));
-      else task?.resolve(answer);
+      for (const [i, answer] of answers.entries()) {
+        if ('failed' in answer) done[i]?.reject(new Error(`a password could not be hashed: ${answer.failed}`));
+        else done[i]?.resolve(answer);
+      }
       next();
     });
     // A thread that died takes its tasks with it; the next task gets a new thread.
@@ -84,10 +90,16 @@ export function createPasswords({
     return worker;
   }
 
-  /** A thread that would have to wait for its next task when it has done this one. */
+  /** The thread with the least to do, unless all have their fill. */
   function withRoom(): Worker | undefined {
-    for (const [worker, tasks] of busy) if (tasks.length < AHEAD) return worker;
-    return undefined;
+    let found: Worker | undefined;
+    let least = AHEAD;
+    for (const [worker, { length }] of busy) {
+      if (length >= least) continue;
+      found = worker;
+      least = length;
+    }
+    return found;
   }
 
   function next(): void {
@@ -107,7 +119,7 @@ export function createPasswords({
     if (busy.size === 0) stopping?.();
   }
 
-  function run(message: Task['message']): Promise<z.infer<typeof Answer>> {
+  function run(message: Task['message']): Promise<Answer> {
     if (stopped) return Promise.reject(new Problem('unavailable', 'The server is stopping'));
     if (waiting.length >= most * waitingPerThread)
       return Promise.reject(

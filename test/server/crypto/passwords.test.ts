@@ -61,7 +61,7 @@ test.each([
 
 test('where too many wait, the next is sent away with a time to come back; the others are served', async () => {
   const busy = createPasswords({ threads: 1, waitingPerThread: 3, parameters: light });
-  const calls = Array.from({ length: 10 }, () => busy.hash('umbrella'));
+  const calls = Array.from({ length: 15 }, () => busy.hash('umbrella'));
   const outcomes = await Promise.allSettled(calls);
   const refused = outcomes.filter((o) => o.status === 'rejected').map((o): unknown => o.reason);
   expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(3);
@@ -70,6 +70,34 @@ test('where too many wait, the next is sent away with a time to come back; the o
     expect(problem).toBeInstanceOf(Problem);
     if (problem instanceof Problem) expect([problem.code, problem.retryAfterSeconds]).toEqual(['too-many-requests', 2]);
   }
+  await busy.stop();
+});
+
+test('where people wait, each gets the answer to their own password, whoever is answered together', async () => {
+  const busy = createPasswords({ threads: 2, parameters: light });
+  const right = await busy.hash('umbrella');
+  const typed = Array.from({ length: 25 }, (_, i) => (i % 3 === 0 ? 'umbrella' : `umbrella ${i}`));
+  const verdicts = await Promise.all(typed.map((plain) => busy.verify(right, plain)));
+  expect(verdicts.map(({ ok }) => ok)).toEqual(typed.map((plain) => plain === 'umbrella'));
+  const made = await Promise.all(typed.map((plain) => busy.hash(plain)));
+  const held = await Promise.all(made.map((phc, i) => busy.verify(phc, typed[i] ?? '')));
+  expect(held.every(({ ok }) => ok)).toBe(true);
+  await busy.stop();
+});
+
+test('who comes while a few are being answered waits for those at most, not for all who came after', async () => {
+  const busy = createPasswords({ threads: 1, parameters: light });
+  const answered: number[] = [];
+  let coming = 30;
+  // Each answer brings another person, so that somebody always waits.
+  const person = async (n: number): Promise<void> => {
+    await busy.hash('umbrella');
+    answered.push(n);
+    if (coming > 0) await person(1000 + coming--);
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, n) => person(n)));
+  expect(answered.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(answered).toHaveLength(38);
   await busy.stop();
 });
 
