@@ -49,7 +49,7 @@ export async function startReceiver({ names = [] }: { names?: string[] } = {}): 
       const one = { method, url, headers, raw: Buffer.concat(chunks), at: performance.now() };
       received.push(one);
       const { status = 200, headers: more = {}, body = '', afterMs = 0 } = receiver.answer(one);
-      setTimeout(() => response.writeHead(status, more).end(body), afterMs);
+      setTimeout(() => response.writeHead(status, more).end(body), afterMs).unref();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

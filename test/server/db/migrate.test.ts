@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../../server/db/migrate.ts';
 import { connected } from '../../support/cluster.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -164,10 +165,7 @@ test('with --wait it waits for a database that is still starting, and says so on
     for (const each of [socket, onward]) each.on('error', () => socket.destroy());
     socket.pipe(onward).pipe(socket);
   });
-  const port = await new Promise<number>((resolve) => {
-    gate.listen(0, '127.0.0.1', () => resolve(Number(Object(gate.address()).port)));
-  });
-  await new Promise((closed) => gate.close(closed));
+  const port = await freePort();
   real.port = String(port);
   real.hostname = '127.0.0.1';
   const run = (...args: string[]) => {

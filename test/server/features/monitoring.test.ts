@@ -119,13 +119,10 @@ test('without its database the server is alive, but not ready; with it again, it
   const cut = () => onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
   const until = (at: string, status: number, meanwhile: () => Promise<unknown> = async () => {}) =>
     expect
-      .poll(
-        async () => {
-          await meanwhile();
-          return (await get(at, alone)).status;
-        },
-        { timeout: 10_000, interval: 100 },
-      )
+      .poll(async () => {
+        await meanwhile();
+        return (await get(at, alone)).status;
+      })
       .toBe(status);
   try {
     await admit(false);

@@ -87,12 +87,17 @@ async function growth(work: () => Promise<void>): Promise<number> {
 
 test('2,000 clients and 50,000 users go in and out with flat memory, and the event loop stays free', async () => {
   const { body, size } = stream();
+  // by what this thread has worked: how long others kept it waiting says nothing of it
+  const worked = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
   let longest = 0;
-  const began = performance.now();
+  const began = worked();
   let last = began;
   const watch = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    longest = Math.max(longest, worked() - last);
+    last = worked();
   }, 5);
   const imported = await growth(async () => {
     const response = await admin.fetch('/admin/realms/big/import', {
@@ -118,9 +123,9 @@ test('2,000 clients and 50,000 users go in and out with flat memory, and the eve
     expect(bytes).toBeGreaterThan(size());
   });
   clearInterval(watch);
-  const took = performance.now() - began;
+  const took = worked() - began;
   console.info(
-    `document ${(size() / 2 ** 20).toFixed(1)} MiB; growth: import ${(imported / size()).toFixed(2)}, export ${(exported / size()).toFixed(2)} of it; longest turn ${longest.toFixed(0)} ms`,
+    `document ${(size() / 2 ** 20).toFixed(1)} MiB; growth: import ${(imported / size()).toFixed(2)}, export ${(exported / size()).toFixed(2)} of it; longest turn ${longest.toFixed(0)} ms of ${took.toFixed(0)}`,
   );
   expect(longest).toBeLessThan(took / 5);
   expect(imported / size()).toBeLessThan(4);

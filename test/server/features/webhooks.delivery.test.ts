@@ -4,12 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bySystem } from '../../../server/contract/events.ts';
 import type { Delivery, WebhookInput } from '../../../server/contract/webhooks.ts';
+import { DELIVERY_JOB } from '../../../server/features/webhooks/delivery.ts';
 import { connected } from '../../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Deliveries, spawnDeliveries, startDeliveries } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 const SECRET = 'a-secret-of-the-receiver';
+/** An answer that no test waits for. */
+const NEVER_MS = 600_000;
 let receiver: Receiver;
 let database: TestDatabase;
 const running: Deliveries[] = [];
@@ -46,7 +49,7 @@ const subscribe = (deliveries: Deliveries, input: Partial<WebhookInput> = {}, re
     secret: SECRET,
     ...input,
   });
-const until = async <T>(what: () => T | undefined | Promise<T | undefined>, ms = 15_000): Promise<T> => {
+const until = async <T>(what: () => T | undefined | Promise<T | undefined>, ms = 100_000): Promise<T> => {
   const end = Date.now() + ms;
   for (;;) {
     const found = await what();
@@ -178,7 +181,6 @@ describe('a delivery', () => {
     const webhook = await subscribe(deliveries);
     receiver.answer = () => ({ status: receiver.received.length < 2 ? 500 : 200 });
     await deliveries.happen(1);
-    await settled(deliveries, webhook, 'retrying');
     await settled(deliveries, webhook, 'succeeded');
     const [first, second] = receiver.received;
     expect(second!.at - first!.at).toBeGreaterThan(1_500);
@@ -222,7 +224,7 @@ describe('who gets a delivery', () => {
   });
 
   test('nobody, once the subscription is gone or disabled', async () => {
-    const deliveries = await started({ retryDelaysSeconds: [1, 1] });
+    const deliveries = await started({ retryDelaysSeconds: [3_600] });
     const gone = await subscribe(deliveries, { name: 'gone' });
     const off = await subscribe(deliveries, { name: 'off' });
     receiver.answer = () => ({ status: 500 });
@@ -233,16 +235,20 @@ describe('who gets a delivery', () => {
     const { id, realmId, createdAt, secretSet, secret, ...fields } = off;
     await deliveries.webhooks.update(bySystem, 'acme', off.id, { ...fields, enabled: false }, () => {});
     receiver.received.length = 0;
+    const { sql } = deliveries;
+    await sql`update pgboss.job set start_after = now() where name = ${DELIVERY_JOB}`;
     expect(await settled(deliveries, off, 'dead')).toMatchObject({ error: 'the webhook is disabled' });
+    const waiting = () => sql`select from pgboss.job where name = ${DELIVERY_JOB} and state < 'completed'`;
+    await until(async () => (await waiting()).length === 0 || undefined);
     // nobody is to be woken for what somebody switched off
     expect(deliveries.givenUp).toEqual([]);
     expect(receiver.received).toEqual([]);
   });
 
   test('a receiver that hangs does not hold up the others', async () => {
-    const deliveries = await started();
+    const deliveries = await started({ timeoutMs: NEVER_MS });
     const slow = await subscribe(deliveries, { name: 'slow', url: `${receiver.url}/slow` });
-    receiver.answer = ({ url }) => ({ afterMs: url === '/slow' ? 9_000 : 0 });
+    receiver.answer = ({ url }) => ({ afterMs: url === '/slow' ? NEVER_MS : 0 });
     const received = (url: string) => receiver.received.filter((r) => r.url === url).length;
     for (let n = 0; n < 15; n += 1) await deliveries.happen(n);
     await until(() => received('/slow') === 2 || undefined);
@@ -255,8 +261,8 @@ describe('who gets a delivery', () => {
   });
 
   test('a realm with many receivers that hang does not hold up another realm, nor all of its own', async () => {
-    const deliveries = await started();
-    receiver.answer = ({ url }) => ({ afterMs: url.startsWith('/slow') ? 9_000 : 0 });
+    const deliveries = await started({ timeoutMs: NEVER_MS });
+    receiver.answer = ({ url }) => ({ afterMs: url.startsWith('/slow') ? NEVER_MS : 0 });
     const received = (start: string) => receiver.received.filter((r) => r.url.startsWith(start)).length;
     for (let n = 0; n < 30; n += 1)
       await subscribe(deliveries, { name: `slow-${n}`, url: `${receiver.url}/slow-${n}` });
@@ -287,10 +293,10 @@ describe('a process that is killed', () => {
     const webhook = await subscribe(first);
     await first.stop();
     running.length = 0;
-    const child = spawnDeliveries({ url: database.url, outbound: reach(), expireSeconds: 2 }, { count: 20, die: true });
+    const child = spawnDeliveries({ url: database.url, outbound: reach(), expireSeconds: 5 }, { count: 20, die: true });
     const [, signal] = await once(child, 'exit');
     expect(signal).toBe('SIGKILL');
-    const deliveries = await started({ expireSeconds: 2 });
+    const deliveries = await started({ expireSeconds: 5 });
     const numbers = () => new Set(receiver.received.map((r) => JSON.parse(r.raw.toString()).data.n));
     await until(() => numbers().size === 20 || undefined);
     await until(async () => {
@@ -304,12 +310,12 @@ describe('a process that is killed', () => {
     const webhook = await subscribe(first);
     await first.stop();
     running.length = 0;
-    receiver.answer = () => ({ afterMs: receiver.received.length === 1 ? 60_000 : 0 });
-    const child = spawnDeliveries({ url: database.url, outbound: reach(), expireSeconds: 2 }, { count: 1, die: false });
+    receiver.answer = () => ({ afterMs: receiver.received.length === 1 ? NEVER_MS : 0 });
+    const child = spawnDeliveries({ url: database.url, outbound: reach(), expireSeconds: 5 }, { count: 1, die: false });
     await until(() => receiver.received.length === 1 || undefined);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const deliveries = await started({ expireSeconds: 2 });
+    const deliveries = await started({ expireSeconds: 5 });
     const delivery = await settled(deliveries, webhook, 'succeeded');
     expect(receiver.received.map((r) => r.headers['x-svc-delivery'])).toEqual([delivery.id, delivery.id]);
   });

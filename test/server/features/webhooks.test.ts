@@ -129,12 +129,9 @@ describe('a subscription', () => {
 
 describe('its deliveries', () => {
   const until = async (id: string, status: string) => {
-    for (let i = 0; i < 500; i += 1) {
-      const [latest] = (await server.admin.call(api.listDeliveries, at(id))).body!;
-      if (latest?.status === status) return latest;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`no delivery became ${status}`);
+    const latest = async () => (await server.admin.call(api.listDeliveries, at(id))).body?.[0];
+    await expect.poll(latest).toMatchObject({ status });
+    return latest();
   };
 
   test('of ADMIN_WRITE are all administrative changes, each by its own name', async () => {

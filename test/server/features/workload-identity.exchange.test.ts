@@ -132,11 +132,11 @@ describe('a token that holds', () => {
   });
 
   test.each([
-    ['an audience in a list', { aud: ['else', AUDIENCE] }],
-    ['a not-before within the skew', { nbf: seconds() + 50 }],
-    ['an end within the skew', { iat: seconds() - 600, exp: seconds() - 50 }],
-    ['a life of a day', { iat: seconds() - 10, exp: seconds() - 10 + 86_400 }],
-  ])('may have %s', async (_, claims) => expect((await exchange(await token(claims))).status).toBe(200));
+    ['an audience in a list', () => ({ aud: ['else', AUDIENCE] })],
+    ['a not-before within the skew', () => ({ nbf: seconds() + 50 })],
+    ['an end within the skew', () => ({ iat: seconds() - 600, exp: seconds() - 40 })],
+    ['a life of a day', () => ({ iat: seconds() - 10, exp: seconds() - 10 + 86_400 })],
+  ])('may have %s', async (_, claims) => expect((await exchange(await token(claims()))).status).toBe(200));
 
   test('gets what it asks for of the credential’s scopes, and no more', async () => {
     const scopeOf = async (scope: string) => Object(await (await exchange(await token(), { scope })).json()).scope;
@@ -218,8 +218,8 @@ describe('an exchange that fails', () => {
     'an end in the past': () => token({ iat: seconds() - 600, exp: seconds() - 61 }),
     'no end': () => token({ exp: undefined }),
     'no iat': () => token({ iat: undefined }),
-    'an iat in the future': () => token({ iat: seconds() + 90, exp: seconds() + 600 }),
-    'an nbf in the future': () => token({ nbf: seconds() + 90 }),
+    'an iat in the future': () => token({ iat: seconds() + 300, exp: seconds() + 600 }),
+    'an nbf in the future': () => token({ nbf: seconds() + 300 }),
     'an nbf that is text': () => token({ nbf: 'now' }),
     'a life longer than a day': () => token({ exp: seconds() + 86_401 }),
     'a disabled credential': () => token(at('/disabled')),

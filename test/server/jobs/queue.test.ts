@@ -29,7 +29,7 @@ async function started(...jobs: Job[]): Promise<Queue> {
   await queue.start();
   return queue;
 }
-const until = async (holds: () => boolean, ms = 25_000) => {
+const until = async (holds: () => boolean, ms = 100_000) => {
   const end = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > end) throw new Error('it did not happen in time');
@@ -126,6 +126,7 @@ describe('a job', () => {
     await queue.enqueue(sqlOver(pool), 'count', [{ n: 100 }, { n: 101 }, { n: 102 }]);
     await until(() => seen.length === 3);
     expect(seen.toSorted()).toEqual([100, 101, 102]);
+    await until(() => slow === 2);
     release.resolve();
     await until(() => seen.length === 23);
     expect(most).toBe(2);
