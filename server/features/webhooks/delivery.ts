@@ -52,6 +52,8 @@ export interface DeliveryDeps {
   now(): Date;
   enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
   retryDelaysSeconds?: readonly number[];
+  /** What a receiver has to answer in. */
+  timeoutMs?: number;
   /** 0 to 1, for the jitter. */
   random?(): number;
   /** Told of each delivery that its receiver never took. */
@@ -65,6 +67,7 @@ export function deliveryJob({
   now,
   enqueue,
   retryDelaysSeconds = RETRY_DELAYS,
+  timeoutMs = TIMEOUT_MS,
   random = Math.random,
   gaveUp,
 }: DeliveryDeps): Job {
@@ -83,7 +86,7 @@ export function deliveryJob({
         method: 'POST',
         headers,
         body,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
         maxBytes: MAX_ANSWER_BYTES,
         excess: 'cut',
       });

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { unknownName } from '../../../server/contract/problem.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   admin = await importer(server);
   await admin.apply('acme', { users: [{ username: 'taken', email: 'taken@acme.example' }] });
   // Its rows are thrown away behind its answer.
-  await expect.poll(async () => (await state())[0].staged).toBe(0);
+  await vi.waitUntil(async () => (await state())[0].staged === 0, { timeout: 100_000 });
 });
 afterAll(() => server?.stop());
 
