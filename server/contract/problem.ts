@@ -29,7 +29,7 @@ export const problems = {
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
-  unavailable: { status: 503, title: 'The database is away; try again shortly' },
+  unavailable: { status: 503, title: 'The database is away or too busy; try again shortly' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof problems;

@@ -1,12 +1,16 @@
 // Hears of configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
 // It holds one connection of its own and says when it may have missed something. Design "Cache invalidation".
 import pg from 'pg';
+import { endDeaf, KEEP_ALIVE } from './silence.ts';
 
 export interface Changes {
   stop(): Promise<void>;
 }
 
 const RETRY_MS = 1_000;
+const CONNECT_MS = 5_000;
+/** Caches trust their values for ten seconds without a sign of change: a deaf connection costs no more than that. */
+const SILENT_MS = 10_000;
 
 /**
  * Calls `changed(realm)` for each notification, and `changed(undefined)` when the connection was lost and is back:
@@ -16,23 +20,31 @@ export async function listenForChanges({
   url,
   changed,
   log,
+  silentMs = SILENT_MS,
 }: {
   url: string;
   changed(realm: string | undefined): void;
   log(message: string): void;
+  silentMs?: number;
 }): Promise<Changes> {
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ connectionString: url, application_name: 'realmkeeper-changes', keepAlive: true });
+    const next = new pg.Client({
+      connectionString: url,
+      application_name: 'realmkeeper-changes',
+      connectionTimeoutMillis: CONNECT_MS,
+      ...KEEP_ALIVE,
+    });
     next.on('notification', ({ payload }) => changed(payload));
     next.on('error', () => {});
     next.on('end', () => {
       if (client === next && !stopped) again();
     });
     await next.connect();
+    endDeaf(next, silentMs);
     await next.query('listen realm_changed');
     if (stopped) return next.end();
     client = next;

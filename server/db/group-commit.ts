@@ -57,7 +57,7 @@ export function createGroupCommit<Ask, Told>({
   async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
     try {
       const asks = group.map(({ ask }) => ask);
-      const told = await transact(async (tx) => {
+      const told = await transact(undefined, async (tx) => {
         const each = await work(tx, asks);
         // It may have locked rows and nothing else, which isn't worth a commit.
         if (each.every((one) => one === undefined)) throw new Nothing();

@@ -3,6 +3,7 @@
 // Design: "db/" in README, dependencies C (a prepared statement is the fastest form of pg).
 import pg from 'pg';
 import { queryOf } from './batch.ts';
+import { endSilent, KEEP_ALIVE } from './silence.ts';
 import { statement } from './statement.ts';
 
 export { Fragment, fragment } from './statement.ts';
@@ -25,20 +26,27 @@ const INT8 = 20;
 // Our int8 columns are counts and revisions, far below 2^53; as text they would compare wrongly.
 pg.types.setTypeParser(INT8, Number);
 
-/**
- * Opens the request path's pool. `statement_timeout` bounds what one bad query can hold; `lost` hears of connections that
- * broke while nobody used them.
- */
-export function openPool(
-  url: string,
-  { max = 10, lost = () => {} }: { max?: number; lost?: (error: Error) => void } = {},
-): pg.Pool {
+export interface PoolOptions {
+  max?: number;
+  /** Hears of connections that broke while nobody used them. */
+  lost?: (error: Error) => void;
+  /** Of one statement: bounds what one bad query can hold, and how long a silent peer is believed to be at work. */
+  longestMs?: number;
+}
+
+/** Whose row is locked for longer is told to come back (503): by then nobody waits for the answer. */
+const LOCK_MS = 10_000;
+
+/** Opens the request path's pool. */
+export function openPool(url: string, { max = 10, lost = () => {}, longestMs = 30_000 }: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: 30_000,
+    statement_timeout: longestMs,
+    lock_timeout: LOCK_MS,
+    ...KEEP_ALIVE,
     application_name: 'realmkeeper',
     // statements that are asked for at once share a trip
     pipeline: true,
@@ -47,5 +55,6 @@ export function openPool(
   // The pool doesn't listen to a client that it has lent out, and an error that nobody hears ends the process. Whoever
   // holds the client is told by the next statement.
   pool.on('connect', (client) => client.on('error', () => {}));
+  endSilent(pool, longestMs);
   return pool;
 }

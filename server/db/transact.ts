@@ -5,6 +5,8 @@ import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
 import { runBatch } from './batch.ts';
 import { type CopyIn, copyOver } from './copy.ts';
+import { createLanes } from './lanes.ts';
+import { allowSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -17,8 +19,18 @@ export interface Tx {
   /** Rows in bulk, once something else was asked; until they are all there nothing else can be. */
   copy(target: string): Promise<CopyIn>;
 }
-/** `bookkeeping`: `work` may write rows that are no state (the import's staging area) and record nothing. */
-export type Transact = <T>(work: (tx: Tx) => Promise<T>, options?: { bookkeeping?: boolean }) => Promise<T>;
+export interface TransactionOptions {
+  /** `work` may write rows that are no state (the import's staging area) and record nothing. */
+  bookkeeping?: boolean;
+  /** For what takes longer than a request's statement may: what each may take, waiting for locks included. */
+  longestMs?: number;
+}
+/** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
+export type Transact = <T>(
+  realm: string | undefined,
+  work: (tx: Tx) => Promise<T>,
+  options?: TransactionOptions,
+) => Promise<T>;
 
 /** Writes what others hear of events, in the transaction that they are of. */
 export interface Outbox {
@@ -52,16 +64,21 @@ export interface TransactOptions {
 }
 
 /**
- * `transact(work)`: commits what `work` wrote with its events, or nothing. A configuration event raises its realm's
+ * `transact(realm, work)`: commits what `work` wrote with its events, or nothing. A configuration event raises its realm's
  * revision once and tells other replicas by NOTIFY. Deadlocks and serialization failures are tried again, so `work`
  * must be repeatable: no side effect but through `sql` and `record`.
  */
 export function createTransact({ pool, outbox, committed, strict }: TransactOptions): Transact {
   /** Whether there was a webhook when it was last looked; no is checked where it is relied on. */
   let subscribers = true;
+  const lanes = createLanes({ most: pool.options.max });
 
-  async function attempt<T>(work: (tx: Tx) => Promise<T>, bookkeeping: boolean): Promise<T> {
+  async function attempt<T>(
+    work: (tx: Tx) => Promise<T>,
+    { bookkeeping = false, longestMs }: TransactionOptions,
+  ): Promise<T> {
     const client = await pool.connect();
+    const endSilence = longestMs === undefined ? () => {} : allowSilence(client, longestMs);
     let broken: Error | undefined;
     let begun = false;
     // A subscription that is made after this look is made beside this transaction, and may miss its events.
@@ -69,6 +86,7 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
     /** The transaction begins in the same message as its first statement: a round trip less. */
     const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
       const wanted = statement(strings, ...values);
+      if (!begun && longestMs !== undefined) await begin([patience(longestMs)]);
       const [rows = []] = await (begun ? runBatch(client, [wanted]) : begin([wanted]));
       return rows as Row[];
     };
@@ -121,20 +139,37 @@ export function createTransact({ pool, outbox, committed, strict }: TransactOpti
       }
       throw error;
     } finally {
+      endSilence();
       client.release(broken);
     }
   }
 
-  return async (work, { bookkeeping = false } = {}) => {
+  async function attempts<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(work, bookkeeping);
+        return await attempt(work, options);
       } catch (error) {
         if (tries === TRIES || !(error instanceof Heard || AGAIN.has(codeOf(error)))) throw error;
       }
     }
+  }
+
+  return async (realm, work, options = {}) => {
+    if (realm === undefined) return attempts(work, options);
+    // No promise where there is room, which is nearly always.
+    const turn = lanes.enter(realm);
+    if (turn) await turn;
+    try {
+      return await attempts(work, options);
+    } finally {
+      lanes.leave(realm);
+    }
   };
 }
+
+/** Locks are waited for as long: whoever takes its time holds them itself. */
+const patience = (longestMs: number): Statement => statement`
+  select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true)`;
 
 /** There is a webhook after all, so the transaction goes the longer way. */
 class Heard extends Error {}

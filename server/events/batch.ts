@@ -21,7 +21,7 @@ export function createEventBatch({
   let writing: Promise<void> | undefined;
 
   const put = (events: readonly DomainEvent[]) =>
-    transact(async ({ record }) => {
+    transact(undefined, async ({ record }) => {
       for (const event of events) record(event);
     });
 

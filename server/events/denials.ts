@@ -19,7 +19,7 @@ export const createDenials =
   ({ transact, realmExists }: { transact: Transact; realmExists(realm: string): Promise<boolean> }) =>
   async ({ realm, home, by, permission, method, path }: Denial): Promise<void> => {
     const known = (await realmExists(realm)) ? realm : (home ?? 'master');
-    await transact(async ({ record }) =>
+    await transact(known, async ({ record }) =>
       record({
         type: 'ACCESS_DENIED',
         realm: known,

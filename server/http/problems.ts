@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
+import { CROWDED } from '../db/lanes.ts';
 import { codeOf } from '../db/transact.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
@@ -22,6 +23,10 @@ const AWAY = new Set([
   '53300',
   '53100',
   '53200',
+  // A row that it would change is locked for long, or the statement took too long.
+  '55P03',
+  '57014',
+  CROWDED,
 ]);
 const AWAY_WORDS =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;

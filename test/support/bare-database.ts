@@ -5,7 +5,13 @@ import type pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
 import { statement } from '../../server/db/statement.ts';
-import { createTransact, type Outbox, type Transact } from '../../server/db/transact.ts';
+import {
+  createTransact,
+  type Outbox,
+  type Transact,
+  type TransactionOptions,
+  type Tx,
+} from '../../server/db/transact.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
 const silent: Outbox = { write: async () => {}, log: () => statement`select` };
@@ -19,6 +25,10 @@ export function bareDatabase({ max, strict = false }: { max: number; strict?: bo
   };
   const over = (pool: pg.Pool, outbox: Outbox): Transact =>
     createTransact({ pool, outbox, committed: () => {}, strict });
+  const ofOne =
+    (transact: () => Transact) =>
+    <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> =>
+      transact()('acme', work, options);
   beforeAll(async () => {
     const database = await createDatabase();
     const pool = openPool(database.url, { max });
@@ -29,11 +39,14 @@ export function bareDatabase({ max, strict = false }: { max: number; strict?: bo
     await made?.database.drop();
   });
   const sql: Sql = (...of) => sqlOver(there().pool)(...of);
-  const transact: Transact = (...of) => there().transact(...of);
   return {
     sql,
-    transact,
-    transactWith: (outbox: Outbox) => over(there().pool, outbox),
+    /** In a realm. */
+    transact: ofOne(() => there().transact),
+    transactWith(outbox: Outbox) {
+      const own = over(there().pool, outbox);
+      return ofOne(() => own);
+    },
     get pool() {
       return there().pool;
     },

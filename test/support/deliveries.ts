@@ -18,6 +18,8 @@ export interface DeliveriesOptions {
   url: string;
   outbound?: OutboundOptions;
   retryDelaysSeconds?: readonly number[];
+  /** What a receiver has to answer in. */
+  timeoutMs?: number;
   /** After which a sender that says nothing more counts as dead. */
   expireSeconds?: number;
 }
@@ -26,6 +28,7 @@ export async function startDeliveries({
   url,
   outbound: reach = {},
   retryDelaysSeconds = [0, 0],
+  timeoutMs = 60_000,
   expireSeconds = 30,
 }: DeliveriesOptions) {
   const pool = openPool(url);
@@ -44,7 +47,7 @@ export async function startDeliveries({
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const givenUp: string[] = [];
   const gaveUp = (realm: string) => void givenUp.push(realm);
-  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds, gaveUp });
+  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds, timeoutMs, gaveUp });
   queue.takes([{ ...job, expireSeconds }]);
   await queue.start();
   return {
@@ -54,7 +57,7 @@ export async function startDeliveries({
     givenUp,
     /** Something happens in a realm, and is committed. */
     happen: (n: number, realm = 'acme') =>
-      transact(async ({ record }) => record({ type: 'USER_LOCKED', realm, by: bySystem, data: { n } })),
+      transact(realm, async ({ record }) => record({ type: 'USER_LOCKED', realm, by: bySystem, data: { n } })),
     async stop() {
       await queue.stop();
       await outbound.close();

@@ -68,7 +68,7 @@ export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, s
     const { realm, id, session } = await visit(request);
     if (!session) return reply.redirect(`/realms/${realm}/login`, 303);
     check(request, session);
-    await transact(async (tx) => {
+    await transact(realm, async (tx) => {
       const other = id && (await sessions.byId(realm, id, tx.sql));
       // Somebody else's session doesn't exist here.
       if (other && other.userId === session.userId)
@@ -81,7 +81,7 @@ export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, s
     const { realm, policy, session } = await visit(request);
     if (session) {
       check(request, session);
-      await transact(async (tx) => {
+      await transact(realm, async (tx) => {
         const by = byOf(request, session);
         await sessions.end(tx, realm, by, session.id, { because: 'logout' });
         tx.record({ type: 'LOGOUT', realm, by, subject: by.actor, data: { sessionId: session.id } });

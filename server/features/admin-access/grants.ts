@@ -62,7 +62,7 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
       holder: store.Holder,
       input: readonly AdminGrant[],
     ): Promise<Grants> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const name = await nameOf(on, realm, holder);
         const current = await load(on, realm, holder);
         expect(current);

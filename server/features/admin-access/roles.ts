@@ -29,7 +29,7 @@ export function createAdminRoles({ sql, transact }: { sql: Sql; transact: Transa
       id: string,
       input: { permissions: readonly Permission[]; name?: string | undefined },
     ): Promise<AdminRole> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const current = await store.lockRole(on, realm, id);
         expect(current ? toWire(current) : {});
         const name = input.name ?? current?.name;

@@ -89,7 +89,7 @@ export function createAdminSignIn({
       if (!verdict.ok) {
         // A realm that doesn't exist has no audit log; made-up names are remembered in master's.
         const logged = (await realmExists(realm)) ? realm : MASTER;
-        await transact(async ({ record }) =>
+        await transact(realm, async ({ record }) =>
           record({
             type: 'ADMIN_LOGIN_FAILURE',
             realm: logged,
@@ -105,7 +105,7 @@ export function createAdminSignIn({
       const { userId, username } = verdict;
       const secret = newSecret();
       const at = now();
-      await transact(async ({ sql: on, record }) => {
+      await transact(realm, async ({ sql: on, record }) => {
         const old = previous === undefined ? undefined : parseCookie(previous);
         if (old) await store.deleteSession(on, old.realm, old.hash);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
@@ -127,7 +127,7 @@ export function createAdminSignIn({
 
     async logout(realm: string, by: By, cookie: string | undefined): Promise<void> {
       const session = cookie === undefined ? undefined : parseCookie(cookie);
-      await transact(async ({ sql: on, record }) => {
+      await transact(realm, async ({ sql: on, record }) => {
         if (session && (await store.deleteSession(on, session.realm, session.hash)))
           record({ type: 'ADMIN_LOGOUT', realm, by, subject: by.actor });
       });

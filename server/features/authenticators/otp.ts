@@ -30,7 +30,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     const wrong = { do: 'again', complaint: { field: 'code', message: WRONG, values: { label } }, reason: '' } as const;
     if (secret === undefined) return wrong;
     const by = { ...step.by, actor: { type: 'user' as const, id: user.id, name: user.username } };
-    const enrolled = await transact((tx) =>
+    const enrolled = await transact(step.realm, (tx) =>
       credentials.enrolOtp(tx, by, step.realm, user, { secret, code, label: label === '' ? null : label }),
     );
     return enrolled ? { do: 'passed' } : wrong;

@@ -142,7 +142,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
 
   async function giveCode({ realm, request }: Way, asked: AuthorizationRequest, session: SsoSession, agreed: boolean) {
     const { code, row, by, scopes, issued } = newCode(request, realm, asked, session);
-    await transact(async (tx) => {
+    await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
       if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, scopes });

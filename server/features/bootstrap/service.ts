@@ -118,7 +118,7 @@ export function createBootstrap({
         ? undefined
         : await passwords.hash(administrator.password ?? generated ?? '');
       const warnings: string[] = [];
-      const made = await transact(async (tx) => {
+      const made = await transact(MASTER, async (tx) => {
         warnings.length = 0;
         await store.takeTurn(tx.sql);
         if (!(await store.realmExists(tx.sql, MASTER))) await seedInto(tx, by, MASTER, 'Master');

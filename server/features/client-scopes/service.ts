@@ -30,7 +30,7 @@ export function createClientScopes({ sql, transact, newId }: { sql: Sql; transac
     },
 
     create: (by: By, realm: string, input: ClientScopeInput): Promise<ClientScope> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const row: store.ScopeRow = {
           id: newId(),
           name: input.name,
@@ -49,7 +49,7 @@ export function createClientScopes({ sql, transact, newId }: { sql: Sql; transac
       }),
 
     remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const row = await store.find(on, realm, id);
         if (!row) throw missing();
         expect(toWire(row));

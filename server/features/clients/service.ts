@@ -96,7 +96,7 @@ export function createClients({
 
     async create(by: By, realm: string, input: ClientInput): Promise<Client> {
       const secret = input.secret === undefined ? undefined : await hashClientSecret(input.secret, passwords);
-      return transact(async ({ sql: on, record }) => {
+      return transact(realm, async ({ sql: on, record }) => {
         const client = merged(await freshIn(on, realm, input.clientId), input);
         await refuseFaults(on, realm, client, secret !== undefined);
         if (!(await store.insert(on, realm, toRow(client, secret ?? { hash: null, slow: null }))))
@@ -125,7 +125,7 @@ export function createClients({
         const fields = [...changedFields(before, after), ...(newSecret ? ['secret'] : [])];
         return { before, after, stored, newSecret, fields };
       };
-      return transact(async ({ sql: on, record }) => {
+      return transact(realm, async ({ sql: on, record }) => {
         const unlocked = await read(on);
         if (unlocked.fields.length === 0) return unlocked.before;
         await mustCover(principal, realm, id, on);
@@ -158,7 +158,7 @@ export function createClients({
       realm: string,
       id: string,
     ): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         await store.lock(on, realm, id);
         const client = toWire(await load(on, realm, id));
         expect(client);
@@ -174,7 +174,7 @@ export function createClients({
       realm: string,
       id: string,
     ): Promise<{ clientId: string; secret: string }> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const client = toWire(await load(on, realm, id));
         await mustCover(principal, realm, id, on);
         if (!usesSecret(client.tokenEndpointAuthMethod))

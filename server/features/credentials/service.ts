@@ -60,7 +60,7 @@ export function createCredentials({ sql, transact, settings, passwords, breached
     });
 
   const tellLocked = (realm: string, by: By, user: KnownUser, limit: Limit): Promise<void> =>
-    transact(async ({ record }) =>
+    transact(realm, async ({ record }) =>
       record({
         type: 'USER_LOCKED',
         realm,

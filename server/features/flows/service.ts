@@ -89,7 +89,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
   }
 
   const save = (by: By, realm: string, alias: string, input: TreeInput, expect: Expect): Promise<Flow> =>
-    transact(async (tx) => {
+    transact(realm, async (tx) => {
       const before = await get(realm, alias, tx.sql);
       expect(before);
       const row = { alias, built_in: before.builtIn };
@@ -143,7 +143,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
       save(by, realm, await bound(realm), input, expect),
 
     create: (by: By, realm: string, input: { alias: string; copyFromAlias?: string | undefined }): Promise<Flow> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const { alias, copyFromAlias } = input;
         const source = copyFromAlias === undefined ? undefined : await get(realm, copyFromAlias, tx.sql);
         if (!(await store.insert(tx.sql, realm, alias, false)))
@@ -155,7 +155,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
       }),
 
     rename: (by: By, realm: string, alias: string, to: string, expect: Expect): Promise<Flow> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const flow = await store.read(tx.sql, realm, alias);
         if (!flow) throw noFlow(alias);
         const current = await get(realm, alias, tx.sql);
@@ -171,7 +171,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
       }),
 
     remove: (by: By, realm: string, alias: string, expect: Expect): Promise<void> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const flow = await store.lock(tx.sql, realm, alias);
         if (!flow) throw noFlow(alias);
         expect(await get(realm, alias, tx.sql));

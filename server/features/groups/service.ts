@@ -37,7 +37,7 @@ export function createGroups({ sql, transact, newId }: { sql: Sql; transact: Tra
     ): Promise<Group[]> => (await store.list(sql, realm, search)).map(toWire),
 
     create: (by: By, realm: string, input: GroupInput): Promise<Group> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const path = await pathIn(on, realm, input);
         if (path.length > MAX_PATH)
           throw new Problem('invalid-request', undefined, {
@@ -65,7 +65,7 @@ export function createGroups({ sql, transact, newId }: { sql: Sql; transact: Tra
 
     /** With its subgroups; members stay, without the group. */
     remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const row = await store.find(on, realm, id);
         if (!row) throw missing();
         const group = toWire(row);

@@ -111,7 +111,7 @@ export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = P
       if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
       cache.drop(realm);
       await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
-      return transact(async (tx) => {
+      return transact(realm, async (tx) => {
         const at = now();
         if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
         await store.retireActive(tx.sql, realm, at);
@@ -132,7 +132,7 @@ export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = P
 
     /** Tokens that the key signed stop verifying; the active key is refused. */
     remove: (by: By, realm: string, keyId: string): Promise<void> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         if (!(await store.deleteRetained(tx.sql, realm, keyId))) {
           const row = await store.readKey(tx.sql, realm, keyId);
           if (!row) throw new Problem('not-found', `There is no key ${keyId}`);

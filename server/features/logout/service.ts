@@ -67,7 +67,7 @@ export function createLogout({
   async function end(request: FastifyRequest, reply: FastifyReply, realm: string, session: SsoSession, logout: Logout) {
     const party = { type: 'user', id: session.userId, name: session.username } as const;
     const by: By = { actor: party, ipAddress: request.ip };
-    await transact(async (tx) => {
+    await transact(realm, async (tx) => {
       if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return;
       tx.record({
         type: 'LOGOUT',

@@ -26,6 +26,9 @@ export interface RealmsDeps {
   gone(realm: string): void;
 }
 
+/** Of a realm with very many users. */
+const REMOVAL_MS = 900_000;
+
 const toSummary = (row: store.RealmRow): RealmSummary => ({
   realm: row.realm_id,
   displayName: row.display_name ?? row.realm_id,
@@ -68,7 +71,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   }
 
   const create = (by: By, { realm, displayName }: { realm: string; displayName?: string | undefined }) =>
-    transact((tx) => seedInto(tx, by, realm, displayName));
+    transact(realm, (tx) => seedInto(tx, by, realm, displayName));
 
   return {
     drop: cache.drop,
@@ -123,7 +126,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     /** The realm with everything in it, its audit log too; what remains is REALM_DELETED in the log of master. */
     async remove(by: By, realm: string, expect: Expect): Promise<void> {
       if (realm === MASTER) throw new Problem('realm-protected', 'The realm master always exists');
-      await transact(async (tx) => {
+      const removal = async (tx: Tx): Promise<void> => {
         const row = await store.lock(tx.sql, realm);
         if (!row) throw missing(realm);
         expect(toWire(row));
@@ -135,7 +138,8 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
           subject: { type: 'realm', id: realm, name: realm },
           data: { revision: row.revision },
         });
-      });
+      };
+      await transact(realm, removal, { longestMs: REMOVAL_MS });
       cache.drop(realm);
       gone(realm);
     },

@@ -25,7 +25,7 @@ export function createRevocation({
     const ofRealm = await settings.of(realm);
     if (!presented || !ofRealm) return;
     const { familyId } = presented;
-    await transact(async (tx) => {
+    await transact(realm, async (tx) => {
       const family = await families.read(tx, realm, client, familyId);
       if (!family || family.revoked_at) return;
       if (!(await families.end(tx, { realm, settings: ofRealm, client }, familyId))) return;
@@ -44,7 +44,7 @@ export function createRevocation({
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (claims?.client_id !== client.clientId || claims.jti === undefined) return;
     const { jti, sub, exp } = claims;
-    await transact(async (tx) => {
+    await transact(realm, async (tx) => {
       if (!(await tokens.revoke(tx, realm, jti, new Date(exp * 1000)))) return;
       tx.record({
         type: 'TOKEN_REVOKED',

@@ -91,7 +91,7 @@ export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Tran
     get: (realm: string, id: string): Promise<Role> => load(sql, realm, id),
 
     create: (by: By, realm: string, input: RoleInput): Promise<Role> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const blank: Role = {
           id: newId(),
           name: input.name,
@@ -108,7 +108,7 @@ export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Tran
       }),
 
     update: (by: By, realm: string, id: string, input: Changes<RoleInput>, expect: Expect): Promise<Role> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         await store.lockComposites(on, realm);
         const before = await load(on, realm, id);
         expect(before);
@@ -123,7 +123,7 @@ export function createRoles({ sql, transact, newId }: { sql: Sql; transact: Tran
       }),
 
     remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         await store.lockComposites(on, realm);
         const role = await load(on, realm, id);
         expect(role);

@@ -204,7 +204,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
 
     /** An administrator, or the person, ends one session. */
     endOne: (realm: string, by: By, id: string, because: EndReason): Promise<void> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const gone = await store.remove(tx.sql, realm, id);
         if (!gone) throw new Problem('not-found', `There is no session ${id}`);
         ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because);

@@ -52,7 +52,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
 
     /** A field that is left out keeps its value; what changes nothing writes nothing. */
     put: (by: By, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const asked = (before: StoredSettings | undefined) => {
           if (!before) throw noRealm(realm);
           const current = settingsOf(realm, before);

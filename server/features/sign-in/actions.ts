@@ -37,7 +37,9 @@ export function createActions({
       if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
       const phc = await credentials.hashPassword(plain);
       const actor = { type: 'user' as const, id: user.id, name: user.username };
-      await transact((tx) => credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false }));
+      await transact(realm, (tx) =>
+        credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false }),
+      );
       return { ...state, complaint: undefined };
     },
   };

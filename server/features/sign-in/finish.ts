@@ -98,7 +98,7 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
         ? await continuation.prepare(state.request, request, realm, planned.session)
         : undefined;
     try {
-      const { session, token, device } = await transact(async (tx) => {
+      const { session, token, device } = await transact(realm, async (tx) => {
         const { session, token } = await establish(tx, realm, by, state, planned);
         const device = risk.succeeded(tx.atLast, request, realm, policy, user.id);
         const done = {

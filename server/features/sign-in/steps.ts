@@ -65,7 +65,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     failure: { reason: string; name?: string | undefined; user?: SignInState['user'] },
   ): Promise<void> {
     const who = failure.user ?? state.user;
-    await transact(async ({ atLast, record }) => {
+    await transact(realm, async ({ atLast, record }) => {
       risk.failed(atLast, realm, policy, who?.id, request.ip);
       record({
         type: 'LOGIN_FAILURE',
@@ -135,7 +135,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     const second = standing.do === 'ask' && !methodOf(standing.authenticatorId).identifies;
     if (!second || state.challenged || !state.user) return { state, standing };
     const { id, username: name } = state.user;
-    await transact(async ({ record }) =>
+    await transact(realm, async ({ record }) =>
       record({
         type: 'MFA_CHALLENGE',
         realm,

@@ -137,7 +137,7 @@ export function codeGrant({
       };
       const ask = { call, redemption };
       const { row, resources, sid } =
-        (await redeemTogether(ask)) ?? accepted(await transact((tx) => redeemAlone(tx, ask)));
+        (await redeemTogether(ask)) ?? accepted(await transact(realm, (tx) => redeemAlone(tx, ask)));
       const { request } = row;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

@@ -142,7 +142,7 @@ export function refreshGrant({
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
       const ask = { call, rotation: rotationOf(call, presented, next?.hash) };
       const { row, resources, scopes } =
-        (await rotateTogether(ask)) ?? accepted(await transact((tx) => rotateAlone(tx, ask)));
+        (await rotateTogether(ask)) ?? accepted(await transact(realm, (tx) => rotateAlone(tx, ask)));
       const { authTime, acr, amr } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

@@ -64,7 +64,6 @@ export function createApply({
     { principal, by, realm, query, ifMatch }: Request,
     displayName: string | undefined,
   ): Promise<Opened> {
-    await tx.sql`set local statement_timeout = '10min'`;
     // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
     let revision = query.dryRun ? await store.readRevision(tx.sql, realm) : undefined;
     if (revision === undefined) {

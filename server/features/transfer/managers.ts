@@ -42,7 +42,7 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
       realm: string,
       managers: readonly string[],
     ): Promise<AdoptionAnswer> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const before = await read(tx.sql, realm);
         expect(before);
         const wanted = [...new Set(managers)];

@@ -59,6 +59,7 @@ const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
+const ONE_IMPORT = { bookkeeping: true, longestMs: 600_000 };
 /** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
 const MOST_COMPARED = 1_000;
 /** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
@@ -150,7 +151,7 @@ export function createTransfer({
     const people = users.straight(request.realm);
     const discard = () => userRows.discard(sql, people.importId);
     try {
-      const work = () => transact((tx) => straightInto(tx, request, held, people), { bookkeeping: true });
+      const work = () => transact(request.realm, (tx) => straightInto(tx, request, held, people), ONE_IMPORT);
       const plan = await gate.pass(request.realm, work);
       return { plan, users: { lines: async () => people.changes(), discard } };
     } catch (error) {
@@ -227,11 +228,12 @@ export function createTransfer({
     const people = stage && stagedPeople(userRows, request.realm, stage);
     const work = () =>
       transact(
+        request.realm,
         async (tx) => {
           const opened = await open(tx, request, displayNameIn(declared));
           return conclude(tx, request, { opened, declared, people });
         },
-        { bookkeeping: true },
+        ONE_IMPORT,
       );
     for (let tries = 1; ; tries += 1) {
       try {
@@ -271,7 +273,7 @@ export function createTransfer({
       const { realm, manager } = request;
       const path = `/admin/realms/${realm}/managers/${manager}`;
       return auditing(request, { method: 'DELETE', path }, () =>
-        gate.pass(realm, () => transact((tx) => release(tx, request, objects))),
+        gate.pass(realm, () => transact(realm, (tx) => release(tx, request, objects))),
       );
     },
   };

@@ -102,7 +102,7 @@ export function createUsers({
       temporaryAlone(input);
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
-      return transact(async (tx) => {
+      return transact(realm, async (tx) => {
         const defaults = await store.defaultRoles(tx.sql, realm);
         const problem = await nameTaken(tx.sql, realm, user);
         if (problem) throw problem;
@@ -131,7 +131,7 @@ export function createUsers({
         const after = merged(before, input);
         return { before, after, fields: changedFields(merged(before, {}), after) };
       };
-      return transact(async (tx) => {
+      return transact(realm, async (tx) => {
         const { sql: on, record } = tx;
         const unlocked = await read(on);
         if (unlocked.fields.length === 0 && phc === undefined) return unlocked.before;
@@ -152,7 +152,7 @@ export function createUsers({
     },
 
     remove: ({ principal, by, expect }: Change, realm: string, id: string): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         await store.lock(on, realm, id);
         const user = await load(on, realm, id);
         expect(user);
@@ -171,7 +171,7 @@ export function createUsers({
       // before the slow hash; again inside, where it counts
       await mustCover(principal, realm, id, sql);
       const phc = await hashed(realm, password, user);
-      await transact(async (tx) => {
+      await transact(realm, async (tx) => {
         await load(tx.sql, realm, id);
         await mustCover(principal, realm, id, tx.sql);
         await setPassword(tx, by, realm, id, { phc, temporary });
@@ -196,7 +196,7 @@ export function createUsers({
       realm: string,
       { userId, type, id }: { userId: string; type: string; id: string },
     ): Promise<void> =>
-      transact(async ({ sql: on, record }) => {
+      transact(realm, async ({ sql: on, record }) => {
         const user = await load(on, realm, userId);
         await mustCover(principal, realm, userId, on);
         if (!(await store.removeCredential(on, realm, { userId, type, id })))

@@ -87,7 +87,7 @@ export function createWebhooks({ sql, transact, seal, now, newId, enqueue }: Web
     },
 
     create: (by: By, realm: string, input: WebhookInput): Promise<Webhook> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const id = newId();
         const row: store.WebhookRow = {
           id,
@@ -104,7 +104,7 @@ export function createWebhooks({ sql, transact, seal, now, newId, enqueue }: Web
       }),
 
     update: (by: By, realm: string, id: string, input: WebhookUpdate, expect: Expect): Promise<Webhook> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const before = await store.lock(tx.sql, realm, id);
         if (!before) throw missing();
         expect(toWire(realm, before));
@@ -128,7 +128,7 @@ export function createWebhooks({ sql, transact, seal, now, newId, enqueue }: Web
       }),
 
     remove: (by: By, realm: string, id: string, expect: Expect): Promise<void> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const row = await store.lock(tx.sql, realm, id);
         if (!row) throw missing();
         expect(toWire(realm, row));
@@ -143,7 +143,7 @@ export function createWebhooks({ sql, transact, seal, now, newId, enqueue }: Web
 
     /** The same delivery, with the same id and body, and all of its tries anew. */
     redeliver: (by: By, realm: string, id: string, deliveryId: string): Promise<Delivery> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const webhook = await store.find(tx.sql, realm, id);
         const row = webhook && (await store.reopen(tx.sql, realm, id, deliveryId));
         if (!row) throw new Problem('not-found', 'There is no such delivery');
@@ -156,7 +156,7 @@ export function createWebhooks({ sql, transact, seal, now, newId, enqueue }: Web
     /** A WEBHOOK_TEST event goes to this subscription alone, even while it is disabled. */
     async test(by: By, realm: string, id: string): Promise<Delivery> {
       const eventId = newId();
-      await transact(async (tx) => {
+      await transact(realm, async (tx) => {
         const row = await store.find(tx.sql, realm, id);
         if (!row) throw missing();
         tx.record({ ...happened('WEBHOOK_TEST', by, realm, row), id: eventId, webhookId: id });

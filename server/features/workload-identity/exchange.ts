@@ -97,7 +97,7 @@ export function createExchange({
       const { resourceIndicators: realmList } = ofRealm;
       allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: credential.admin_access });
     } catch (error) {
-      await transact(async (tx) =>
+      await transact(realm, async (tx) =>
         tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'a resource is not allowed' })),
       );
       throw error;
@@ -117,7 +117,9 @@ export function createExchange({
       jti,
       resources: allowed,
     };
-    await transact(async (tx) => tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId }));
+    await transact(realm, async (tx) =>
+      tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId }),
+    );
     metrics.tokenIssued(realm, 'token-exchange');
     return minted;
   }
@@ -137,7 +139,7 @@ export function createExchange({
       const verdict: Verdict = reading.ok ? await Promise.race([judge(realm, reading.token), late]) : reading;
       if (verdict.ok) return grant(request, verdict);
       const audit = eventOf(request, reading.ok ? reading.token : reading);
-      await transact(async (tx) =>
+      await transact(realm, async (tx) =>
         tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: false, reason: verdict.reason })),
       );
       await deadline;

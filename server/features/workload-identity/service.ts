@@ -103,7 +103,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
     },
 
     create: (principal: Principal, by: By, realm: string, input: WorkloadIdentityInput): Promise<WorkloadIdentity> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const row = merged(input, undefined, newId());
         await mayActFor(tx, principal, realm, row.client_id);
         await refuseClash(tx, realm, row);
@@ -120,7 +120,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
       input: WorkloadIdentityUpdate,
       expect: Expect,
     ): Promise<WorkloadIdentity> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const before = await store.lock(tx.sql, realm, id);
         if (!before) throw missing();
         expect(toWire(realm, before));
@@ -135,7 +135,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
       }),
 
     remove: (principal: Principal, by: By, realm: string, id: string, expect: Expect): Promise<void> =>
-      transact(async (tx) => {
+      transact(realm, async (tx) => {
         const row = await store.lock(tx.sql, realm, id);
         if (!row) throw missing();
         expect(toWire(realm, row));

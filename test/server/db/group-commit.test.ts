@@ -21,7 +21,7 @@ const insert: Work = async (tx, asks) => {
   const taken = new Set(rows.map(({ id }) => id));
   return asks.map(({ id }) => (taken.has(id) ? `took ${id}` : undefined));
 };
-const group = (work: Work) => createGroupCommit<Thing, string>({ transact, work });
+const group = (work: Work) => createGroupCommit<Thing, string>({ transact: (_, ...of) => transact(...of), work });
 const ids = async () => (await sql<{ id: number }>`select id from thing order by id`).map(({ id }) => id);
 const many = (n: number) => Array.from({ length: n }, (_, id) => ({ id }));
 

@@ -5,3 +5,11 @@ test('what was deleted at the same moment is not found, rather than a failure of
   const { status, detail } = problemOf(Object.assign(new Error('violates foreign key constraint'), { code: '23503' }));
   expect([status, detail]).toEqual([404, 'What this refers to was deleted meanwhile']);
 });
+
+test.each(['55P03', '57014', '57P01', '53100', 'ETIMEDOUT', 'CROWDED'])(
+  'a database that fails with %s is no fault of the request: it may come again',
+  (code) => {
+    const { status, retryAfterSeconds } = problemOf(Object.assign(new Error('of the database'), { code }));
+    expect([status, retryAfterSeconds]).toEqual([503, 2]);
+  },
+);

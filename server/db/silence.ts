@@ -1,0 +1,54 @@
+// Owns: noticing that PostgreSQL's end of a connection is gone without a word (a partition, a machine that died): what was asked
+// fails, and the connection is given up, instead of waiting a quarter of an hour for the operating system.
+// Does not own: what becomes of the request (503, http/problems.ts); connecting again (the pool, changes.ts).
+import { Socket } from 'node:net';
+import type pg from 'pg';
+
+/** Asks an idle peer, after ten seconds and then each second, whether it is there. What is under way it can't tell of. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+/** Within this the peer must have sent something, if anything was asked of it. */
+const GRACE_MS = 5_000;
+
+const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
+  stream instanceof Socket ? stream : undefined;
+
+const gone = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
+
+/** @param longestMs how long a statement may take, by PostgreSQL's own clock */
+export function endSilent(pool: pg.Pool, longestMs: number): void {
+  const lent = new WeakSet<pg.Client>();
+  pool.on('acquire', (client) => lent.add(client));
+  pool.on('release', (_, client) => lent.delete(client));
+  pool.on('connect', (client) => {
+    const socket = socketOf(client);
+    // Any byte, either way, puts it off.
+    socket?.setTimeout(longestMs + GRACE_MS, () => {
+      if (lent.has(client)) socket.destroy(gone());
+    });
+  });
+}
+
+/** For statements that take longer; returns the way back. */
+export function allowSilence(client: pg.Client, longestMs: number): () => void {
+  const socket = socketOf(client);
+  const usual = socket?.timeout ?? 0;
+  socket?.setTimeout(longestMs + GRACE_MS);
+  return () => void socket?.setTimeout(usual);
+}
+
+/** A connection that mostly listens is asked something whenever it was silent for `everyMs`, and given up if it still is. */
+export function endDeaf(client: pg.Client, everyMs: number): void {
+  const socket = socketOf(client);
+  let asked = false;
+  socket?.setTimeout(everyMs, () => {
+    if (asked) socket.destroy(gone());
+    asked = true;
+    client.query('select').then(
+      () => {
+        asked = false;
+      },
+      () => {},
+    );
+  });
+}
