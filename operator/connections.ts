@@ -1,46 +1,60 @@
-// Connections that can be cut: what was sent and has not arrived yet is taken back as far as that is possible. A connection
-// that is merely closed still delivers it, minutes later if need be, when another operator leads.
-// It decides nothing about when that is. Decisions "Custom resources": two operators never act at once.
+// Connections of what acts. Nothing is sent over them without the permit, though it was asked for in time: a process may
+// sleep while it connects. And they can be cut: what was sent and has not arrived yet is taken back as far as that is
+// possible; a connection that is merely closed still delivers it, minutes later if need be, when another operator leads.
+// They decide nothing about when that is. Decisions "Custom resources": two operators never act at once.
 import { connect as connectTcp, type Socket } from 'node:net';
-import { Agent, buildConnector, setGlobalDispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, setGlobalDispatcher } from 'undici';
+import { demand, mayAct, NotPermitted, type Permit } from './runtime/permit.ts';
 
 const CONNECT_MS = 10_000;
 
 export interface Connections {
-  connector(tls?: buildConnector.BuildOptions): buildConnector.connector;
+  dispatcher(tls?: buildConnector.BuildOptions): Dispatcher;
   cut(): void;
 }
 
-export function createConnections(): Connections {
+export function createConnections(permit: Permit): Connections {
   const sockets = new Set<Socket>();
-  return {
-    connector(tls = {}) {
-      const secure = buildConnector({ allowH2: false, ...tls });
-      return (options, callback) => {
-        const { hostname, port, protocol } = options;
-        const isTls = protocol === 'https:';
-        const host = hostname.replace(/^\[(.*)\]$/, '$1');
-        const socket = connectTcp({ host, port: Number(port || (isTls ? 443 : 80)), noDelay: true, keepAlive: true });
-        const late = () => socket.destroy(new Error(`no connection to ${host} within ${CONNECT_MS / 1000} seconds`));
-        const timer = setTimeout(late, CONNECT_MS);
-        let connected = false;
-        sockets.add(socket);
-        socket.once('close', () => {
-          clearTimeout(timer);
-          sockets.delete(socket);
-        });
-        socket.on('error', (error) => {
-          // later ones are for who uses it
-          if (!connected) callback(error, null);
-        });
-        socket.once('connect', () => {
-          connected = true;
-          clearTimeout(timer);
-          if (isTls) secure({ ...options, httpSocket: socket }, callback);
-          else callback(null, socket);
-        });
+  function connector(tls: buildConnector.BuildOptions): buildConnector.connector {
+    const secure = buildConnector({ allowH2: false, ...tls });
+    return (options, callback) => {
+      const { hostname, port, protocol } = options;
+      const isTls = protocol === 'https:';
+      const host = hostname.replace(/^\[(.*)\]$/, '$1');
+      const socket = connectTcp({ host, port: Number(port || (isTls ? 443 : 80)), noDelay: true, keepAlive: true });
+      const late = () => socket.destroy(new Error(`no connection to ${host} within ${CONNECT_MS / 1000} seconds`));
+      const timer = setTimeout(late, CONNECT_MS);
+      let connected = false;
+      // what waited for it would be sent at once, before any timer could tell that the time is over
+      const ready: buildConnector.Callback = (...outcome) => {
+        const [error, connection] = outcome;
+        if (error !== null || mayAct(permit)) return callback(...outcome);
+        connection.destroy();
+        callback(new NotPermitted(), null);
       };
-    },
+      sockets.add(socket);
+      socket.once('close', () => {
+        clearTimeout(timer);
+        sockets.delete(socket);
+      });
+      socket.on('error', (error) => {
+        // later ones are for who uses it
+        if (!connected) callback(error, null);
+      });
+      socket.once('connect', () => {
+        connected = true;
+        clearTimeout(timer);
+        if (isTls) secure({ ...options, httpSocket: socket }, ready);
+        else ready(null, socket);
+      });
+    };
+  }
+  return {
+    dispatcher: (tls = {}) =>
+      new Agent({ connect: connector(tls) }).compose((dispatch) => (options, handler) => {
+        demand(permit);
+        return dispatch(options, handler);
+      }),
     cut() {
       // a reset: what waits in the kernel to be sent is thrown away
       for (const socket of sockets) socket.resetAndDestroy();
@@ -50,5 +64,5 @@ export function createConnections(): Connections {
 
 /** From now on `fetch` goes over these. */
 export function fetchOver(connections: Connections): void {
-  setGlobalDispatcher(new Agent({ connect: connections.connector() }));
+  setGlobalDispatcher(connections.dispatcher());
 }

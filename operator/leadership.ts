@@ -33,7 +33,8 @@ export function createLeadership({
 }: LeaseOptions & { leaseSeconds: number; hostname: string; log(message: string): void }): Leadership {
   const port = clusterLease(lease);
   const acting = new AbortController();
-  const connections = createConnections();
+  const permit: Permit = { granted: () => leader.leading(), signal: acting.signal };
+  const connections = createConnections(permit);
   fetchOver(connections);
   const identity = `${hostname}_${randomBytes(8).toString('hex')}`;
   let turns: Turns | undefined;
@@ -57,7 +58,7 @@ export function createLeadership({
     log: (message) => log(`Lease ${port.described}: ${message}`),
   });
   return {
-    permit: { granted: leader.leading, signal: acting.signal },
+    permit,
     connections,
     start(what) {
       turns = what;

@@ -7,7 +7,7 @@ export interface Permit {
   signal: AbortSignal;
 }
 
-class NotPermitted extends Error {
+export class NotPermitted extends Error {
   constructor() {
     super('this operator does not lead (any more)');
   }
@@ -16,9 +16,11 @@ class NotPermitted extends Error {
 /** Of an operator that nobody stands by for. */
 export const always: Permit = { granted: () => true, signal: new AbortController().signal };
 
+export const mayAct = ({ granted, signal }: Permit): boolean => !signal.aborted && granted();
+
 /** @throws NotPermitted */
-export function demand({ granted, signal }: Permit): void {
-  if (signal.aborted || !granted()) throw new NotPermitted();
+export function demand(permit: Permit): void {
+  if (!mayAct(permit)) throw new NotPermitted();
 }
 
 /** Requests that end with the permit, and that are not even begun without it. */

@@ -52,12 +52,18 @@ function fromFiles(kubeconfig: string): KubeConfig {
   return config;
 }
 
-/**
- * @param kubeconfig its path, or several; left out: $HOME/.kube/config, or the pod's ServiceAccount
- * @param connections those that can be cut; left out: undici's own
- */
-export function connect(kubeconfig: string | undefined, connections?: Connections) {
+/** @param kubeconfig its path, or several; left out: $HOME/.kube/config, or the pod's ServiceAccount */
+export function connect(kubeconfig: string | undefined) {
   const config = kubeconfig === undefined ? byDefault() : fromFiles(kubeconfig);
+  return {
+    ...apiOver(config),
+    /** The same for what acts, over connections of its own. */
+    over: (connections: Connections): Api => apiOver(config, connections),
+  };
+}
+
+/** @param connections left out: undici's own */
+function apiOver(config: KubeConfig, connections?: Connections) {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('the Kubernetes configuration has no current context that names a cluster');
   const { server } = cluster;
@@ -76,7 +82,7 @@ export function connect(kubeconfig: string | undefined, connections?: Connection
       key,
       dispatcher: proxy
         ? new ProxyAgent({ uri: proxy, requestTls: connect })
-        : new Agent({ connect: connections?.connector(connect) ?? connect }),
+        : (connections?.dispatcher(connect) ?? new Agent({ connect })),
     };
     // what still runs over the old connections ends in peace
     void former?.dispatcher.close().catch(() => undefined);
@@ -130,7 +136,7 @@ export function connect(kubeconfig: string | undefined, connections?: Connection
     },
   };
 }
-export type Api = ReturnType<typeof connect>;
+export type Api = ReturnType<typeof apiOver>;
 
 /** Without what isn't set, which the types of connections want. */
 const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: Tls) => ({

@@ -59,10 +59,11 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
 
 export function clusterSource(options: ClusterOptions): Source {
   const { kubeconfig, log, watchFailed, namespaces = [], permit = always } = options;
-  const api = connect(kubeconfig, options.connections);
+  const api = connect(kubeconfig);
+  const acting = options.connections ? api.over(options.connections) : api;
   const act: Api['call'] = async (method, path, ask) => {
     demand(permit);
-    return api.call(method, path, { ...ask, signal: permit.signal });
+    return acting.call(method, path, { ...ask, signal: permit.signal });
   };
   let clusterIssuer: string | undefined;
   // until everything is known, a Flow would look as if its Realm weren't there
@@ -127,7 +128,7 @@ export function clusterSource(options: ClusterOptions): Source {
     async stop() {
       listener = undefined;
       await Promise.all(watches.map((watch) => watch.stop()));
-      await api.close();
+      await Promise.all([api.close(), acting.close()]);
     },
     async refresh() {
       await Promise.all(watches.map((watch) => watch.refresh()));

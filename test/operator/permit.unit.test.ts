@@ -1,9 +1,11 @@
 // What ends with the right to act: what would begin, what is in flight, and what has been sent but not received.
+import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { request, fetch as undiciFetch } from 'undici';
 import { expect, test } from 'vitest';
 import { createConnections } from '../../operator/connections.ts';
 import { always, permittedFetch } from '../../operator/runtime/permit.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 function withPermit() {
   const acting = new AbortController();
@@ -51,8 +53,8 @@ test('what was sent and waits to be received when connections are cut is thrown 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-  const connections = createConnections();
-  const dispatcher = new Agent({ connect: connections.connector() });
+  const connections = createConnections(always);
+  const dispatcher = connections.dispatcher();
   try {
     const sent = undiciFetch(url, { method: 'POST', body: 'x'.repeat(SIZE), dispatcher });
     const refused = expect(sent).rejects.toThrow('fetch failed');
@@ -76,8 +78,27 @@ test('what was sent and waits to be received when connections are cut is thrown 
   }
 });
 
+test('what waits for its connection when the permit ends is not sent, though no timer has told its end yet', async () => {
+  const receiver = await startReceiver();
+  let granted = true;
+  const permit = { granted: () => granted, signal: new AbortController().signal };
+  const dispatcher = createConnections(permit).dispatcher({ ca: await readFile(receiver.caFile, 'utf8') });
+  try {
+    expect((await request(`${receiver.url}/first`, { dispatcher })).statusCode).toBe(200);
+    const waiting = request(`${receiver.url}/second`, { dispatcher, method: 'POST' });
+    // as if the process slept here
+    granted = false;
+    await expect(waiting).rejects.toThrow('does not lead');
+    await expect(request(`${receiver.url}/third`, { dispatcher })).rejects.toThrow('does not lead');
+    expect(receiver.received.map(({ url }) => url)).toEqual(['/first']);
+  } finally {
+    await dispatcher.destroy();
+    await receiver.stop();
+  }
+});
+
 test('an address where nobody listens is an error of the request, and nothing else', async () => {
-  const dispatcher = new Agent({ connect: createConnections().connector() });
+  const dispatcher = createConnections(always).dispatcher();
   await expect(undiciFetch('http://127.0.0.1:1/', { dispatcher })).rejects.toThrow('fetch failed');
   await dispatcher.destroy();
 });
