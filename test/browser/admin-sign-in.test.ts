@@ -22,6 +22,7 @@ afterAll(async () => {
 test('an administrator signs in with the keyboard alone, sees who they are, uses the API, and signs out', async () => {
   await page.goto(`${server.baseUrl}/admin/login`);
   expect(await page.getByLabel('Realm').inputValue()).toBe('master');
+  await page.locator('input:focus').waitFor();
   await page.keyboard.type('admin');
   await page.keyboard.press('Tab');
   await page.keyboard.type('not the password');

@@ -81,6 +81,8 @@ async function typePassword(password = PASSWORD): Promise<void> {
   await page.getByLabel('Username or e-mail').fill('alice');
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  // the click waits for the next page to begin, not for what is on it
+  await page.waitForLoadState();
 }
 const heading = () => page.getByRole('heading', { level: 1 }).innerText();
 const code = (secret: string, at = Date.now()) =>
@@ -89,13 +91,15 @@ async function setUpCode(): Promise<string> {
   const secret = (await page.locator('code.secret').innerText()).replace(/\s/g, '');
   await page.getByLabel('Code', { exact: true }).fill(code(secret));
   await page.getByRole('button', { name: 'Confirm and continue' }).click();
+  await page.waitForLoadState();
   return secret;
 }
 
 test('with the keyboard alone: sign in, see the account, sign out', async () => {
   const realm = await realmWith();
   await page.goto(`${server.baseUrl}/realms/${realm}/login`);
-  // The first field has the focus already.
+  // The first field has the focus by itself.
+  await page.locator('input:focus').waitFor();
   await page.keyboard.type('alice');
   await page.keyboard.press('Tab');
   await page.keyboard.type(PASSWORD);
@@ -172,7 +176,7 @@ test('who is locked out is told no more than who mistyped, and how to go on', as
   await page.goto(`${server.baseUrl}/realms/${realm}/login`);
   await typePassword('not this one');
   const wrong = await page.getByRole('alert').innerText();
-  expect(await page.evaluate('document.activeElement.id')).toBe('password');
+  await page.locator('#password:focus').waitFor();
   expect(await page.locator('#password').getAttribute('aria-invalid')).toBe('true');
   await typePassword('nor that one');
   await typePassword();

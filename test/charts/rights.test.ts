@@ -80,6 +80,12 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     const account = pick(objects, 'ServiceAccount', 'realmkeeper-operator');
     if (!account) throw new Error('the chart makes no ServiceAccount for the operator');
     await apply(account, ...objects.filter(({ kind }) => kinds.test(kind)));
+    // a right counts a moment after it was given
+    for (const [what, namespace] of [
+      ['list realms.realmkeeper.dev', 'team-a'],
+      ['create leases.coordination.k8s.io', 'identity'],
+    ] as const)
+      await eventually(() => kubectl('auth', 'can-i', ...what.split(' '), '-n', namespace, '--as', ACCOUNT));
     const token = (...more: string[]) => kubectl('create', 'token', 'realmkeeper-operator', '-n', 'identity', ...more);
     const kubeconfig = path.join(folder, 'kubeconfig');
     const config = {

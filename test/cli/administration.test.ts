@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { faultOf } from '../../cli/faults.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -11,9 +11,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
 const MANAGER = 'k8s:prod/identity/Realm/acme';
-// each line runs processes, on a machine that may be busy
-vi.setConfig({ testTimeout: 120_000 });
-
 let server: TestServer;
 let api: Importer;
 const run = (...args: string[]): Promise<Ran> => realmctl(asOperator(server), args);

@@ -2,16 +2,13 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { freshClientScopes } from '../../server/contract/client-scopes.ts';
 import { eventually } from '../support/operator.ts';
 import { asOperator, type Ran, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
-
-// each line runs processes, on a machine that may be busy
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestServer;
 let api: Importer;

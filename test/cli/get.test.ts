@@ -1,13 +1,10 @@
 // `realmctl get` as people run it: a process against a real server.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../support/operator.ts';
 import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
-
-// each line runs processes, on a machine that may be busy
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestServer;
 let api: Importer;

@@ -3,16 +3,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { fillSecrets, fullRealm } from '../support/full-realm.ts';
 import { createFolder, eventually, type Folder, startTestOperator, type TestOperator } from '../support/operator.ts';
 import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
-
-// each line runs processes, on a machine that may be busy
-vi.setConfig({ testTimeout: 120_000 });
 
 let first: TestServer;
 let second: TestServer;

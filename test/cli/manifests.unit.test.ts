@@ -1,6 +1,6 @@
 // A realm document as manifests: nothing is lost, nothing is added, every name is one that Kubernetes takes.
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { label, objectName } from '../../cli/manifest-names.ts';
 import { secretTemplates, yamlStream } from '../../cli/manifest-text.ts';
@@ -16,8 +16,6 @@ import { RealmDocument } from '../../server/contract/transfer.ts';
 import { realmDocument } from '../support/documents.ts';
 
 // hundreds of documents, on a machine that may be busy
-vi.setConfig({ testTimeout: 30_000 });
-
 /** What operator/kinds make of the manifests, merged into one document; a Secret's value is the name of its object. */
 function documentOf({ items, secrets }: ReturnType<typeof manifestsOf>): RealmDocument {
   const values: Secrets = new Map(secrets.map((secret) => [secretName(secret), `of ${secret.of}`]));

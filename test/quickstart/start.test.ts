@@ -6,25 +6,17 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 
 let home: string;
 let port: number;
 let other: Server;
 
-const listening = async (server: Server): Promise<number> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address() as AddressInfo;
-  return address.port;
-};
-
 beforeAll(async () => {
   home = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-quickstart-'));
-  other = createServer();
-  const free = createServer();
-  port = await listening(free);
-  await listening(other);
-  free.close();
+  other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  port = await freePort();
 });
 afterAll(async () => {
   other.close();
