@@ -122,11 +122,18 @@ const build: Source = {
     for (const program of missing) {
       const begin = Date.now();
       log(`${program.name} ${program.version}: building from Go modules (${program.takes} on two cores)`);
-      const outcome = await run('go', goArguments(program, bin), {
-        cwd: path.join(import.meta.dirname, 'modules', program.module),
-        env: goEnvironment(env, scratch),
-        guard,
-      });
+      const go = () =>
+        run('go', goArguments(program, bin), {
+          cwd: path.join(import.meta.dirname, 'modules', program.module),
+          env: goEnvironment(env, scratch),
+          guard,
+        });
+      let outcome = await go();
+      if (outcome.code !== 0) {
+        // a download may fail once; what came before it is kept, so a fault of another kind shows soon again
+        log(`${program.name} ${program.version}: once more, for it was not built:\n${complaints(outcome.stderr)}`);
+        outcome = await go();
+      }
       if (outcome.code !== 0) throw new Error(`${program.name} was not built:\n${complaints(outcome.stderr)}`);
       log(`${program.name} ${program.version}: built in ${duration(begin)}`);
     }

@@ -20,6 +20,9 @@ const flags = [
   '--disable-sync',
 ];
 
+/** As the tests' limits (vitest.config.ts) it tells what hangs, not what is slow. */
+const PATIENCE_MS = 100_000;
+
 /** An existing browser: `CHROME_PATH`, else the first known name on `PATH`, else macOS' own place. */
 export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   if (env.CHROME_PATH) {
@@ -41,9 +44,9 @@ export async function chromiumPath(log: (message: string) => void = () => {}): P
   const elevate = await aptPrefix();
   if (!elevate) throw new Error(`${missing} (it can't be installed from here: no apt-get, or no root and no sudo -n)`);
   log('Chromium: none found, installing the chromium package (about a minute)');
-  await run([...elevate, 'apt-get', '-q', 'update'], log);
-  const lock = ['-o', 'DPkg::Lock::Timeout=300'];
-  await run([...elevate, 'apt-get', '-q', '-y', ...lock, 'install', '--no-install-recommends', 'chromium'], log);
+  const apt = [...elevate, 'apt-get', '-q', '-y', '-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=300'];
+  await run([...apt, 'update'], log);
+  await run([...apt, 'install', '--no-install-recommends', 'chromium'], log);
   const installed = await findChromium();
   if (!installed) throw new Error(missing);
   log(`Chromium: ${installed}`);
@@ -52,7 +55,8 @@ export async function chromiumPath(log: (message: string) => void = () => {}): P
 
 /** A headless browser on `chromiumPath()`; the caller closes it. */
 export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await chromiumPath(), args: flags });
+  const browser = await chromium.launch({ executablePath: await chromiumPath(), args: flags });
+  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
 }
 
 async function executable(file: string): Promise<boolean> {
