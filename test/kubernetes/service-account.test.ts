@@ -10,7 +10,7 @@ import { clusterSource, clusterUid } from '../../operator/source/cluster.ts';
 import { type Operator, startOperator } from '../../operator/start.ts';
 import { createClient } from '../../server/contract/client.ts';
 import { JWT_TOKEN_TYPE, listWorkloadIdentities, TOKEN_EXCHANGE } from '../../server/contract/workload-identity.ts';
-import { type Manifest, OPERATOR_SECRET, resource } from '../support/operator.ts';
+import { eventually, type Manifest, OPERATOR_SECRET, resource } from '../support/operator.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { clusterAssets, startCluster } from './cluster.ts';
@@ -102,8 +102,12 @@ type World = Awaited<ReturnType<typeof start>>;
 async function worksFor({ server, token, exchange }: World, issuer: string): Promise<void> {
   const { body } = await server.admin.call(listWorkloadIdentities, { params: { realm } });
   expect(body).toMatchObject([{ issuer, subject: 'system:serviceaccount:shop:job', jwksUri: null }]);
-  const response = await exchange(await token('job'));
-  expect(response.status).toBe(200);
+  // keys that come late are there at the next try
+  const response = await eventually(async () => {
+    const answer = await exchange(await token('job'));
+    expect(answer.status).toBe(200);
+    return answer;
+  });
   const { access_token: minted } = Object(await response.json());
   const keys = createRemoteJWKSet(new URL(`${server.baseUrl}/realms/${realm}/oauth2/jwks`));
   const { payload } = await jwtVerify(minted, keys, { issuer: `${server.baseUrl}/realms/${realm}` });

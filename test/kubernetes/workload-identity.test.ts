@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JWT_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../server/contract/workload-identity.ts';
+import { eventually } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Cluster, clusterAssets, startCluster } from './cluster.ts';
 
@@ -56,8 +57,12 @@ describe.skipIf(!assets.found)('a server beside a cluster', () => {
 
   test('lets the operator in by the token that the cluster projects for it, and by no other', async () => {
     const token = (account: string, audience: string) => kubectl('create', 'token', account, '--audience', audience);
-    const response = await exchange(await token('operator', AUDIENCE));
-    expect(response.status).toBe(200);
+    // keys that come late are there at the next try
+    const response = await eventually(async () => {
+      const answer = await exchange(await token('operator', AUDIENCE));
+      expect(answer.status).toBe(200);
+      return answer;
+    });
     const { access_token: bearer } = Object(await response.json());
     const realms = await fetch(`${server.baseUrl}/admin/realms`, { headers: { authorization: `Bearer ${bearer}` } });
     expect([realms.status, await realms.json()]).toMatchObject([200, [{ realm: 'master' }]]);

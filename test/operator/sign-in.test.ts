@@ -58,7 +58,8 @@ describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAcco
     const authorize = serverSession({ serverUrl: land.serverUrl, credential, fetch });
     client = createClient({ baseUrl: land.serverUrl, fetch, authorize });
     await project('own-token', await operatorToken());
-    const { body: settings } = await client.call(getSettings, { params: master });
+    // keys that come late are there at the next try
+    const { body: settings } = await eventually(() => client.call(getSettings, { params: master }));
     if (!settings) throw new Error('no settings');
     await client.call(putSettings, { params: master, body: { ...settings, workloadTokenTtlSeconds: TTL_SECONDS } });
     operator = land.operatorLike('operator-by-token', {

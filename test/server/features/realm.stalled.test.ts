@@ -1,5 +1,4 @@
 // A realm whose rows are locked for long, as by a large import, must leave database connections to all others.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -30,31 +29,37 @@ const write = (realm: string, welcomeText: string): Promise<[number, number | un
     },
   );
 
+/** How many sessions of the database wait for a lock. */
+const waits = () =>
+  connected(server.databaseUrl, async (client) => {
+    const { rows } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });
+
 test('twenty writes to a realm that is locked hold up no other, and those that can’t wait are told to come back', async () => {
+  // several, so that one place alone wouldn't do
+  const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
   await connected(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from realm where realm_id = 'stalled' for no key update`);
-    const stuck = Promise.all(Array.from({ length: 20 }, (_, i) => write('stalled', `${i}`)));
-    // so that they have come to the lock
-    await sleep(300);
-    // several, so that one place alone wouldn't do
-    const served = Promise.all(
-      Array.from({ length: 4 }, async (_, i) => [
-        (await write('peaceful', `${i}`))[0],
-        (await redeem(server, 'peaceful', 'spa', await getCode(server, 'peaceful', 'spa'))).status,
-      ]),
+    const answers: [number, number | undefined][] = [];
+    const stuck = Promise.all(
+      Array.from({ length: 20 }, async (_, i) => void answers.push(await write('stalled', `${i}`))),
     );
-    const first = await Promise.race([
-      served.then(() => 'peaceful'),
-      stuck.then(() => 'stalled'),
-      sleep(4_000, 'neither'),
+    await expect.poll(waits).toBe(5);
+    const served = grants.map(async (grant, i) => [
+      (await write('peaceful', `${i}`))[0],
+      (await redeem(server, 'peaceful', 'spa', grant)).status,
     ]);
-    expect(first).toBe('peaceful');
-    expect(await served).toEqual(Array.from({ length: 4 }, () => [200, 200]));
+    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    expect(answers).toEqual([]);
     // those without a turn give up, those with one still wait for the lock
-    await sleep(5_500);
+    await expect.poll(() => answers.length).toBe(15);
+    expect(await waits()).toBe(5);
     await client.query('rollback');
-    const answers = await stuck;
+    await stuck;
     expect(answers.filter(([status]) => status === 200)).toHaveLength(5);
     expect(answers.filter(([status]) => status !== 200)).toEqual(Array.from({ length: 15 }, () => [503, 2]));
   });
