@@ -10,6 +10,7 @@ import { MASTER } from './contract/realms.ts';
 import { createSeal } from './crypto/seal.ts';
 import { createTokenSeal } from './crypto/token-seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
+import { gatheredOver } from './db/gather.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
@@ -115,6 +116,7 @@ export async function buildApp({
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
+    gathered: gatheredOver(pool),
     transact,
     seal,
     signInSeal: createTokenSeal(masterKey, 'sign-in'),

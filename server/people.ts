@@ -24,6 +24,8 @@ const STRANGERS_A_MINUTE = 60;
 
 export interface PeopleDeps {
   sql: Sql;
+  /** For reads that many do at the same moment. */
+  gathered: Sql;
   transact: Transact;
   seal: Seal;
   /** For sign-ins that were only begun. */
@@ -40,9 +42,10 @@ export interface PeopleDeps {
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { sql, transact, seal, signInSeal, settings, attempts, breached, threads, baseUrl, now, newId } = deps;
+  const { sql, gathered, transact, seal, signInSeal, settings, attempts, breached, threads, baseUrl, now, newId } =
+    deps;
   const passwords = createPasswords({ threads });
-  const credentials = createCredentials({ sql, transact, settings, passwords, breached, seal, now, newId });
+  const credentials = createCredentials({ sql, gathered, transact, settings, passwords, breached, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, transact, settings, baseUrl, now, newId });

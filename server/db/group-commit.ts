@@ -21,8 +21,8 @@ interface Member<Ask, Told> {
 
 class Nothing extends Error {}
 
-/** SQLSTATE classes of statements that the data made fail: the whole group is rolled back for what may be one's alone. */
-const OF_ONE = /^(22|23|40)/;
+/** What the data made fail, or a lock (55P03): the whole group is rolled back for what may be one's alone. SQLSTATE. */
+const OF_ONE = /^(22|23|40|55P03)/;
 /** A group that takes longer waits for something, perhaps on a dead connection: who comes after it doesn't wait with it. */
 const LONG_MS = 200;
 

@@ -13,6 +13,8 @@ import * as store from './store.ts';
 
 export interface CredentialDeps {
   sql: Sql;
+  /** For what many ask at the same moment. */
+  gathered: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   passwords: Passwords;
@@ -44,7 +46,8 @@ const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
-export function createCredentials({ sql, transact, settings, passwords, breached, seal, now, newId }: CredentialDeps) {
+export function createCredentials(deps: CredentialDeps) {
+  const { sql, gathered, transact, settings, passwords, breached, seal, now, newId } = deps;
   interface Limit {
     most: number;
     seconds: number;
@@ -134,7 +137,7 @@ export function createCredentials({ sql, transact, settings, passwords, breached
       by: By;
     }): Promise<PasswordVerdict> {
       const { realm, username, password, by } = attempt;
-      return check(realm, await store.findForPassword(sql, realm, username), password, by);
+      return check(realm, await store.findForPassword(gathered, realm, username), password, by);
     },
     /** The same for somebody who is signed in already (changing the password). */
     async checkPasswordOf(realm: string, userId: string, password: string, by: By): Promise<PasswordVerdict> {

@@ -148,7 +148,7 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       return row && toSession(realm, row);
     },
 
-    /** A session that {@link start} will begin; its token goes to {@link setCookie} after commit. */
+    /** A session that {@link begin} will begin; its token goes to {@link setCookie} after commit. */
     async plan(realm: string, proof: Proof): Promise<PlannedSession> {
       const policy = await policyOf(realm);
       const at = now();
@@ -172,14 +172,16 @@ export function createSessions({ sql, transact, settings, baseUrl, now, newId }:
       return { session: toSession(realm, row), token, row };
     },
 
-    /** Begins a session; the oldest ends where the person now has too many. */
-    async start(tx: Tx, realm: string, by: By, { row }: PlannedSession): Promise<void> {
+    /** Begins a session; where a person may have only so many, {@link makeRoom} comes before. */
+    begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row }: PlannedSession): void => store.insert(tx, realm, row),
+
+    /** Ends the oldest of a person's sessions where one more would be too many. */
+    async makeRoom(tx: Tx, realm: string, by: By, user: Proof['user']): Promise<void> {
       const policy = await policyOf(realm);
       const most = policy.maxConcurrentSessions;
-      await store.insert(most > 0 ? tx.sql : tx.atLast, realm, row);
       if (most === 0) return;
-      const over = await store.removeOldest(tx.sql, realm, row.user_id, most, cutoffsOf(policy, now()));
-      for (const { id } of over) ended(tx, realm, by, id, { id: row.user_id, username: row.username }, 'limit');
+      const over = await store.removeOldest(tx.sql, realm, user.id, most - 1, cutoffsOf(policy, now()));
+      for (const { id } of over) ended(tx, realm, by, id, user, 'limit');
     },
 
     /** The same person proved more: the session goes on, under a new token so that an old one is worth nothing. */

@@ -55,7 +55,7 @@ export const list = (
     ${page.after ? fragment`and (s.started_at, s.id) < (${page.after.startedAt}, ${page.after.id})` : fragment``}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
 
-export const insert = (run: Sql | Tx['atLast'], realm: string, s: Omit<SessionRow, 'username'>) => run`
+export const insert = ({ atLast }: Pick<Tx, 'atLast'>, realm: string, s: Omit<SessionRow, 'username'>) => atLast`
   insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
     remember_me, authenticated_at, level_of_assurance, methods)
   values (${realm}, ${s.id}, ${s.token_hash}, ${s.user_id}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},

@@ -16,9 +16,12 @@ export interface Continuation {
   again(request: unknown, realm: string): string;
 }
 
+/** What can be written together with other people's: nothing is read for it. */
+export type Writes = Pick<Tx, 'atLast' | 'record'>;
+
 export interface Next {
   /** Adds what is to be kept, with its events. */
-  write(tx: Pick<Tx, 'atLast' | 'record'>): void;
+  write(tx: Writes): void;
   /** After commit; leads away by 303, so that nothing sends the password twice. */
   send(reply: FastifyReply): FastifyReply;
 }

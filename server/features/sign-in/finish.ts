@@ -3,11 +3,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
-import type { Continuation } from './continuation.ts';
+import type { Continuation, Writes } from './continuation.ts';
 import type { SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
 import * as store from './store.ts';
@@ -34,23 +35,42 @@ export interface Held {
 /** How a request is answered. */
 export type Answer = (reply: FastifyReply) => FastifyReply;
 
+/** A sign-in that has come to its end. */
+export interface Ending {
+  realm: string;
+  policy: RealmSettingsDto;
+  held: Held;
+  state: SignInState;
+  level: number;
+}
+
+interface Established {
+  session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt' | 'levelOfAssurance'>;
+  token: string;
+}
+interface Ended extends Established {
+  /** The device's cookie, where devices are known again. */
+  device: string | undefined;
+}
+
 class Lost extends Error {}
 
 export function createFinish({ transact, registry, sessions, risk, cookie, now }: FinishDeps) {
   const amrOf = (ids: readonly string[]): string[] =>
     registry.flatMap((r) => (r.category === 'METHOD' && ids.includes(r.id) ? [r.amr] : []));
 
+  /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
+  const together = createGroupCommit<(tx: Writes) => Ended, Ended>({
+    transact,
+    async work(tx, writes) {
+      // Nobody waits for a row that has to do with somebody else.
+      tx.atLast`set local lock_timeout = '50ms'`;
+      return writes.map((write) => write(tx));
+    },
+  });
+
   /** The session that was proven anew goes on; anything else is a new one. */
-  async function establish(
-    tx: Tx,
-    realm: string,
-    by: By,
-    state: SignInState,
-    planned: PlannedSession,
-  ): Promise<{
-    session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt' | 'levelOfAssurance'>;
-    token: string;
-  }> {
+  async function establish(tx: Tx, { realm, state }: Ending, by: By, planned: PlannedSession): Promise<Established> {
     const { session } = planned;
     const before = state.session && (await sessions.byId(realm, state.session.id, tx.sql));
     if (before && before.userId === session.userId) {
@@ -61,25 +81,19 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       if (token && authenticatedAt) return { session: { ...before, authenticatedAt, levelOfAssurance: level }, token };
     }
     if (before) await sessions.end(tx, realm, by, before.id, { because: 'reauthentication' });
-    await sessions.start(tx, realm, by, planned);
+    await sessions.makeRoom(tx, realm, by, { id: session.userId, username: session.username });
+    sessions.begin(tx, realm, planned);
     return planned;
-  }
-
-  async function keep(tx: Tx, realm: string, { id, stored, expiresAt }: Held, state: SignInState): Promise<void> {
-    if (!stored) store.insertLast(tx.atLast, realm, id, state, now(), expiresAt);
-    else if (!(await store.save(tx.sql, realm, id, state))) throw new Lost();
   }
 
   /** @returns undefined: another request finished it, or went on with it */
   return async function finish(
     reply: FastifyReply,
     request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    held: Held,
-    { state, level }: { state: SignInState; level: number },
+    ending: Ending,
     continuation: Continuation,
   ): Promise<Answer | undefined> {
+    const { realm, policy, held, state, level } = ending;
     const { user } = state;
     if (!user) return undefined;
     const party = { type: 'user' as const, id: user.id, name: user.username };
@@ -97,35 +111,49 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       state.session === undefined && state.continueAt === continuation.continueAt(realm)
         ? await continuation.prepare(state.request, request, realm, planned.session)
         : undefined;
-    try {
-      const { session, token, device } = await transact(realm, async (tx) => {
-        const { session, token } = await establish(tx, realm, by, state, planned);
-        const device = risk.succeeded(tx.atLast, request, realm, policy, user.id);
-        const done = {
+
+    /** How the sign-in is kept from here on. */
+    const over = ({ id, authenticatedAt, levelOfAssurance }: Established['session']): SignInState => ({
+      ...state,
+      kept: {},
+      complaint: undefined,
+      done: { sessionId: id, authenticatedAt: authenticatedAt.getTime(), level: levelOfAssurance },
+      ...(next ? { spent: true } : {}),
+    });
+    /** What nothing has to be read for. */
+    function conclude(tx: Writes, { session, token }: Established): Ended {
+      const device = risk.succeeded(tx.atLast, request, realm, policy, party.id);
+      if (!held.stored) store.insertLast(tx.atLast, realm, held.id, over(session), now(), held.expiresAt);
+      tx.record({
+        type: 'LOGIN_SUCCESS',
+        realm,
+        by,
+        subject: party,
+        clientId: state.clientId ?? null,
+        data: {
           sessionId: session.id,
-          authenticatedAt: session.authenticatedAt.getTime(),
-          level: session.levelOfAssurance,
-        };
-        const over = { ...state, kept: {}, complaint: undefined, done };
-        await keep(tx, realm, held, next ? { ...over, spent: true } : over);
-        tx.record({
-          type: 'LOGIN_SUCCESS',
-          realm,
-          by,
-          subject: party,
-          clientId: state.clientId ?? null,
-          data: {
-            sessionId: session.id,
-            levelOfAssurance: session.levelOfAssurance,
-            methods: amrOf(state.fresh),
-            ...(state.risk ? { risk: state.risk } : {}),
-          },
-        });
-        next?.write(tx);
-        return { session, token, device };
+          levelOfAssurance: session.levelOfAssurance,
+          methods: amrOf(state.fresh),
+          ...(state.risk ? { risk: state.risk } : {}),
+        },
       });
-      sessions.setCookie(reply, session, token);
-      if (device) risk.setCookie(reply, realm, device);
+      next?.write(tx);
+      return { session, token, device };
+    }
+    const begin = (tx: Writes): Ended => {
+      sessions.begin(tx, realm, planned);
+      return conclude(tx, planned);
+    };
+    const alone = async (tx: Tx): Promise<Ended> => {
+      const established = await establish(tx, ending, by, planned);
+      if (held.stored && !(await store.save(tx.sql, realm, held.id, over(established.session)))) throw new Lost();
+      return conclude(tx, established);
+    };
+    const nothingToRead = state.session === undefined && !held.stored && policy.maxConcurrentSessions === 0;
+    try {
+      const ended = (nothingToRead ? await together(begin) : undefined) ?? (await transact(realm, alone));
+      sessions.setCookie(reply, ended.session, ended.token);
+      if (ended.device) risk.setCookie(reply, realm, ended.device);
       if (next) cookie.clear(reply, realm);
       else if (!held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
       return next?.send ?? ((to) => to.redirect(state.continueAt, 303));

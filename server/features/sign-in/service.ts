@@ -238,16 +238,15 @@ export function createSignIns(deps: SignInDeps) {
         await keep(reply, request, realm, held, then.state);
         return here;
       }
-      const { level } = then.standing;
-      const end = { state: then.state, level };
-      const answer = await finish(reply, request, realm, policy, held, end, continuation);
+      const end = { realm, policy, held, state: then.state, level: then.standing.level };
+      const answer = await finish(reply, request, end, continuation);
       if (answer || held.stored) return answer ?? here;
       // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
       // this form, too: it ends a sign-in of its own.
       if ((await read(realm, held))?.state.done) {
         const token = newSecret();
         const own = { ...held, token, id: sha256(token) };
-        return (await finish(reply, request, realm, policy, own, end, continuation)) ?? here;
+        return (await finish(reply, request, { ...end, held: own }, continuation)) ?? here;
       }
       cookie.keep(reply, realm, held.token, held.expiresAt);
       return here;
@@ -267,8 +266,8 @@ export function createSignIns(deps: SignInDeps) {
       const policy = await settingsOf(realm);
       const standing = await walk(realm, policy, state);
       if (standing.do !== 'finish') return undefined;
-      const end = { state, level: standing.level };
-      const answer = await finish(reply, request, realm, policy, held, end, continuation);
+      const end = { realm, policy, held, state, level: standing.level };
+      const answer = await finish(reply, request, end, continuation);
       return answer ?? to(state.continueAt);
     },
 
