@@ -66,6 +66,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const { realmExists, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
+    newId,
     failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
   });
   const refusals = createRefusals({ record: batch.record, now });

@@ -23,7 +23,8 @@ export function endSilent(pool: pg.Pool, longestMs: number): void {
   pool.on('connect', (client) => {
     const socket = socketOf(client);
     // Any byte, either way, puts it off.
-    socket?.setTimeout(longestMs + GRACE_MS, () => {
+    socket?.setTimeout(longestMs + GRACE_MS);
+    socket?.on('timeout', () => {
       if (lent.has(client)) socket.destroy(gone());
     });
   });
@@ -41,8 +42,9 @@ export function allowSilence(client: pg.Client, longestMs: number): () => void {
 export function endDeaf(client: pg.Client, everyMs: number): void {
   const socket = socketOf(client);
   let asked = false;
-  socket?.setTimeout(everyMs, () => {
-    if (asked) socket.destroy(gone());
+  socket?.setTimeout(everyMs);
+  socket?.on('timeout', () => {
+    if (asked) return void socket.destroy(gone());
     asked = true;
     client.query('select').then(
       () => {

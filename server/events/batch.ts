@@ -8,12 +8,16 @@ const MOST = 500;
 /** While the database is away; beyond it the oldest are lost, and the log says how many. */
 const KEPT = 50_000;
 const AGAIN_MS = 1_000;
+/** Its id is there: it was committed after all, and only the answer was lost. */
+const WRITTEN = '23505';
 
 export function createEventBatch({
   transact,
+  newId,
   failed,
 }: {
   transact: Transact;
+  newId(): string;
   failed(error: unknown, lost: number): void;
 }) {
   let waiting: DomainEvent[] = [];
@@ -32,7 +36,7 @@ export function createEventBatch({
         await put([event]);
       } catch (error) {
         if (!isFaulty(error)) throw error;
-        failed(error, 1);
+        if (codeOf(error) !== WRITTEN) failed(error, 1);
       }
       events.shift();
     }
@@ -76,7 +80,8 @@ export function createEventBatch({
 
   return {
     record(event: DomainEvent): void {
-      waiting.push(event);
+      // Named already, so that it is known again where it is written twice.
+      waiting.push(event.id === undefined ? { ...event, id: newId() } : event);
       if (waiting.length >= MOST && !writing) void flush();
       else if (!writing) schedule(EVERY_MS);
     },

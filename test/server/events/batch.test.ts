@@ -42,6 +42,7 @@ test('an event that the database refuses for good holds up no other', async () =
   const outbox = createOutbox({ now: () => new Date(), newId, enqueue: async () => {} });
   const batch = createEventBatch({
     transact: createTransact({ pool, outbox, committed: () => {}, strict: true }),
+    newId,
     failed: (_, count) => void lost.push(count),
   });
   for (const clientId of ['one', 'with\0', 'two'])
