@@ -17,7 +17,15 @@ const csrfField = (token: string) => html`<input type="hidden" name="csrf" value
 const field = (id: string, label: string, attributes: Html) =>
   html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="${id}" ${attributes}></div>`;
 
-const alert = (problem: string | undefined) => problem && html`<p class="error" role="alert">${problem}</p>`;
+/** A realm's sign-in that the words send a person to is a link, which leads back here. */
+const REALM_LOGIN = /(\/realms\/[a-z0-9-]+\/login)/;
+const linked = (words: string): Html[] =>
+  words
+    .split(REALM_LOGIN)
+    .map((part, i) => (i % 2 === 1 ? html`<a href="${part}?for=admin">${part}</a>` : html`${part}`));
+
+const alert = (problem: string | undefined) =>
+  problem !== undefined && html`<p class="error" role="alert">${linked(problem)}</p>`;
 
 function signInForm(csrf: string, last: { username?: string; realm?: string; problem?: string } = {}): Html {
   const plain = html`autocapitalize="none" autocorrect="off" spellcheck="false" required`;

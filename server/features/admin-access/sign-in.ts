@@ -89,7 +89,7 @@ export function createAdminSignIn({
       if (!verdict.ok) {
         // A realm that doesn't exist has no audit log; made-up names are remembered in master's.
         const logged = (await realmExists(realm)) ? realm : MASTER;
-        await transact(realm, async ({ record }) =>
+        await transact(logged, async ({ record }) =>
           record({
             type: 'ADMIN_LOGIN_FAILURE',
             realm: logged,

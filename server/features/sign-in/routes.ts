@@ -12,7 +12,8 @@ import type { SignIns } from './service.ts';
 const FIELD_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
-const Query = z.object({ begun: z.unknown().optional() });
+/** `for=admin`: to go on at the administrators' sign-in, which sends people here who have to do something first. */
+const Query = z.object({ begun: z.unknown().optional(), for: z.literal('admin').optional().catch(undefined) });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
 export interface SignInRoutesDeps {
@@ -50,16 +51,19 @@ export function signInRoutes(
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
     const { done, spent } = view?.state ?? {};
     if (!view || (done && !spent && done.sessionId !== session?.id)) {
-      const account = `/realms/${realm}/account`;
-      if (session) return reply.redirect(account, 303);
+      const query = Query.parse(request.query);
+      const forAdmin = query.for === 'admin';
+      const home = forAdmin ? '/admin/login' : `/realms/${realm}/account`;
+      if (session && !forAdmin) return reply.redirect(home, 303);
       // Begun just now, and the cookie did not come back.
-      if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
+      if (!view && query.begun !== undefined) return sendExpired(reply, realm, policy);
       return signIns.begin(reply, request, {
         realm,
         requiredLevel: 0,
-        forced: false,
+        session,
+        forced: forAdmin,
         request: null,
-        continueAt: account,
+        continueAt: home,
         again: true,
       });
     }
