@@ -34,7 +34,15 @@ export const ById = z.strictObject({ realm: RealmName, id: Id });
  * cheap: on the first page of a list that has no other, and on every page of the realms.
  */
 export const Page = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(1000).default(100).describe('At most this many rows'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(100)
+    .describe(
+      'At most this many rows. Where there are more, the header `Link` has the next page (`rel="next"`); where these are all, `X-Total-Count` says how many',
+    ),
   cursor: text(500).optional().describe('From the Link header of the page before; opaque'),
 });
 export const SearchPage = Page.extend({ q: text(255).optional().describe('Search text') });
