@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
-import { startPostgres } from './db/embedded.ts';
+import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/sql.ts';
 import { createLog } from './log.ts';
@@ -18,7 +18,7 @@ export interface RunningServer {
   address: string;
   /** `password` when this start made the administrator with a generated one; `say` has told it already. */
   administrator: { username: string; password: string | undefined };
-  /** Settles when the server can't go on (the embedded database died); the message says why. */
+  /** Settles when the server can't go on; the message says why. */
   failed: Promise<Error>;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startServer(
   });
 
   try {
-    const { url, masterKey } = await database(config, say, releases, fail);
+    const { url, masterKey } = await database(config, say, releases);
     // beside building the app, which asks nothing of the database
     const migrating = migrate(url, { log: say });
     migrating.catch(() => {});
@@ -102,26 +102,14 @@ async function database(
   config: Config,
   say: (line: string) => void,
   releases: (() => Promise<unknown>)[],
-  fail: (error: Error) => void,
 ): Promise<{ url: string; masterKey: readonly Buffer[] }> {
   if (config.DATABASE_URL && config.SVC_MASTER_KEY)
     return { url: config.DATABASE_URL, masterKey: config.SVC_MASTER_KEY };
   const dir = path.resolve(config.SVC_DATA_DIR);
   // PostgreSQL's user has to get through it when root starts it; what is in it is closed, folder by folder
   await mkdir(dir, { recursive: true, mode: 0o755 });
-  let stopping = false;
-  const postgres = await startPostgres({
-    dir: path.join(dir, 'postgres'),
-    log: say,
-    onExit: () => {
-      if (!stopping)
-        fail(new Error(`The embedded PostgreSQL ended. Start again: its data in ${dir} recovers by itself.`));
-    },
-  });
-  releases.push(() => {
-    stopping = true;
-    return postgres.stop();
-  });
+  const postgres = await keepPostgres({ dir: path.join(dir, 'postgres'), log: say });
+  releases.push(postgres.stop);
   return { url: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
 }
 

@@ -15,6 +15,8 @@ import { explain, installPrograms, runProgram } from './embedded-programs.ts';
 export interface EmbeddedOptions {
   /** The cluster's own folder: programs, data, password. Nothing else should live in it. */
   dir: string;
+  /** Where it is to listen; any free port by default. */
+  port?: number;
   /** For tests: no fsync, so a power cut may lose everything; data that can't be started is replaced. */
   fast?: boolean;
   /** Where the private copy of the programs lives, to share one among clusters; `dir` by default. */
@@ -46,7 +48,7 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
   try {
     const shared = options.programs && (await reachable(path.join(options.programs, 'bin'), user));
     const programs = await installPrograms(shared && options.programs ? options.programs : dir, user);
-    const cluster = { dir, data: path.join(dir, 'data'), programs, user, fast };
+    const cluster = { dir, data: path.join(dir, 'data'), programs, user, fast, port: options.port };
     const started = await bringUp(cluster, log).catch(async (error) => {
       if (!fast) throw error;
       // after a power cut, or from another version: nothing in it was promised to last
@@ -61,11 +63,11 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 async function bringUp(cluster: Cluster, log: (message: string) => void): Promise<Started> {
-  const { dir, data, programs, user, fast } = cluster;
+  const { dir, data, programs, user } = cluster;
   await initialise(cluster);
   await stopOrphan(data, () => runProgram(programs, 'pg_ctl', ['stop', '-D', data, '-m', 'fast', '-w'], user), log);
   const password = (await fs.readFile(path.join(dir, 'password'), 'utf8')).trim();
-  const { child, port, tail } = await start(programs, data, user, fast);
+  const { child, port, tail } = await start(cluster);
   return { child, tail, url: `postgres://svc:${password}@127.0.0.1:${port}/postgres` };
 }
 
@@ -79,7 +81,7 @@ function watch({ child, url, tail }: Started, release: () => Promise<void>, onEx
     await release();
     if (stopping) return;
     const how = signal ? `was killed by ${signal}` : `ended with code ${code}`;
-    onExit(new Error(`The embedded PostgreSQL ${how}: start again, the data recovers by itself.${tail()}`));
+    onExit(new Error(`The embedded PostgreSQL ${how}. Its data recovers by itself.${tail()}`));
   });
   const stop = async () => {
     stopping = true;
@@ -98,6 +100,7 @@ interface Cluster {
   programs: string;
   user: Owner;
   fast: boolean;
+  port: number | undefined;
 }
 
 async function initialise({ dir, data, programs, user, fast }: Cluster): Promise<void> {
@@ -128,11 +131,11 @@ interface Attempt {
 
 type Started = Omit<Attempt, 'port'> & { url: string };
 
-async function start(programs: string, data: string, user: Owner, fast: boolean): Promise<Attempt> {
+async function start(cluster: Cluster): Promise<Attempt> {
   const deadline = Date.now() + 15_000;
   for (;;) {
     try {
-      return await attempt(programs, data, user, fast);
+      return await attempt(cluster);
     } catch (error) {
       // another program took the port, or the sessions of a killed postmaster are still on their way out
       const passing = /could not bind|pre-existing shared memory|lock file "postmaster.pid" already exists/;
@@ -146,8 +149,8 @@ const unsafe = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 // for a data folder that may lie in memory, and tests that open a pool each
 const small = ['min_wal_size=4MB', 'max_wal_size=64MB', 'max_connections=300'];
 
-async function attempt(programs: string, data: string, user: Owner, fast: boolean): Promise<Attempt> {
-  const port = await freePort();
+async function attempt({ programs, data, user, fast, ...wanted }: Cluster): Promise<Attempt> {
+  const port = wanted.port ?? (await freePort());
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...(fast ? [...unsafe, ...small] : [])];
   const child = spawn(
     path.join(programs, 'bin', 'postgres'),
