@@ -125,6 +125,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       hash: sha256(code),
       client: client.id,
       sessionId: session.id,
+      userId: session.userId,
       data: dataOf(asked, session),
       expiresAt: new Date(now().getTime() + CODE_MS),
     };

@@ -7,24 +7,31 @@ export interface CodeRow {
   hash: Buffer;
   client: string;
   sessionId: string;
+  userId: string;
   data: GrantData;
   expiresAt: Date;
 }
 
-const inserted = (realm: string, code: CodeRow) => fragment`
-    with live as (
-      select realm_id, id, user_id from session where realm_id = ${realm} and id = ${code.sessionId} for key share
-    ), noted as (
-      insert into session_client (realm_id, session_id, client)
-      select realm_id, id, ${code.client}::uuid from live on conflict do nothing
-    )
-    insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
-    select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${JSON.stringify(code.data)}::jsonb,
-      ${code.expiresAt}::timestamptz from live`;
+const request = (code: CodeRow) => fragment`${JSON.stringify(code.data)}::jsonb, ${code.expiresAt}::timestamptz`;
 
 /** Keeps a code and notes that the session has this client, in one statement. False: the session has ended. */
 export const insertCode = async (sql: Sql, realm: string, code: CodeRow): Promise<boolean> =>
-  (await sql`${inserted(realm, code)} returning user_id`).length > 0;
+  (
+    await sql`
+      with live as (
+        select realm_id, id, user_id from session where realm_id = ${realm} and id = ${code.sessionId} for key share
+      ), noted as (
+        insert into session_client (realm_id, session_id, client)
+        select realm_id, id, ${code.client}::uuid from live on conflict do nothing
+      )
+      insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
+      select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${request(code)} from live returning user_id`
+  ).length > 0;
 
-/** The same for a session that begins in the same transaction. */
-export const insertFirstCode = (run: Tx['atLast'], realm: string, code: CodeRow) => run`${inserted(realm, code)}`;
+/** The same for a session that begins in the same transaction: there is nothing to look for. */
+export const insertFirstCode = (run: Tx['atLast'], realm: string, code: CodeRow) => run`
+  with noted as (
+    insert into session_client (realm_id, session_id, client) values (${realm}, ${code.sessionId}, ${code.client})
+  )
+  insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
+  values (${realm}, ${code.hash}, ${code.client}, ${code.sessionId}, ${code.userId}, ${request(code)})`;

@@ -123,7 +123,8 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     /** What nothing has to be read for. */
     function conclude(tx: Writes, { session, token }: Established): Ended {
       const device = risk.succeeded(tx.atLast, request, realm, policy, party.id);
-      if (!held.stored) store.insertLast(tx.atLast, realm, held.id, over(session), now(), held.expiresAt);
+      // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
+      if (!held.stored && !next) store.insertLast(tx.atLast, realm, held.id, over(session), now(), held.expiresAt);
       tx.record({
         type: 'LOGIN_SUCCESS',
         realm,
