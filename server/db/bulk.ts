@@ -14,6 +14,7 @@ const connect = (url: string) =>
     prepare: false,
     onnotice: () => {},
     connect_timeout: 10,
+    keep_alive: 10,
     connection: { application_name: 'realmkeeper-bulk' },
     // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
     ssl: new pg.Client({ connectionString: url }).ssl,

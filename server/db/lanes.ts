@@ -54,10 +54,11 @@ export function createLanes({ most, patienceMs = 5_000 }: { most: number; patien
     new Promise((resolve, reject) => {
       const queue = waiting.get(realm) ?? new Set();
       waiting.set(realm, queue);
-      const timer = setTimeout(() => {
-        queue.delete(waiter);
-        reject(new Crowded(`other transactions of ${realm} take too long`));
-      }, patienceMs);
+      // After this process stood still its timers come first: what has ended meanwhile makes room before anybody gives up.
+      const giveUp = () => {
+        if (queue.delete(waiter)) reject(new Crowded(`other transactions of ${realm} take too long`));
+      };
+      const timer = setTimeout(() => setImmediate(giveUp), patienceMs);
       const waiter = {
         enter() {
           clearTimeout(timer);

@@ -15,6 +15,15 @@ const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
 
 const gone = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
 
+/** After this process stood still its timers come first: what was sent meanwhile is read before anything is decided. */
+const onSilence = (socket: Socket, act: () => void) =>
+  socket.on('timeout', () => {
+    const { bytesRead } = socket;
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) act();
+    });
+  });
+
 /** @param longestMs how long a statement may take, by PostgreSQL's own clock */
 export function endSilent(pool: pg.Pool, longestMs: number): void {
   const lent = new WeakSet<pg.Client>();
@@ -24,9 +33,7 @@ export function endSilent(pool: pg.Pool, longestMs: number): void {
     const socket = socketOf(client);
     // Any byte, either way, puts it off.
     socket?.setTimeout(longestMs + GRACE_MS);
-    socket?.on('timeout', () => {
-      if (lent.has(client)) socket.destroy(gone());
-    });
+    if (socket) onSilence(socket, () => void (lent.has(client) && socket.destroy(gone())));
   });
 }
 
@@ -42,8 +49,9 @@ export function allowSilence(client: pg.Client, longestMs: number): () => void {
 export function endDeaf(client: pg.Client, everyMs: number): void {
   const socket = socketOf(client);
   let asked = false;
-  socket?.setTimeout(everyMs);
-  socket?.on('timeout', () => {
+  if (!socket) return;
+  socket.setTimeout(everyMs);
+  onSilence(socket, () => {
     if (asked) return void socket.destroy(gone());
     asked = true;
     client.query('select').then(

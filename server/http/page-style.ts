@@ -11,7 +11,7 @@ export const pageStyle = `
   :root {
     --page: #101319; --card: #1b1f27; --text: #eceff4; --soft: #a9b2c1; --line: #7a8598; --hair: #323947;
     --bad: #ffb4ab; --bad-back: #43201d; --note-back: #242a35; --shadow: 0 1px 2px #0006, 0 12px 32px #0008;
-    --field: #12151b;
+    --field: #12151b; --link: #6384e1;
   }
 }
 *, *::before, *::after { box-sizing: border-box; }

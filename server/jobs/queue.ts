@@ -3,6 +3,7 @@
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job as Claimed, PgBoss } from 'pg-boss';
+import { KEEP_ALIVE } from '../db/silence.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import type { Job } from './job.ts';
 
@@ -35,6 +36,8 @@ const LOOK_SECONDS = 1;
 const LOOK_RARELY_SECONDS = 30;
 const RETRY_MAX_SECONDS = 300;
 const QUIET_MS = 30_000;
+/** pg-boss hands them on to pg, though its types don't say so. It looks after its own connection that listens. */
+const CONNECTION = { ...KEEP_ALIVE, query_timeout: 60_000 };
 
 export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }: QueueOptions): Queue {
   const known = new Map<string, Job>();
@@ -51,6 +54,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       schema: 'pgboss',
       application_name: 'realmkeeper-jobs',
       max: CONNECTIONS,
+      ...CONNECTION,
       useListenNotify: true,
       superviseIntervalSeconds: superviseSeconds,
       monitorIntervalSeconds: superviseSeconds,

@@ -28,6 +28,7 @@ const alert = (problem: string | undefined) =>
   problem !== undefined && html`<p class="error" role="alert">${linked(problem)}</p>`;
 
 function signInForm(csrf: string, last: { username?: string; realm?: string; problem?: string } = {}): Html {
+  const focus = html`autofocus`;
   const plain = html`autocapitalize="none" autocorrect="off" spellcheck="false" required`;
   return html`
 <p class="lead">Sign in with an account that holds admin roles.</p>
@@ -35,8 +36,8 @@ ${alert(last.problem)}
 <form method="post" action="/admin/login/form">
 ${csrfField(csrf)}
 ${field('realm', 'Realm', html`type="text" value="${last.realm ?? 'master'}" autocomplete="organization" ${plain}`)}
-${field('username', 'Username', html`type="text" value="${last.username}" autocomplete="username" autofocus ${plain}`)}
-${field('password', 'Password', html`type="password" autocomplete="current-password" required`)}
+${field('username', 'Username', html`type="text" value="${last.username}" autocomplete="username" ${!last.username && focus} ${plain}`)}
+${field('password', 'Password', html`type="password" autocomplete="current-password" ${!!last.username && focus} required`)}
 ${field('otp', 'One-time code, if you have one', html`type="text" inputmode="numeric" pattern="[0-9]{6,8}" autocomplete="one-time-code"`)}
 <button type="submit">Sign in</button>
 </form>`;
@@ -52,6 +53,9 @@ function signedIn(csrf: string, principal: Principal): Html {
 <p><a href="/swagger-ui.html">Try the admin API</a></p>
 <form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">Sign out</button></form>`;
 }
+
+/** The API's words speak of its fields. */
+const NEEDS_CODE = 'A one-time code is needed: enter it, with your password.';
 
 const Form = z.record(z.string(), z.string());
 
@@ -78,7 +82,7 @@ export function adminLoginPages(
   },
 ): void {
   const show = (reply: FastifyReply, title: string, body: Html, status = 200) =>
-    sendPage(reply, { title, body }, { status });
+    sendPage(reply, { title, body, documentTitle: status < 400 ? title : `Error: ${title}` }, { status });
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
 
   app.setErrorHandler((error, request, reply) => {
@@ -89,7 +93,7 @@ export function adminLoginPages(
     const last = {
       ...(form.username ? { username: form.username } : {}),
       ...(form.realm ? { realm: form.realm } : {}),
-      problem: problem.detail ?? problem.message,
+      problem: problem.code === 'otp-required' ? NEEDS_CODE : (problem.detail ?? problem.message),
     };
     return show(reply, 'Administration', signInForm(setCsrf(reply, baseUrl), last), problem.status);
   });

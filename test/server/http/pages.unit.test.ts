@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { freshSettings } from '../../../server/contract/settings.ts';
 import { contrast, parseHex, readableOn, textOn } from '../../../server/http/colours.ts';
 import { html } from '../../../server/http/html.ts';
+import { pageStyle } from '../../../server/http/page-style.ts';
 import { cspSource, layout, themeCss } from '../../../server/http/pages.ts';
 
 test('what is spliced into a page is escaped, whatever it is', () => {
@@ -49,4 +50,13 @@ test('where a form may lead: an origin, or a native application’s scheme', () 
   expect(cspSource('https:')).toBe('https:');
   expect(cspSource('https://logo.example;frame-ancestors/logo.png')).toBe('https:');
   expect(cspSource('https://logo.example,x/logo.png')).toBe('https:');
+});
+
+test('links can be read on pages without a realm’s colours, by day and by night', () => {
+  const looks = [...pageStyle.matchAll(/:root \{([^}]+)\}/g)].map(([, rules = '']) => {
+    const colour = (name: string) => parseHex(new RegExp(`--${name}: (#[0-9a-f]+)`).exec(rules)?.[1] ?? '');
+    return contrast(colour('link'), colour('card'));
+  });
+  expect(looks).toHaveLength(2);
+  for (const look of looks) expect(look).toBeGreaterThanOrEqual(4.5);
 });
