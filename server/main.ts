@@ -2,6 +2,7 @@
 // It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
 import { BadEnvironment } from './config.ts';
 import { errorWords } from './contract/error-words.ts';
+import { yieldToEventLoop } from './crypto/signing-threads.ts';
 import { type RunningServer, startServer } from './start.ts';
 
 const say = (line: string) => console.error(line);
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
   if (interrupt.signal.aborted) return stop(0);
   interrupt.signal.addEventListener('abort', () => void stop(0));
   say(`Realmkeeper listens on ${server.address}; its base address is ${server.config.baseUrl}`);
+  await yieldToEventLoop();
   const failure = await server.failed;
   say(failure.message);
   await stop(1);

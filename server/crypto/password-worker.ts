@@ -6,8 +6,8 @@ import { hashPassword, verifyPassword } from './password-hash.ts';
 import type { Argon2Parameters } from './phc.ts';
 
 try {
-  // On Linux this is the calling thread's: signing tokens must not wait for people's passwords.
-  if (os.platform() === 'linux') os.setPriority(5);
+  // On Linux this is the calling thread's. Signing tokens (signing-threads.ts) must not wait for people's passwords.
+  if (os.platform() === 'linux') os.setPriority(10);
 } catch {
   // not permitted: then at the process's priority
 }

@@ -27,7 +27,7 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
     outcome: outcome ?? 'success',
     data: data ?? {},
     only_webhook: webhookId,
-    kin: isAdminWrite(type) ? 'ADMIN_WRITE' : null,
+    kin: isAdminWrite(type) ? 'ADMIN_WRITE' : undefined,
   });
   // One text for all rows: an array for each column takes longer to write.
   const happened = (events: readonly DomainEvent[]) => fragment`

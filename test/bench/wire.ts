@@ -17,15 +17,23 @@ export interface Wire {
 }
 
 const HEAD_END = '\r\n\r\n';
+const READ_BYTES = 64 * 1024;
 
 export async function connect(port: number): Promise<Wire> {
-  const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
+  // One buffer for all that comes: no stream is made of it, which would cost more than reading it.
+  const onread = {
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    callback(bytes: number): boolean {
+      take(onread.buffer.latin1Slice(0, bytes));
+      return true;
+    },
+  };
+  const socket = createConnection({ host: '127.0.0.1', port, noDelay: true, onread });
   await once(socket, 'connect');
   let waiting: { resolve(answer: WireAnswer): void; reject(error: Error): void } | undefined;
   let repeating: ((status: number) => void) | undefined;
   let received = '';
-  socket.setEncoding('latin1');
-  socket.on('data', (chunk: string) => {
+  function take(chunk: string): void {
     received = received === '' ? chunk : received + chunk;
     const headEnd = received.indexOf(HEAD_END);
     if (headEnd < 0) return;
@@ -35,14 +43,15 @@ export async function connect(port: number): Promise<Wire> {
     const status = Number(received.slice(9, 12));
     if (repeating) {
       received = '';
-      return repeating(status);
+      repeating(status);
+      return;
     }
     const answer = { status, head: received.slice(0, headEnd), body: received.slice(bodyAt, bodyAt + length) };
     received = '';
     const { resolve } = waiting ?? {};
     waiting = undefined;
     resolve?.(answer);
-  });
+  }
   const gone = (error?: Error) => waiting?.reject(error ?? new Error('the server closed the connection'));
   socket.on('error', gone);
   socket.on('close', () => gone());

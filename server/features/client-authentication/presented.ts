@@ -38,11 +38,12 @@ function basic(authorization: string, named: string | undefined): Presented {
   const raw = pair.slice(colon + 1);
   if (named !== undefined && named !== clientId) throw refused('client_id and the Authorization header differ');
   // Many clients don't form-encode the secret, though RFC 6749 §2.3.1 says so: as it came, it may hold too.
-  const secrets = [...new Set([formDecoded(raw) ?? raw, raw])];
-  return { clientId, method: 'secret', secrets };
+  const secret = formDecoded(raw) ?? raw;
+  return { clientId, method: 'secret', secrets: secret === raw ? [raw] : [secret, raw] };
 }
 
 function formDecoded(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
