@@ -7,7 +7,7 @@ import type { Argon2Parameters } from './phc.ts';
 
 try {
   // On Linux this is the calling thread's. Signing tokens (signing-threads.ts) must not wait for people's passwords.
-  if (os.platform() === 'linux') os.setPriority(10);
+  if (os.platform() === 'linux') os.setPriority(Math.min(os.getPriority() + 10, os.constants.priority.PRIORITY_LOW));
 } catch {
   // not permitted: then at the process's priority
 }

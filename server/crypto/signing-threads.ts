@@ -4,7 +4,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import os from 'node:os';
 
-/** Before the threads that hash passwords. */
+/** Below the process's own priority; before the threads that hash passwords. */
 const NICE = 5;
 /** A thread of libuv's pool in /proc/self/task/<id>/comm. They all begin with the first that anybody asks of the pool. */
 const NAME = 'libuv-worker';
@@ -13,9 +13,10 @@ const NAME = 'libuv-worker';
 export async function yieldToEventLoop(): Promise<void> {
   if (os.platform() !== 'linux') return;
   try {
+    const nice = Math.min(os.getPriority() + NICE, os.constants.priority.PRIORITY_LOW);
     for (const thread of await readdir('/proc/self/task')) {
       const name = await readFile(`/proc/self/task/${thread}/comm`, 'utf8');
-      if (name.trim() === NAME) os.setPriority(Number(thread), NICE);
+      if (name.trim() === NAME) os.setPriority(Number(thread), nice);
     }
   } catch {
     // at the process's priority, then
