@@ -11,6 +11,7 @@ import { createSeal } from './crypto/seal.ts';
 import { createTokenSeal } from './crypto/token-seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { gatheredOver } from './db/gather.ts';
+import { aloneIn, createLanes } from './db/lanes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
@@ -99,7 +100,9 @@ export async function buildApp({
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
   const outbox = createOutbox({ now, newId, enqueue });
-  const transact = createTransact({ pool, outbox, committed: bus.emit, strict });
+  const lanes = createLanes({ most: pool.options.max });
+  const alone = aloneIn(lanes, sql);
+  const transact = createTransact({ pool, lanes, outbox, committed: bus.emit, strict });
   const { baseUrl } = config;
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
@@ -116,6 +119,7 @@ export async function buildApp({
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
+    alone,
     gathered: gatheredOver(pool),
     transact,
     seal,
@@ -209,6 +213,7 @@ export async function buildApp({
   queue.takes([
     deliveryJob({
       sql,
+      alone,
       seal,
       outbound,
       now,

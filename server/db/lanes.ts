@@ -3,6 +3,8 @@
 // Implements: specification 1, "A change in one realm never affects another": a realm whose rows are locked, as by a large
 // import or a deletion, leaves connections to all others.
 
+import type { Sql } from './sql.ts';
+
 export interface Lanes {
   /** Waits, without a connection, while the realm holds as many as it may. `leave` gives the place back. */
   enter(realm: string): Promise<void> | undefined;
@@ -84,3 +86,19 @@ export function createLanes({ most, patienceMs = 5_000 }: { most: number; patien
     },
   };
 }
+
+/** For a statement of its own that writes, and so may wait for a lock: among its realm's transactions. */
+export type Alone = (realm: string) => Sql;
+
+export const aloneIn =
+  (lanes: Lanes, sql: Sql): Alone =>
+  (realm) =>
+  async (strings, ...values) => {
+    const turn = lanes.enter(realm);
+    if (turn) await turn;
+    try {
+      return await sql(strings, ...values);
+    } finally {
+      lanes.leave(realm);
+    }
+  };

@@ -5,7 +5,7 @@ import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
 import { runBatch } from './batch.ts';
 import { type CopyIn, copyOver } from './copy.ts';
-import { createLanes } from './lanes.ts';
+import { createLanes, type Lanes } from './lanes.ts';
 import { allowSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
@@ -56,6 +56,8 @@ const TRIES = 3;
 
 export interface TransactOptions {
   pool: pg.Pool;
+  /** Of the pool; its own by default. */
+  lanes?: Lanes;
   outbox: Outbox;
   /** Hears the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
@@ -68,10 +70,15 @@ export interface TransactOptions {
  * revision once and tells other replicas by NOTIFY. Deadlocks and serialization failures are tried again, so `work`
  * must be repeatable: no side effect but through `sql` and `record`.
  */
-export function createTransact({ pool, outbox, committed, strict }: TransactOptions): Transact {
+export function createTransact({
+  pool,
+  lanes = createLanes({ most: pool.options.max }),
+  outbox,
+  committed,
+  strict,
+}: TransactOptions): Transact {
   /** Whether there was a webhook when it was last looked; no is checked where it is relied on. */
   let subscribers = true;
-  const lanes = createLanes({ most: pool.options.max });
 
   async function attempt<T>(
     work: (tx: Tx) => Promise<T>,

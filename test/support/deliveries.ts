@@ -47,7 +47,17 @@ export async function startDeliveries({
   const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
   const givenUp: string[] = [];
   const gaveUp = (realm: string) => void givenUp.push(realm);
-  const job = deliveryJob({ sql, seal, outbound, now, enqueue: queue.enqueue, retryDelaysSeconds, timeoutMs, gaveUp });
+  const job = deliveryJob({
+    sql,
+    alone: () => sql,
+    seal,
+    outbound,
+    now,
+    enqueue: queue.enqueue,
+    retryDelaysSeconds,
+    timeoutMs,
+    gaveUp,
+  });
   queue.takes([{ ...job, expireSeconds }]);
   await queue.start();
   return {

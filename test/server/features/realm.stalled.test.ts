@@ -6,6 +6,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
+import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -62,5 +63,31 @@ test('twenty writes to a realm that is locked hold up no other, and those that c
     await stuck;
     expect(answers.filter(([status]) => status === 200)).toHaveLength(5);
     expect(answers.filter(([status]) => status !== 200)).toEqual(Array.from({ length: 15 }, () => [503, 2]));
+  });
+});
+
+test('a dozen sign-ins of people who are being deleted hold up no other realm', async () => {
+  await server.admin.call(putSettings, { params: { realm: 'stalled' }, body: { lockoutEnabled: true } });
+  const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
+  const people = Array.from({ length: 12 }, () => createPerson(server.baseUrl));
+  const pages = await Promise.all(people.map((person) => person.open('/realms/stalled/login')));
+  await connected(server.databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select from realm_user where realm_id = 'stalled' for update`);
+    const credentials = { username: 'alice', password: 'not the right one' };
+    const stuck = Promise.all(
+      people.map(async (person, i) => {
+        const page = pages[i];
+        return page && (await person.fill(page, credentials)).status;
+      }),
+    );
+    await expect.poll(waits).toBe(5);
+    const served = grants.map(async (grant, i) => [
+      (await write('peaceful', `${i}`))[0],
+      (await redeem(server, 'peaceful', 'spa', grant)).status,
+    ]);
+    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    await client.query('rollback');
+    await stuck;
   });
 });
