@@ -24,7 +24,7 @@ export async function connect(port: number): Promise<Wire> {
   const onread = {
     buffer: Buffer.allocUnsafe(READ_BYTES),
     callback(bytes: number): boolean {
-      take(onread.buffer.latin1Slice(0, bytes));
+      take(onread.buffer.toString('latin1', 0, bytes));
       return true;
     },
   };
