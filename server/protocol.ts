@@ -19,6 +19,8 @@ import { discoveryRoutes, readyDocuments } from './features/discovery/routes.ts'
 import { createDiscovery } from './features/discovery/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
 import { createIntrospection } from './features/introspect/service.ts';
+import { createMint } from './features/issued-tokens/mint.ts';
+import type { Tokens } from './features/issued-tokens/service.ts';
 import type { Keys } from './features/keys/service.ts';
 import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
@@ -33,8 +35,6 @@ import { createFamilies } from './features/token/families.ts';
 import { refreshGrant } from './features/token/refresh.ts';
 import { tokenRoutes } from './features/token/routes.ts';
 import { createTokenEndpoint } from './features/token/service.ts';
-import { createMint } from './features/tokens/mint.ts';
-import type { Tokens } from './features/tokens/service.ts';
 import { userinfoRoutes } from './features/userinfo/routes.ts';
 import { createUserinfo } from './features/userinfo/service.ts';
 import { createCors } from './http/cors.ts';

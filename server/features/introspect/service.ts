@@ -1,12 +1,12 @@
 // Owns: introspection: whether a token holds right now, and what it says.
-// Does not own: verification (features/tokens), refresh families (features/token).
+// Does not own: verification (features/issued-tokens), refresh families (features/token).
 // Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Claims, Tokens } from '../tokens/service.ts';
+import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import { liveFamily, liveUser } from './store.ts';
 
 const INACTIVE = { active: false };

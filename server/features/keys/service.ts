@@ -1,5 +1,5 @@
 // Owns: a realm's signing keys: rotation, retention, deletion, and what signs and verifies right now.
-// Does not own: tokens (features/tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/discovery).
+// Does not own: tokens (features/issued-tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/discovery).
 // Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { By } from '../../contract/events.ts';

@@ -1,5 +1,5 @@
 // Owns: RP-initiated logout: whose session ends, whether the person is asked first, where the browser goes then.
-// Does not own: ending sessions (features/sessions), verifying the hint (features/tokens).
+// Does not own: ending sessions (features/sessions), verifying the hint (features/issued-tokens).
 // Implements: OIDC RP-Initiated Logout 1.0; specification 4.11.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
@@ -11,8 +11,8 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
 import { isRedirectOf, withQuery } from '../../http/redirect-uri.ts';
 import type { ClientView } from '../clients/view.ts';
+import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
-import type { Claims, Tokens } from '../tokens/service.ts';
 import { confirmPage, signedOutPage } from './pages.ts';
 
 /** A logout request whose parameters hold. */

@@ -1,13 +1,13 @@
 // Owns: revocation: a refresh token ends its grant with the access tokens, an access token ends alone.
-// Does not own: looking revocations up (features/tokens).
+// Does not own: looking revocations up (features/issued-tokens).
 // Implements: RFC 7009; an unknown or foreign token is answered like a revoked one.
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { ClientView } from '../clients/view.ts';
+import type { Tokens } from '../issued-tokens/service.ts';
 import type { Families } from '../token/families.ts';
-import type { Tokens } from '../tokens/service.ts';
 
 export function createRevocation({
   transact,

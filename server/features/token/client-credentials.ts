@@ -3,7 +3,7 @@
 import type { EventBatch } from '../../events/batch.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { grantScopes, OFFLINE, OPENID } from '../../http/scopes.ts';
-import type { Mint } from '../tokens/mint.ts';
+import type { Mint } from '../issued-tokens/mint.ts';
 import type { Grant } from './grant.ts';
 
 export const clientCredentialsGrant = ({

@@ -9,7 +9,7 @@ import { personOf } from '../../db/person.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OFFLINE, presentScopes } from '../../http/scopes.ts';
-import type { Mint } from '../tokens/mint.ts';
+import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
 import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';

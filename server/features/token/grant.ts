@@ -6,7 +6,7 @@ import type { Tx } from '../../db/transact.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Minted } from '../tokens/mint.ts';
+import type { Minted } from '../issued-tokens/mint.ts';
 
 /** What a grant gets: everything that needs no grant to be decided is decided. */
 export interface GrantCall {

@@ -7,7 +7,7 @@ import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
-import type { Mint } from '../tokens/mint.ts';
+import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
 import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import * as store from './store.ts';

@@ -1,5 +1,5 @@
 // Owns: the phases of the token endpoint, so that no grant can skip one: client → grant → resources → scopes → answer.
-// Does not own: a grant's own rules (code.ts, refresh.ts, client-credentials.ts), the tokens' content (features/tokens).
+// Does not own: a grant's own rules (code.ts, refresh.ts, client-credentials.ts), the tokens' content (features/issued-tokens).
 // Implements: RFC 6749 §5, RFC 8707; specification 4.11, 7 (invalid_target); decisions "Protocol paths".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';

@@ -1,5 +1,5 @@
 // Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
-// Does not own: verifying the token (features/tokens), which claims a scope has (tokens/claims.ts).
+// Does not own: verifying the token (features/issued-tokens), which claims a scope has (tokens/claims.ts).
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 
 import { type PersonRow, personColumns, personOf } from '../../db/person.ts';
@@ -8,7 +8,7 @@ import { claimsOf } from '../../http/claims.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Tokens } from '../tokens/service.ts';
+import type { Tokens } from '../issued-tokens/service.ts';
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 

@@ -1,5 +1,5 @@
 // Owns: trading a workload's token for one of ours: which credential it fits, whether it holds, what the new token may do.
-// Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/tokens).
+// Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/issued-tokens).
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DomainEvent } from '../../contract/events.ts';
@@ -10,7 +10,7 @@ import type { ScopeView } from '../../http/claims.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { allowedResources } from '../../http/resources.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Mint, Minted } from '../tokens/mint.ts';
+import type { Mint, Minted } from '../issued-tokens/mint.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
 import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
