@@ -44,7 +44,7 @@ const Answers = z.array(
 type Answer = z.infer<typeof Answers>[number];
 const RETRY_AFTER_SECONDS = 2;
 /** Tasks that a thread has at once: it answers some together, and goes on with as many meanwhile. */
-const AHEAD = 6;
+const AHEAD = 8;
 
 export function createPasswords({
   threads = availableParallelism(),

@@ -1,6 +1,7 @@
 // Group commit: what many requests write at the same moment is one transaction, so that they share its messages and its sync.
 // It knows no table: `work` is the feature's, one statement over all that is asked. Each gets its own result, after the commit.
 // Whoever the group's statement passes over, for whatever reason, goes the single way (the caller's own transaction).
+import { createGroups } from './groups.ts';
 import { codeOf, type Transact, type Tx } from './transact.ts';
 
 export interface GroupCommitOptions<Ask, Told> {
@@ -23,8 +24,6 @@ class Nothing extends Error {}
 
 /** What the data made fail, or a lock (55P03): the whole group is rolled back for what may be one's alone. SQLSTATE. */
 const OF_ONE = /^(22|23|40|55P03)/;
-/** A group that takes longer waits for something, perhaps on a dead connection: who comes after it doesn't wait with it. */
-const LONG_MS = 200;
 
 export function createGroupCommit<Ask, Told>({
   transact,
@@ -32,28 +31,6 @@ export function createGroupCommit<Ask, Told>({
   most = 8,
   atOnce = 4,
 }: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
-  let waiting: Member<Ask, Told>[] = [];
-  let underWay = 0;
-  /** Of those under way: they will be done at any moment. */
-  let brisk = 0;
-  let begins = false;
-
-  async function run(group: readonly Member<Ask, Told>[]): Promise<void> {
-    underWay += 1;
-    brisk += 1;
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      brisk -= 1;
-      begin();
-    }, LONG_MS);
-    await commit(group);
-    clearTimeout(timer);
-    if (!late) brisk -= 1;
-    underWay -= 1;
-    begin();
-  }
-
   async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
     try {
       const asks = group.map(({ ask }) => ask);
@@ -73,23 +50,6 @@ export function createGroupCommit<Ask, Told>({
     }
   }
 
-  /** At once where none is soon done; else only a full one, so that who comes meanwhile goes together. */
-  const ready = () => underWay < atOnce && (brisk === 0 || waiting.length >= most);
-
-  function begin(): void {
-    begins = false;
-    while (waiting.length > 0 && ready()) {
-      const group = waiting.slice(0, most);
-      waiting = waiting.slice(most);
-      void run(group);
-    }
-  }
-
-  return (ask) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ ask, resolve, reject });
-      // At the end of this turn of the loop, so that all requests that it read are in it.
-      if (!begins) setImmediate(begin);
-      begins = true;
-    });
+  const join = createGroups({ run: commit, most, atOnce });
+  return (ask) => new Promise((resolve, reject) => join({ ask, resolve, reject }));
 }
