@@ -4,14 +4,14 @@
 import { challengeOf, pkceHolds } from '../../crypto/pkce.ts';
 import { grantIdOf, newRefreshToken } from '../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../crypto/tokens.ts';
-import { createGroupCommit } from '../../db/group-commit.ts';
 import { personOf } from '../../db/person.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OFFLINE, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { createSettling } from './settle.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The code is not valid';
@@ -68,16 +68,8 @@ export function codeGrant({
     return redeemed;
   }
 
-  /** Those that nothing speaks against; any other goes the single way, which uses the code up and says why. */
-  const redeemTogether = createGroupCommit<Ask, Redeemed>({
-    transact,
-    work: (tx, asks) => redeem(tx, asks, 'pass over'),
-  });
-
-  async function redeemAlone(tx: Tx, ask: Ask): Promise<Outcome<Redeemed>> {
-    const [value] = await redeem(tx, [ask], 'wait');
-    if (value) return { ok: true, value };
-    const { call, redemption } = ask;
+  /** Uses the code up, and says why. */
+  async function notRedeemed(tx: Tx, { call, redemption }: Ask): Promise<Outcome<never>> {
     const taken = await store.takeCode(tx.sql, redemption);
     if (!taken) return secondUse(tx, call, redemption.codeHash);
     const { request, expires_at, enabled } = taken;
@@ -110,6 +102,8 @@ export function codeGrant({
     return refused(tx, call, 'the code was used before');
   }
 
+  const settle = createSettling<Ask, Redeemed>({ transact, settle: redeem, otherwise: notRedeemed });
+
   return {
     grantType: 'authorization_code',
     publicClients: true,
@@ -135,9 +129,7 @@ export function codeGrant({
         expiresAt: lifeOf(settings, client, at),
         now: at,
       };
-      const ask = { call, redemption };
-      const { row, resources, sid } =
-        (await redeemTogether(ask)) ?? accepted(await transact(realm, (tx) => redeemAlone(tx, ask)));
+      const { row, resources, sid } = await settle({ call, redemption });
       const { request } = row;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

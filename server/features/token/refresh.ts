@@ -1,7 +1,6 @@
 // The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
 // one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
 import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from '../../crypto/refresh-token.ts';
-import { createGroupCommit } from '../../db/group-commit.ts';
 import { personOf } from '../../db/person.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -9,7 +8,8 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
-import { accepted, type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
+import { createSettling } from './settle.ts';
 import * as store from './store.ts';
 
 const REFUSED = 'The refresh token is not valid';
@@ -65,17 +65,6 @@ export function refreshGrant({
     return rotated;
   }
 
-  /** Those that nothing speaks against; any other goes the single way, which says why and may end its grant. */
-  const rotateTogether = createGroupCommit<Ask, Rotated>({
-    transact,
-    work: (tx, asks) => rotate(tx, asks, 'pass over'),
-  });
-
-  async function rotateAlone(tx: Tx, ask: Ask): Promise<Outcome<Rotated>> {
-    const [value] = await rotate(tx, [ask], 'wait');
-    return value ? { ok: true, value } : notTaken(tx, ask);
-  }
-
   /** Says why, and ends the grant where its token was used before. */
   async function notTaken(tx: Tx, { call, rotation }: Ask): Promise<Outcome<never>> {
     const { realm, client, by } = call;
@@ -106,6 +95,8 @@ export function refreshGrant({
     });
     return refused(tx, call, 'the token was used before');
   }
+
+  const settle = createSettling<Ask, Rotated>({ transact, settle: rotate, otherwise: notTaken });
 
   function rotationOf(
     { realm, client, settings, resources, scopes }: GrantCall,
@@ -140,9 +131,7 @@ export function refreshGrant({
       const presented = parseRefreshToken(token);
       if (!presented) throw notValid('not a refresh token');
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
-      const ask = { call, rotation: rotationOf(call, presented, next?.hash) };
-      const { row, resources, scopes } =
-        (await rotateTogether(ask)) ?? accepted(await transact(realm, (tx) => rotateAlone(tx, ask)));
+      const { row, resources, scopes } = await settle({ call, rotation: rotationOf(call, presented, next?.hash) });
       const { authTime, acr, amr } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

@@ -1,5 +1,5 @@
 // Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
-// Does not own: verifying the token (features/issued-tokens), which claims a scope has (tokens/claims.ts).
+// Does not own: verifying the token (features/issued-tokens), which claims a scope has (http/claims.ts).
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 
 import { type PersonRow, personColumns, personOf } from '../../db/person.ts';
