@@ -11,7 +11,7 @@ import { createSeal } from './crypto/seal.ts';
 import { createTokenSeal } from './crypto/token-seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { gatheredOver } from './db/gather.ts';
-import { aloneIn, createLanes } from './db/lanes.ts';
+import { createLanes, inLanesOf } from './db/lanes.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
@@ -101,7 +101,7 @@ export async function buildApp({
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
   const outbox = createOutbox({ now, newId, enqueue });
   const lanes = createLanes({ most: pool.options.max });
-  const alone = aloneIn(lanes, sql);
+  const inLane = inLanesOf(lanes, sql);
   const transact = createTransact({ pool, lanes, outbox, committed: bus.emit, strict });
   const { baseUrl } = config;
 
@@ -119,7 +119,7 @@ export async function buildApp({
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
-    alone,
+    inLane,
     gathered: gatheredOver(pool),
     transact,
     seal,
@@ -213,7 +213,7 @@ export async function buildApp({
   queue.takes([
     deliveryJob({
       sql,
-      alone,
+      inLane,
       seal,
       outbound,
       now,

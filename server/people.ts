@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createPasswords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { TokenSeal } from './crypto/token-seal.ts';
-import type { Alone } from './db/lanes.ts';
+import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { accountRoutes } from './features/account/routes.ts';
@@ -25,8 +25,8 @@ const STRANGERS_A_MINUTE = 60;
 
 export interface PeopleDeps {
   sql: Sql;
-  /** For writes that are no transactions. */
-  alone: Alone;
+  /** For writes of one statement that nobody is told of. */
+  inLane: InLane;
   /** For reads that many do at the same moment. */
   gathered: Sql;
   transact: Transact;
@@ -45,18 +45,18 @@ export interface PeopleDeps {
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { sql, alone, gathered, transact, seal, signInSeal } = deps;
+  const { sql, inLane, gathered, transact, seal, signInSeal } = deps;
   const { settings, attempts, breached, threads, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads });
   const rules = { settings, passwords, breached };
-  const credentials = createCredentials({ sql, alone, gathered, transact, ...rules, seal, now, newId });
+  const credentials = createCredentials({ sql, inLane, gathered, transact, ...rules, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
-  const sessions = createSessions({ sql, alone, transact, settings, baseUrl, now, newId });
+  const sessions = createSessions({ sql, inLane, transact, settings, baseUrl, now, newId });
   const risk = createRisk({ sql, baseUrl, now, newId });
   const signIns = createSignIns({
     sql,
-    alone,
+    inLane,
     transact,
     settings,
     flows,

@@ -1,4 +1,4 @@
-// Owns: how many of the pool's connections the transactions of one realm may hold, and who waits for its own realm.
+// Owns: how many of the pool's connections the writes of one realm may hold, and which of them wait for others of that realm.
 // Does not own: the connections (sql.ts), how long a statement waits for a lock (its lock_timeout).
 // Implements: specification 1, "A change in one realm never affects another": a realm whose rows are locked, as by a large
 // import or a deletion, leaves connections to all others.
@@ -87,11 +87,11 @@ export function createLanes({ most, patienceMs = 5_000 }: { most: number; patien
   };
 }
 
-/** For a statement of its own that writes, and so may wait for a lock: among its realm's transactions. */
-export type Alone = (realm: string) => Sql;
+/** `Sql` for a write that is no transaction, and may wait for a lock as well as one: it counts among its realm's. */
+export type InLane = (realm: string) => Sql;
 
-export const aloneIn =
-  (lanes: Lanes, sql: Sql): Alone =>
+export const inLanesOf =
+  (lanes: Lanes, sql: Sql): InLane =>
   (realm) =>
   async (strings, ...values) => {
     const turn = lanes.enter(realm);

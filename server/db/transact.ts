@@ -1,4 +1,4 @@
-// The one way to write: state, audit rows and webhook deliveries in one transaction; listeners hear of it after commit.
+// The way to write what others hear of: state, audit rows and webhook deliveries in one transaction, told of after commit.
 // It knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';

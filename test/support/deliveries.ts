@@ -49,7 +49,7 @@ export async function startDeliveries({
   const gaveUp = (realm: string) => void givenUp.push(realm);
   const job = deliveryJob({
     sql,
-    alone: () => sql,
+    inLane: () => sql,
     seal,
     outbound,
     now,

@@ -7,15 +7,15 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import type { Alone } from '../../db/lanes.ts';
+import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {
   sql: Sql;
-  alone: Alone;
-  /** For what many ask at the same moment. */
+  inLane: InLane;
+  /** For reads that many do at the same moment. */
   gathered: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
@@ -49,7 +49,7 @@ const LEAST_LENGTH = 12;
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, alone, gathered, transact, settings, passwords, breached, seal, now, newId } = deps;
+  const { sql, inLane, gathered, transact, settings, passwords, breached, seal, now, newId } = deps;
   interface Limit {
     most: number;
     seconds: number;
@@ -58,7 +58,7 @@ export function createCredentials(deps: CredentialDeps) {
     policy?.lockoutEnabled ? { most: policy.maxLoginFailures, seconds: policy.lockoutDurationSeconds } : undefined;
 
   const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
-    store.countAttempt(alone(realm), realm, userId, {
+    store.countAttempt(inLane(realm), realm, userId, {
       most,
       now: now(),
       until: new Date(now().getTime() + seconds * 1000),
@@ -77,7 +77,7 @@ export function createCredentials(deps: CredentialDeps) {
 
   async function rehash(realm: string, row: store.PasswordRow, plain: string): Promise<void> {
     if (row.credential_id === null || row.phc === null) return;
-    await store.rehash(alone(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
+    await store.rehash(inLane(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
   }
 
   /** Whoever it is, one hash is computed; counting goes on beside it, so that no answer is quicker than another. */
@@ -99,8 +99,8 @@ export function createCredentials(deps: CredentialDeps) {
     if (old) await rehash(realm, row, plain);
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
-      if (row.types.includes('otp')) await store.giveBackAttempt(alone(realm), realm, row.id, limit.most);
-      else await store.forgetFailures(alone(realm), realm, row.id);
+      if (row.types.includes('otp')) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
+      else await store.forgetFailures(inLane(realm), realm, row.id);
     }
     return { ok: true, user, standing: standingOf(row) } satisfies PasswordVerdict;
   }
@@ -114,7 +114,7 @@ export function createCredentials(deps: CredentialDeps) {
     for (const { id, secret } of await store.otps(sql, realm, userId)) {
       const counter = otpCounter(openOtp(seal, realm, id, secret), code, now(), secret);
       if (counter === undefined) continue;
-      if (await store.acceptCounter(alone(realm), realm, id, counter, now())) return { ok: true };
+      if (await store.acceptCounter(inLane(realm), realm, id, counter, now())) return { ok: true };
       used = true;
     }
     return { ok: false, reason: used ? 'used' : 'wrong' };
@@ -125,7 +125,7 @@ export function createCredentials(deps: CredentialDeps) {
     const attempts = await count(realm, user.id, limit);
     if (attempts > limit.most) return { ok: false, reason: 'locked' };
     const verdict = await matchOtp(realm, user.id, code);
-    if (verdict.ok) await store.forgetFailures(alone(realm), realm, user.id);
+    if (verdict.ok) await store.forgetFailures(inLane(realm), realm, user.id);
     else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
     return verdict;
   }

@@ -8,7 +8,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
-import type { Alone } from '../../db/lanes.ts';
+import type { InLane } from '../../db/lanes.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -18,7 +18,7 @@ export const SESSION_COOKIE = 'SVC_SESSION';
 
 export interface SessionDeps {
   sql: Sql;
-  alone: Alone;
+  inLane: InLane;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   baseUrl: string;
@@ -95,7 +95,7 @@ const toWire = (row: store.ListedRow): Session => ({
   levelOfAssurance: row.level_of_assurance,
 });
 
-export function createSessions({ sql, alone, transact, settings, baseUrl, now, newId }: SessionDeps) {
+export function createSessions({ sql, inLane, transact, settings, baseUrl, now, newId }: SessionDeps) {
   const cookieOptions = (realm: string) => ({
     path: `/realms/${realm}`,
     httpOnly: true,
@@ -129,7 +129,7 @@ export function createSessions({ sql, alone, transact, settings, baseUrl, now, n
     // Short idle timeouts need to be noted more often than once a minute.
     const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
     if (now().getTime() - session.lastSeenAt.getTime() >= due)
-      await store.touch(alone(realm), realm, session.id, now());
+      await store.touch(inLane(realm), realm, session.id, now());
   }
 
   return {

@@ -6,7 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
 import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
-import type { Alone } from '../../db/lanes.ts';
+import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
@@ -25,7 +25,7 @@ import { createWalk, type Standing } from './walk.ts';
 
 export interface SignInDeps {
   sql: Sql;
-  alone: Alone;
+  inLane: InLane;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
@@ -76,7 +76,7 @@ export interface View {
 }
 
 export function createSignIns(deps: SignInDeps) {
-  const { sql, alone, settings, registry, now } = deps;
+  const { sql, inLane, settings, registry, now } = deps;
   const cookie = createSignInCookie(deps);
   const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
   const actions = createActions(deps);
@@ -120,9 +120,9 @@ export function createSignIns(deps: SignInDeps) {
     state: SignInState,
   ): Promise<boolean> {
     const { id, token, expiresAt, stored } = held;
-    if (stored) return store.save(alone(realm), realm, id, state);
+    if (stored) return store.save(inLane(realm), realm, id, state);
     if (state.proven.length === 0) keepForStranger(request);
-    const first = await store.insert(alone(realm), realm, id, state, now(), expiresAt);
+    const first = await store.insert(inLane(realm), realm, id, state, now(), expiresAt);
     cookie.keep(reply, realm, token, expiresAt);
     return first;
   }
@@ -175,7 +175,7 @@ export function createSignIns(deps: SignInDeps) {
       if (!(nothingYet && cookie.carry(reply, realm, state, expiresAt))) {
         if (!session) keepForStranger(request);
         const token = newSecret();
-        await store.insert(alone(realm), realm, sha256(token), state, now(), expiresAt);
+        await store.insert(inLane(realm), realm, sha256(token), state, now(), expiresAt);
         cookie.keep(reply, realm, token, expiresAt);
       }
       return reply.redirect(`/realms/${realm}/login${input.again ? '?begun=1' : ''}`, 303);
@@ -281,7 +281,7 @@ export function createSignIns(deps: SignInDeps) {
       continueAt: string,
     ): Promise<{ request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
       const carried = cookie.read(request, realm);
-      const state = carried && (await store.take(alone(realm), realm, carried.id, continueAt, now()));
+      const state = carried && (await store.take(inLane(realm), realm, carried.id, continueAt, now()));
       if (!state?.done) return undefined;
       cookie.clear(reply, realm);
       return { request: state.request, done: state.done };

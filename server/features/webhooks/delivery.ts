@@ -2,7 +2,7 @@
 // Safe to repeat: an attempt that was settled already ends at once. Specification 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
-import type { Alone } from '../../db/lanes.ts';
+import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import { type Outbound, OutboundError } from '../../http/outbound.ts';
 import { type Job, job } from '../../jobs/job.ts';
@@ -48,7 +48,7 @@ const PLACES = { all: 20, realm: 8, receiver: 2 };
 
 export interface DeliveryDeps {
   sql: Sql;
-  alone: Alone;
+  inLane: InLane;
   seal: Seal;
   outbound: Pick<Outbound, 'fetch'>;
   now(): Date;
@@ -64,7 +64,7 @@ export interface DeliveryDeps {
 
 export function deliveryJob({
   sql,
-  alone,
+  inLane,
   seal,
   outbound,
   now,
@@ -126,7 +126,7 @@ export function deliveryJob({
       const answer = turn.sent;
       const settled = { ...answer, attempt, at: now() };
       if (answer.error === null) {
-        await store.settle(alone(realm), realm, id, { ...settled, status: 'succeeded' });
+        await store.settle(inLane(realm), realm, id, { ...settled, status: 'succeeded' });
         return;
       }
       const delay = off ? undefined : retryDelaysSeconds[attempt - 1 - done];
@@ -135,7 +135,7 @@ export function deliveryJob({
         const startAfterSeconds = delay * (1 - JITTER + 2 * JITTER * random());
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
       }
-      await store.settle(alone(realm), realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
+      await store.settle(inLane(realm), realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
       if (delay === undefined && !off) gaveUp?.(realm);
     },
   });
