@@ -52,3 +52,12 @@ async function clone({ url, template, prefix }: TestCluster): Promise<TestDataba
   };
   return { url: onDatabase(url, name), drop };
 }
+
+/** How many sessions of the database wait for a lock. */
+export const lockWaits = (url: string): Promise<number> =>
+  connected(url, async (client) => {
+    const { rows } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });

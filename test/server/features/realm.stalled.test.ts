@@ -6,6 +6,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
+import { lockWaits } from '../../support/database.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -30,14 +31,7 @@ const write = (realm: string, welcomeText: string): Promise<[number, number | un
     },
   );
 
-/** How many sessions of the database wait for a lock. */
-const waits = () =>
-  connected(server.databaseUrl, async (client) => {
-    const { rows } = await client.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length;
-  });
+const waits = () => lockWaits(server.databaseUrl);
 
 test('twenty writes to a realm that is locked hold up no other, and those that can’t wait are told to come back', async () => {
   // several, so that one place alone wouldn't do

@@ -4,6 +4,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
+import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const REALMS = ['hostile', 'peaceful'];
@@ -18,14 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** How many sessions of the database wait for a lock. */
-const waits = () =>
-  connected(server.databaseUrl, async (client) => {
-    const { rows } = await client.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length;
-  });
+const waits = () => lockWaits(server.databaseUrl);
 
 // As a deletion holds them, of a realm or of many users, from its beginning to its commit.
 test.each(['realm_user', 'session', 'client', 'authorization_code'])(
