@@ -1,8 +1,7 @@
 // The end of a sign-in: one transaction that makes or raises the session, tells the audit log, does what the sign-in was
 // begun for where that can be done at once, and says so in its state.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { By } from '../../contract/events.ts';
-import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
@@ -11,6 +10,7 @@ import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.t
 import type { Continuation, Writes } from './continuation.ts';
 import type { SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
+import type { Visit } from './steps.ts';
 import * as store from './store.ts';
 
 export interface FinishDeps {
@@ -36,9 +36,7 @@ export interface Held {
 export type Answer = (reply: FastifyReply) => FastifyReply;
 
 /** A sign-in that has come to its end. */
-export interface Ending {
-  realm: string;
-  policy: RealmSettingsDto;
+export interface Ending extends Visit {
   held: Held;
   state: SignInState;
   level: number;
@@ -89,11 +87,10 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
   /** @returns undefined: another request finished it, or went on with it */
   return async function finish(
     reply: FastifyReply,
-    request: FastifyRequest,
     ending: Ending,
     continuation: Continuation,
   ): Promise<Answer | undefined> {
-    const { realm, policy, held, state, level } = ending;
+    const { request, realm, policy, held, state, level } = ending;
     const { user } = state;
     if (!user) return undefined;
     const party = { type: 'user' as const, id: user.id, name: user.username };

@@ -10,16 +10,16 @@ import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
-import type { Credentials, PersonStanding } from '../credentials/service.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { createActions } from './actions.ts';
 import type { Continuation } from './continuation.ts';
 import { createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
-import { type Answer, createFinish, type Held } from './finish.ts';
+import { type Answer, createFinish, type Ending, type Held } from './finish.ts';
 import { restarted, type SignInState } from './state.ts';
-import { byOf, createSteps } from './steps.ts';
+import { byOf, createSteps, type Visit } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
 
@@ -126,6 +126,41 @@ export function createSignIns(deps: SignInDeps) {
     cookie.keep(reply, realm, token, expiresAt);
     return first;
   }
+  /** What a form makes of a sign-in, and where that stands if a step was taken; undefined: it changes nothing. */
+  async function taken(
+    visit: Visit,
+    { state, stored }: Held,
+    form: Form,
+  ): Promise<{ state: SignInState; standing?: Standing } | undefined> {
+    if (form.do === 'restart') return stored ? { state: restarted(state) } : undefined;
+    const { request, realm, policy } = visit;
+    const standing = await walk(realm, policy, state);
+    if (form.do === 'choose') {
+      const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
+      return offered ? { state: { ...state, chosen: form.execution, complaint: undefined } } : undefined;
+    }
+    if (standing.do === 'ask' && form.step === standing.executionId) {
+      const verified = await verify(visit, state, standing, form);
+      return announce(visit, await look(visit, verified.state), verified.known);
+    }
+    if (standing.do === 'act' && form.step === standing.action)
+      return announce(visit, await actions.changePassword(realm, byOf(request), state, form));
+    return standing.do === 'finish' ? announce(visit, state) : undefined;
+  }
+  /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
+  async function end(reply: FastifyReply, ending: Ending, continuation: Continuation): Promise<Answer | undefined> {
+    const { realm, held } = ending;
+    const answer = await finish(reply, ending, continuation);
+    if (answer || held.stored) return answer;
+    // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
+    // this form, too: it ends a sign-in of its own.
+    if ((await read(realm, held))?.state.done) {
+      const token = newSecret();
+      return finish(reply, { ...ending, held: { ...held, token, id: sha256(token) } }, continuation);
+    }
+    cookie.keep(reply, realm, held.token, held.expiresAt);
+    return undefined;
+  }
   const to =
     (path: string): Answer =>
     (reply) =>
@@ -168,7 +203,8 @@ export function createSignIns(deps: SignInDeps) {
         rememberMe: session?.rememberMe ?? false,
         challenged: false,
       };
-      const { state, standing } = await announce(request, realm, policy, await look(request, realm, policy, fresh));
+      const visit = { request, realm, policy };
+      const { state, standing } = await announce(visit, await look(visit, fresh));
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';
@@ -187,7 +223,7 @@ export function createSignIns(deps: SignInDeps) {
       for (let held = await load(request, realm); held; held = await read(realm, held)) {
         const { token, state } = held;
         const standing = await walk(realm, policy, state);
-        const page = await pageOf(request, realm, policy, state, standing);
+        const page = await pageOf({ request, realm, policy }, state, standing);
         const view = { state, settings: policy, standing, page, csrf: csrfOf(token) };
         if (!page?.keep || standing.do !== 'ask' || state.kept[standing.executionId]) return view;
         const kept = { [standing.executionId]: page.keep };
@@ -211,46 +247,15 @@ export function createSignIns(deps: SignInDeps) {
     ): Promise<Answer | undefined> {
       const held = await load(request, realm);
       if (!held || !sameSecret(form.csrf ?? '', csrfOf(held.token))) return undefined;
-      const { state } = held;
+      if (held.state.done) return onward(reply, realm, held.state, continuation);
+      const visit = { request, realm, policy: await settingsOf(realm) };
       const here = to(`/realms/${realm}/login`);
-      if (state.done) return onward(reply, realm, state, continuation);
-      const policy = await settingsOf(realm);
-      if (form.do === 'restart') {
-        if (held.stored) await keep(reply, request, realm, held, restarted(state));
-        return here;
-      }
-      const standing = await walk(realm, policy, state);
-      if (form.do === 'choose') {
-        const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
-        if (offered)
-          await keep(reply, request, realm, held, { ...state, chosen: form.execution, complaint: undefined });
-        return here;
-      }
-      let after = state;
-      let known: PersonStanding | undefined;
-      if (standing.do === 'ask' && form.step === standing.executionId) {
-        const verified = await verify(request, realm, policy, state, standing, form);
-        after = await look(request, realm, policy, verified.state);
-        known = verified.known;
-      } else if (standing.do === 'act' && form.step === standing.action)
-        after = await actions.changePassword(realm, byOf(request), state, form);
-      else if (standing.do !== 'finish') return here;
-      const then = await announce(request, realm, policy, after, known);
-      if (then.standing.do !== 'finish') {
-        await keep(reply, request, realm, held, then.state);
-        return here;
-      }
-      const end = { realm, policy, held, state: then.state, level: then.standing.level };
-      const answer = await finish(reply, request, end, continuation);
-      if (answer || held.stored) return answer ?? here;
-      // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
-      // this form, too: it ends a sign-in of its own.
-      if ((await read(realm, held))?.state.done) {
-        const token = newSecret();
-        const own = { ...held, token, id: sha256(token) };
-        return (await finish(reply, request, { ...end, held: own }, continuation)) ?? here;
-      }
-      cookie.keep(reply, realm, held.token, held.expiresAt);
+      const next = await taken(visit, held, form);
+      if (!next) return here;
+      const { state, standing } = next;
+      if (standing?.do === 'finish')
+        return (await end(reply, { ...visit, held, state, level: standing.level }, continuation)) ?? here;
+      await keep(reply, request, realm, held, state);
       return here;
     },
 
@@ -268,9 +273,8 @@ export function createSignIns(deps: SignInDeps) {
       const policy = await settingsOf(realm);
       const standing = await walk(realm, policy, state);
       if (standing.do !== 'finish') return undefined;
-      const end = { realm, policy, held, state, level: standing.level };
-      const answer = await finish(reply, request, end, continuation);
-      return answer ?? to(state.continueAt);
+      const ending = { request, realm, policy, held, state, level: standing.level };
+      return (await finish(reply, ending, continuation)) ?? to(state.continueAt);
     },
 
     /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */

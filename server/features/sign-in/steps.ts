@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { AuthenticatorRecord, Form, Method, Step } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { PersonStanding } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Actions } from './actions.ts';
@@ -21,6 +21,12 @@ export interface StepsDeps {
   actions: Actions;
 }
 
+/** A request to a realm's sign-in. */
+export interface Visit {
+  request: FastifyRequest;
+  realm: string;
+  policy: RealmSettingsDto;
+}
 type Asked = Extract<Standing, { do: 'ask' }>;
 
 /** Nobody is known for certain while a sign-in is under way. */
@@ -34,13 +40,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     if (!method) throw new Error(`the flow asks for ${authenticatorId}, which this server does not have`);
     return method;
   }
-  const stepOf = (
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    ask: Asked,
-  ): Step => ({
+  const stepOf = ({ request, realm, policy }: Visit, state: SignInState, ask: Asked): Step => ({
     realm,
     settings: policy,
     by: byOf(request),
@@ -52,15 +52,13 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
   });
 
   /** The first look at a person whom the tree has just identified. */
-  async function look(request: FastifyRequest, realm: string, policy: RealmSettingsDto, state: SignInState) {
+  async function look({ request, realm, policy }: Visit, state: SignInState): Promise<SignInState> {
     if (!state.user || state.risk) return state;
     return { ...state, risk: await risk.score(request, realm, policy, state.user.id) };
   }
 
   async function recordFailure(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
+    { request, realm, policy }: Visit,
     state: SignInState,
     failure: { reason: string; name?: string | undefined; user?: SignInState['user'] },
   ): Promise<void> {
@@ -81,25 +79,24 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
 
   /** Verifies what the person sent for the step that is asked. @returns the state after it, and what was read for it */
   async function verify(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
+    visit: Visit,
     state: SignInState,
     ask: Asked,
     form: Form,
   ): Promise<{ state: SignInState; known?: PersonStanding | undefined }> {
-    const wait = attempts.blocked(request.ip);
+    const { ip } = visit.request;
+    const wait = attempts.blocked(ip);
     if (wait !== undefined) {
       const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
       return { state: { ...state, complaint: { field: 'form', message } } };
     }
     const method = methodOf(ask.authenticatorId);
-    const verdict = await method.verify(stepOf(request, realm, policy, state, ask), form);
+    const verdict = await method.verify(stepOf(visit, state, ask), form);
     if (verdict.do === 'again') {
       const { complaint, reason, user } = verdict;
       if (reason !== '') {
-        attempts.fail(request.ip);
-        await recordFailure(request, realm, policy, state, { reason, name: complaint.values?.username, user });
+        attempts.fail(ip);
+        await recordFailure(visit, state, { reason, name: complaint.values?.username, user });
       }
       return { state: { ...state, complaint } };
     }
@@ -121,15 +118,14 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
 
   /** What a sign-in tells the audit log when it comes to a new step: a second factor, a refusal. */
   async function announce(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
+    visit: Visit,
     state: SignInState,
     known?: PersonStanding,
   ): Promise<{ state: SignInState; standing: Standing }> {
+    const { request, realm, policy } = visit;
     const standing = await walk(realm, policy, state, known);
     if (standing.do === 'refused' && !state.refused) {
-      await recordFailure(request, realm, policy, state, { reason: standing.because });
+      await recordFailure(visit, state, { reason: standing.because });
       return { state: { ...state, refused: standing.because }, standing };
     }
     const second = standing.do === 'ask' && !methodOf(standing.authenticatorId).identifies;
@@ -152,16 +148,10 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     return { state: { ...state, challenged: true }, standing };
   }
 
-  async function pageOf(
-    request: FastifyRequest,
-    realm: string,
-    policy: RealmSettingsDto,
-    state: SignInState,
-    at: Standing,
-  ) {
-    if (at.do === 'act') return actions.page(policy, state.complaint);
+  async function pageOf(visit: Visit, state: SignInState, at: Standing): Promise<StepPage | undefined> {
+    if (at.do === 'act') return actions.page(visit.policy, state.complaint);
     if (at.do !== 'ask') return undefined;
-    return methodOf(at.authenticatorId).begin(stepOf(request, realm, policy, state, at), state.complaint);
+    return methodOf(at.authenticatorId).begin(stepOf(visit, state, at), state.complaint);
   }
 
   return { look, verify, announce, pageOf };
