@@ -1,5 +1,5 @@
 // Owns: the small account page of a realm and what can be done there: ending one's sessions, signing out.
-// Does not own: sessions (features/sessions), signing in (features/sign-in), the GDPR endpoints under /account.
+// Does not own: sessions (features/sessions), signing in (features/sign-in).
 // Implements: specification 5 rule 3 (a person's own session); decisions "Protocol paths".
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';

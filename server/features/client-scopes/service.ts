@@ -1,5 +1,5 @@
 // Owns: client scopes, which say what a scope puts into tokens.
-// Does not own: making claims of them (tokens), which client has which (clients).
+// Does not own: making claims of them (http/claims.ts), which client has which (clients).
 // Implements: decisions "Client scope"; specification 4.10.
 import type { ClientScope, ClientScopeInput } from '../../contract/client-scopes.ts';
 import type { By } from '../../contract/events.ts';

@@ -1,5 +1,5 @@
 // Owns: the tree of groups and the roles that a group gives its members.
-// Does not own: who is a member (users), how a group reaches tokens (tokens).
+// Does not own: who is a member (users), how a group reaches tokens (db/person.ts).
 // Implements: decisions "Group"; specification 4.10.
 import type { By } from '../../contract/events.ts';
 import type { Group, GroupInput } from '../../contract/groups.ts';
