@@ -25,6 +25,10 @@ export interface TransactionOptions {
   /** For what takes longer than a request's statement may: what each may take, waiting for locks included. */
   longestMs?: number;
 }
+interface AttemptOptions extends TransactionOptions {
+  /** Of several realms, or of none. */
+  ofMany?: boolean;
+}
 /** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
 export type Transact = <T>(
   realm: string | undefined,
@@ -48,6 +52,8 @@ const ROLLBACK = plain('rollback');
 const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
 /** Fails where there is a webhook. */
 const UNHEARD = statement`select 1 / (not exists (select from webhook))::int as unheard`;
+/** A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03). */
+const IMPATIENT = statement`set local lock_timeout = '50ms'`;
 const DIVISION_BY_ZERO = '22012';
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
@@ -82,7 +88,7 @@ export function createTransact({
 
   async function attempt<T>(
     work: (tx: Tx) => Promise<T>,
-    { bookkeeping = false, longestMs }: TransactionOptions,
+    { bookkeeping = false, longestMs, ofMany = false }: AttemptOptions,
   ): Promise<T> {
     const client = await pool.connect();
     const endSilence = longestMs === undefined ? () => {} : allowSilence(client, longestMs);
@@ -117,6 +123,7 @@ export function createTransact({
       } else if (tells && begun && !subscribed) {
         await runBatch(client, [...last, outbox.log(events), COMMIT]);
       } else {
+        if (ofMany && events.length > 0) last.push(IMPATIENT);
         if (last.length > 0) await (begun ? runBatch(client, last) : begin(last));
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
@@ -151,7 +158,7 @@ export function createTransact({
     }
   }
 
-  async function attempts<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
+  async function attempts<T>(work: (tx: Tx) => Promise<T>, options: AttemptOptions): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await attempt(work, options);
@@ -162,7 +169,7 @@ export function createTransact({
   }
 
   return async (realm, work, options = {}) => {
-    if (realm === undefined) return attempts(work, options);
+    if (realm === undefined) return attempts(work, { ...options, ofMany: true });
     // No promise where there is room, which is nearly always.
     const turn = lanes.enter(realm);
     if (turn) await turn;

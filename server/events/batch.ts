@@ -10,6 +10,8 @@ const KEPT = 50_000;
 const AGAIN_MS = 1_000;
 /** Its id is there: it was committed after all, and only the answer was lost. */
 const WRITTEN = '23505';
+/** Somebody holds a row that a delivery refers to, for longer than writes of many realms wait. */
+const LOCKED = '55P03';
 
 export function createEventBatch({
   transact,
@@ -23,35 +25,58 @@ export function createEventBatch({
   let waiting: DomainEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
+  /** Of those that are being written. */
+  let unsettled = new Set<DomainEvent>();
+  /** Of realms that are locked, until `later`. */
+  let aside: DomainEvent[] = [];
+  let later: NodeJS.Timeout | undefined;
 
-  const put = (events: readonly DomainEvent[]) =>
-    transact(undefined, async ({ record }) => {
+  const put = (events: readonly DomainEvent[], realm?: string) =>
+    transact(realm, async ({ record }) => {
       for (const event of events) record(event);
     });
 
-  /** One that the database will never take, as of a realm that is gone, must not hold up the others. */
-  async function putEach(events: DomainEvent[]): Promise<void> {
-    for (let event = events[0]; event; event = events[0]) {
-      try {
-        await put([event]);
-      } catch (error) {
-        if (!isFaulty(error)) throw error;
-        if (codeOf(error) !== WRITTEN) failed(error, 1);
+  /** One that the database will never take, as of a realm that is gone, or whose realm is locked, holds up no other. */
+  async function settle(events: readonly DomainEvent[]): Promise<void> {
+    try {
+      await put(events);
+    } catch (error) {
+      if (!isOfOne(error)) throw error;
+      const parts = partsOf(events, codeOf(error));
+      if (parts.length > 1) {
+        for (const part of parts) await settle(part);
+        return;
       }
-      events.shift();
+      if (codeOf(error) === LOCKED) putAside(events, error);
+      else if (codeOf(error) !== WRITTEN) failed(error, events.length);
     }
+    for (const event of events) unsettled.delete(event);
+  }
+
+  function putAside(events: readonly DomainEvent[], error: unknown): void {
+    aside.push(...events);
+    const lost = aside.splice(0, Math.max(0, aside.length - KEPT)).length;
+    if (lost > 0) failed(error, lost);
+    later ??= setTimeout(() => {
+      takeBack();
+      if (!writing) schedule(EVERY_MS);
+    }, AGAIN_MS);
+  }
+
+  function takeBack(): void {
+    clearTimeout(later);
+    later = undefined;
+    waiting = [...waiting, ...aside];
+    aside = [];
   }
 
   async function write(): Promise<void> {
-    const events = waiting.slice(0, MOST);
+    unsettled = new Set(waiting.slice(0, MOST));
     waiting = waiting.slice(MOST);
     try {
-      await put(events).catch((error: unknown) => {
-        if (!isFaulty(error)) throw error;
-        return putEach(events);
-      });
+      await settle([...unsettled]);
     } catch (error) {
-      waiting = [...events, ...waiting];
+      waiting = [...unsettled, ...waiting];
       const lost = Math.max(0, waiting.length - KEPT);
       waiting = waiting.slice(lost);
       failed(error, lost);
@@ -89,10 +114,25 @@ export function createEventBatch({
     async stop(): Promise<void> {
       await writing;
       clearTimeout(timer);
+      takeBack();
       while (waiting.length > 0) await write();
+      if (aside.length > 0) {
+        takeBack();
+        const realms = [...Map.groupBy(waiting, ({ realm }) => realm)];
+        waiting = [];
+        // There is no later any more: each waits among its realm's.
+        await Promise.all(realms.map(([realm, events]) => put(events, realm).catch((e) => failed(e, events.length))));
+      }
     },
   };
 }
-/** SQLSTATE classes 22 and 23: the data itself is refused, now and ever. */
-const isFaulty = (error: unknown): boolean => /^2[23]/.test(codeOf(error));
+/** SQLSTATE classes 22 and 23: the data itself is refused, now and ever; or a lock. It may be for what is one's alone. */
+const isOfOne = (error: unknown): boolean => codeOf(error) === LOCKED || /^2[23]/.test(codeOf(error));
+
+/** A lock is its whole realm's. */
+function partsOf(events: readonly DomainEvent[], why: string): readonly (readonly DomainEvent[])[] {
+  const realms = [...Map.groupBy(events, ({ realm }) => realm).values()];
+  return realms.length > 1 || why === LOCKED ? realms : events.map((event) => [event]);
+}
+
 export type EventBatch = ReturnType<typeof createEventBatch>;

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
+import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createEventBatch } from '../../../server/events/batch.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
+import { makeRealm } from '../../support/clients.ts';
+import { connected } from '../../support/cluster.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -51,4 +54,48 @@ test('an event that the database refuses for good holds up no other', async () =
   const { body: events = [] } = await admin.call(listEvents, { params: { realm: 'master' } });
   expect(events.map((event) => event.clientId)).toEqual(expect.arrayContaining(['one', 'two']));
   expect(lost).toEqual([1]);
+});
+
+test('events of a realm that is locked are written when it is free, also where the server stops meanwhile', async () => {
+  const { pool, admin, databaseUrl } = server;
+  const failures: unknown[] = [];
+  const enqueue = async () => {};
+  const batch = createEventBatch({
+    transact: createTransact({
+      pool,
+      outbox: createOutbox({ now: () => new Date(), newId, enqueue }),
+      committed: () => {},
+      strict: true,
+    }),
+    newId,
+    failed: (error) => void failures.push(error),
+  });
+  for (const realm of ['locked', 'free']) {
+    await makeRealm(server, realm);
+    await admin.call(createWebhook, {
+      params: { realm },
+      body: { name: 'ear', url: 'https://127.0.0.1:1/', eventTypes: '*', enabled: true },
+    });
+  }
+  const happen = (realm: string, clientId: string) =>
+    batch.record({ type: 'TOKEN_REFUSED', realm, by: { actor: null, ipAddress: null }, clientId });
+  const written = async (realm: string) =>
+    ((await admin.call(listEvents, { params: { realm }, query: { type: 'TOKEN_REFUSED' } })).body ?? []).map(
+      ({ clientId }) => clientId,
+    );
+  const stopped = await connected(databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select from webhook where realm_id = 'locked' for update`);
+    // One that the database never takes is among them.
+    for (const clientId of ['one', 'with\0', 'two']) for (const realm of ['locked', 'free']) happen(realm, clientId);
+    await expect.poll(() => written('free')).toHaveLength(2);
+    const stopping = batch.stop();
+    await sleep(200);
+    expect(await written('locked')).toEqual([]);
+    await client.query('rollback');
+    return stopping;
+  });
+  expect(stopped).toBeUndefined();
+  expect((await written('locked')).sort()).toEqual(['one', 'two']);
+  expect(failures).toHaveLength(2);
 });
