@@ -15,6 +15,7 @@ import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
+import type { SignIns } from '../sign-in/service.ts';
 import type { GrantData } from '../token/store.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, requestOf, type Target, targetOf } from './checks.ts';
@@ -32,33 +33,12 @@ export const requestPath = (realm: string, text: string): string =>
 /** What a sign-in is given to keep. */
 export const Kept = z.object({ text: z.string() });
 
-/** What of features/sign-in is used here. */
-export interface SignIns {
-  begin(
-    reply: FastifyReply,
-    request: FastifyRequest,
-    options: {
-      realm: string;
-      clientId?: string;
-      clientName?: string;
-      flow?: string;
-      requiredLevel: number;
-      forced: boolean;
-      loginHint?: string;
-      session?: SsoSession;
-      request: unknown;
-      continueAt: string;
-      redirectTo?: string;
-    },
-  ): Promise<FastifyReply>;
-}
-
 export interface AuthorizationDeps {
   transact: Transact;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> };
-  signIns: SignIns;
+  signIns: Pick<SignIns, 'begin'>;
   consents: Consents;
   tokens: Pick<Tokens, 'verify'>;
   baseUrl: string;
@@ -141,7 +121,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { code, row, by, scopes, issued };
   }
 
-  async function giveCode({ realm, request }: Way, asked: AuthorizationRequest, session: SsoSession, agreed: boolean) {
+  async function giveCode({ realm, request }: Way, asked: AuthorizationRequest, session: SsoSession, { agreed }: Past) {
     const { code, row, by, scopes, issued } = newCode(request, realm, asked, session);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
@@ -152,18 +132,22 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return code;
   }
 
-  function signIn({ reply, request, realm, session }: Way, asked: AuthorizationRequest, forced: boolean) {
+  function signIn(
+    { reply, request, realm, session }: Way,
+    asked: AuthorizationRequest,
+    { forced }: { forced: boolean },
+  ) {
     const { client, loginHint } = asked;
     return signIns.begin(reply, request, {
       realm,
       clientId: client.clientId,
       clientName: client.name ?? client.clientId,
-      ...(client.flowOverride === null ? {} : { flow: client.flowOverride }),
+      flow: client.flowOverride ?? undefined,
       requiredLevel: asked.requiredLevel,
       forced,
-      ...(loginHint === undefined ? {} : { loginHint }),
+      loginHint,
       // Somebody else may want to sign in where an account is to be chosen.
-      ...(session && !asked.prompt.has('select_account') ? { session } : {}),
+      session: asked.prompt.has('select_account') ? undefined : session,
       request: { text: asked.text },
       continueAt: resumePath(realm),
       redirectTo: asked.redirectUri,
@@ -181,9 +165,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
       now: now(),
     });
     if (step.do === 'refuse') throw step.error;
-    if (step.do === 'sign-in' || !session) return signIn(way, asked, step.do === 'sign-in' && step.forced);
+    if (step.do === 'sign-in' || !session) return signIn(way, asked, { forced: step.do === 'sign-in' && step.forced });
     if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked });
-    const code = await giveCode(way, asked, session, past.agreed ?? false);
+    const code = await giveCode(way, asked, session, past);
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
