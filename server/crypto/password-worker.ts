@@ -1,4 +1,4 @@
-// A worker thread of passwords.ts: hashes one password after another, away from the event loop and the libuv pool.
+// A worker thread of passwords.ts: hashes one password after another, and answers a few together where more wait.
 // Each thread has a heap of its own, so it loads nothing that it can do without.
 import os from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';

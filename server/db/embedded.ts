@@ -38,7 +38,7 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts PostgreSQL on 127.0.0.1 and a free port, and creates the cluster on the first start.
+ * Starts PostgreSQL on 127.0.0.1, and creates the cluster on the first start.
  * Root drops to an unprivileged user. A server left behind by a killed process is stopped first.
  */
 export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {

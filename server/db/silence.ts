@@ -1,5 +1,5 @@
-// Owns: noticing that PostgreSQL's end of a connection is gone without a word (a partition, a machine that died): what was asked
-// fails, and the connection is given up, instead of waiting a quarter of an hour for the operating system.
+// Owns: noticing that PostgreSQL's end of a connection is gone without a word (a partition, a machine that died): what was
+// asked fails, and the connection is given up, instead of waiting a quarter of an hour for the operating system.
 // Does not own: what becomes of the request (503, http/problems.ts); connecting again (the pool, changes.ts).
 import { Socket } from 'node:net';
 import type pg from 'pg';

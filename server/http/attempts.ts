@@ -1,4 +1,4 @@
-// How many sign-in attempts one address may fail in a window; a success gives its attempt back.
+// How many attempts one address has in a window: sign-ins that fail, sign-ins that strangers begin, exchanges of tokens.
 // In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
 import { isIPv6 } from 'node:net';
 
