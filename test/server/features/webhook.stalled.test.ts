@@ -7,6 +7,7 @@ import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
+import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -34,13 +35,7 @@ async function whileHeld(work: () => Promise<void>): Promise<void> {
     await client.query('rollback');
   });
 }
-const waits = () =>
-  connected(server.databaseUrl, async (client) => {
-    const { rows } = await client.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length;
-  });
+const waits = () => lockWaits(server.databaseUrl);
 const refreshToken = async (realm: string) =>
   (await redeem(server, realm, 'spa', await getCode(server, realm, 'spa'))).body.refresh_token;
 const robot = async (realm: string) =>
