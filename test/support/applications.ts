@@ -2,7 +2,8 @@
 // Does not own: the person's clicks (person.ts), clients (clients.ts).
 // Implements: tests of grants, revocation, introspection and logout on tokens that were got in the ordinary way.
 import { hash, randomBytes } from 'node:crypto';
-import { type Answer, post } from './clients.ts';
+import { createUser } from '../../server/contract/users.ts';
+import { type Answer, makeClient, makeRealm, post } from './clients.ts';
 import { createPerson, type Person } from './person.ts';
 import type { TestServer } from './server.ts';
 
@@ -28,6 +29,14 @@ export function authorizePath(realm: string, clientId: string, verifier: string,
     ...more,
   });
   return `/realms/${realm}/oauth2/authorize?${query}`;
+}
+
+/** A realm with the public application `spa`, and people for it. */
+export async function makePeopledRealm(server: TestServer, realm: string, usernames = ['alice']): Promise<void> {
+  await makeRealm(server, realm);
+  await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+  for (const username of usernames)
+    await server.admin.call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
 }
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');

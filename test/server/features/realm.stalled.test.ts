@@ -2,9 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser } from '../../../server/contract/users.ts';
-import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
+import { getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { createPerson } from '../../support/person.ts';
@@ -13,11 +11,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
-  for (const realm of ['stalled', 'peaceful']) {
-    await makeRealm(server, realm);
-    await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-    await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
-  }
+  for (const realm of ['stalled', 'peaceful']) await makePeopledRealm(server, realm);
 });
 afterAll(() => server?.stop());
 

@@ -1,9 +1,7 @@
 // People's sign-ins are ended together: what one realm does in the database, or one person, must not hold up the others.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
-import { createUser } from '../../../server/contract/users.ts';
-import { CALLBACK, getCode, PASSWORD } from '../../support/applications.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
+import { getCode, makePeopledRealm } from '../../support/applications.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -13,12 +11,7 @@ const PEOPLE = ['alice', 'bob', 'carol', 'dave'];
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
-  for (const realm of REALMS) {
-    await makeRealm(server, realm);
-    await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-    for (const username of PEOPLE)
-      await server.admin.call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
-  }
+  for (const realm of REALMS) await makePeopledRealm(server, realm, PEOPLE);
 });
 afterAll(() => server?.stop());
 

@@ -1,8 +1,6 @@
 // What one realm does in the database must not hold up the tokens of another: they are committed together.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createUser } from '../../../server/contract/users.ts';
-import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
+import { getCode, makePeopledRealm, redeem, refresh } from '../../support/applications.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -11,11 +9,7 @@ const REALMS = ['hostile', 'peaceful'];
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
-  for (const realm of REALMS) {
-    await makeRealm(server, realm);
-    await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-    await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
-  }
+  for (const realm of REALMS) await makePeopledRealm(server, realm);
 });
 afterAll(() => server?.stop());
 

@@ -2,10 +2,9 @@
 // event's delivery refers to it, and events of many realms are written together.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
-import { createUser } from '../../../server/contract/users.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
-import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
-import { basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { getCode, makePeopledRealm, redeem, refresh } from '../../support/applications.ts';
+import { basic, makeClient, post, SECRET } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -14,10 +13,8 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
   for (const realm of ['stalled', 'peaceful']) {
-    await makeRealm(server, realm);
-    await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+    await makePeopledRealm(server, realm);
     await makeClient(server, realm, { clientId: 'robot', secret: SECRET, grantTypes: ['client_credentials'] });
-    await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
   }
   await server.admin.call(createWebhook, {
     params: { realm: 'stalled' },
