@@ -7,7 +7,7 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
-import type { Continuation, Writes } from './continuation.ts';
+import type { Continuation, Next, Writes } from './continuation.ts';
 import type { SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
 import type { Visit } from './steps.ts';
@@ -42,6 +42,15 @@ export interface Ending extends Visit {
   level: number;
 }
 
+/** How it is to end: from here on there is only writing. */
+interface Plan extends Ending {
+  user: NonNullable<SignInState['user']>;
+  by: By;
+  /** The session, where none goes on. */
+  planned: PlannedSession;
+  /** What the sign-in was begun for, where that can be done at once. */
+  next: Next | undefined;
+}
 interface Established {
   session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt' | 'levelOfAssurance'>;
   token: string;
@@ -58,17 +67,36 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     registry.flatMap((r) => (r.category === 'METHOD' && ids.includes(r.id) ? [r.amr] : []));
 
   /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
-  const together = createGroupCommit<(tx: Writes) => Ended, Ended>({
+  const together = createGroupCommit<Plan, Ended>({
     transact,
-    async work(tx, writes) {
+    async work(tx, plans) {
       // Nobody waits for a row that has to do with somebody else.
       tx.atLast`set local lock_timeout = '50ms'`;
-      return writes.map((write) => write(tx));
+      return plans.map((plan) => begin(tx, plan));
     },
   });
 
+  async function planOf(ending: Ending, user: Plan['user'], continuation: Continuation): Promise<Plan> {
+    const { request, realm, state, level } = ending;
+    const by: By = { actor: { type: 'user', id: user.id, name: user.username }, ipAddress: request.ip };
+    const planned = await sessions.plan(realm, {
+      user,
+      level,
+      methods: amrOf(state.proven),
+      rememberMe: state.rememberMe,
+      ipAddress: request.ip,
+      userAgent: request.headers['user-agent'] ?? null,
+    });
+    // A session that goes on is known only when it is read again.
+    const next =
+      state.session === undefined && state.continueAt === continuation.continueAt(realm)
+        ? await continuation.prepare(state.request, request, realm, planned.session)
+        : undefined;
+    return { ...ending, user, by, planned, next };
+  }
+
   /** The session that was proven anew goes on; anything else is a new one. */
-  async function establish(tx: Tx, { realm, state }: Ending, by: By, planned: PlannedSession): Promise<Established> {
+  async function establish(tx: Tx, { realm, state, by, planned }: Plan): Promise<Established> {
     const { session } = planned;
     const before = state.session && (await sessions.byId(realm, state.session.id, tx.sql));
     if (before && before.userId === session.userId) {
@@ -84,74 +112,56 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     return planned;
   }
 
+  /** What nothing has to be read for. */
+  function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
+    const { request, realm, policy, held, state, user, by, next } = plan;
+    const device = risk.succeeded(tx.atLast, request, realm, policy, user.id);
+    // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
+    if (!held.stored && !next) store.insertLast(tx.atLast, realm, held.id, over(plan, session), now(), held.expiresAt);
+    tx.record({
+      type: 'LOGIN_SUCCESS',
+      realm,
+      by,
+      subject: by.actor,
+      clientId: state.clientId ?? null,
+      data: {
+        sessionId: session.id,
+        levelOfAssurance: session.levelOfAssurance,
+        methods: amrOf(state.fresh),
+        ...(state.risk ? { risk: state.risk } : {}),
+      },
+    });
+    next?.write(tx);
+    return { session, token, device };
+  }
+
+  function begin(tx: Writes, plan: Plan): Ended {
+    sessions.begin(tx, plan.realm, plan.planned);
+    return conclude(tx, plan, plan.planned);
+  }
+  async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
+    const { realm, held } = plan;
+    const established = await establish(tx, plan);
+    if (held.stored && !(await store.save(tx.sql, realm, held.id, over(plan, established.session)))) throw new Lost();
+    return conclude(tx, plan, established);
+  }
+
   /** @returns undefined: another request finished it, or went on with it */
   return async function finish(
     reply: FastifyReply,
     ending: Ending,
     continuation: Continuation,
   ): Promise<Answer | undefined> {
-    const { request, realm, policy, held, state, level } = ending;
-    const { user } = state;
-    if (!user) return undefined;
-    const party = { type: 'user' as const, id: user.id, name: user.username };
-    const by: By = { actor: party, ipAddress: request.ip };
-    const planned = await sessions.plan(realm, {
-      user,
-      level,
-      methods: amrOf(state.proven),
-      rememberMe: state.rememberMe,
-      ipAddress: request.ip,
-      userAgent: request.headers['user-agent'] ?? null,
-    });
-    // A session that goes on is known only when it is read again.
-    const next =
-      state.session === undefined && state.continueAt === continuation.continueAt(realm)
-        ? await continuation.prepare(state.request, request, realm, planned.session)
-        : undefined;
-
-    /** How the sign-in is kept from here on. */
-    const over = ({ id, authenticatedAt, levelOfAssurance }: Established['session']): SignInState => ({
-      ...state,
-      kept: {},
-      complaint: undefined,
-      done: { sessionId: id, authenticatedAt: authenticatedAt.getTime(), level: levelOfAssurance },
-      ...(next ? { spent: true } : {}),
-    });
-    /** What nothing has to be read for. */
-    function conclude(tx: Writes, { session, token }: Established): Ended {
-      const device = risk.succeeded(tx.atLast, request, realm, policy, party.id);
-      // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
-      if (!held.stored && !next) store.insertLast(tx.atLast, realm, held.id, over(session), now(), held.expiresAt);
-      tx.record({
-        type: 'LOGIN_SUCCESS',
-        realm,
-        by,
-        subject: party,
-        clientId: state.clientId ?? null,
-        data: {
-          sessionId: session.id,
-          levelOfAssurance: session.levelOfAssurance,
-          methods: amrOf(state.fresh),
-          ...(state.risk ? { risk: state.risk } : {}),
-        },
-      });
-      next?.write(tx);
-      return { session, token, device };
-    }
-    const begin = (tx: Writes): Ended => {
-      sessions.begin(tx, realm, planned);
-      return conclude(tx, planned);
-    };
-    const alone = async (tx: Tx): Promise<Ended> => {
-      const established = await establish(tx, ending, by, planned);
-      if (held.stored && !(await store.save(tx.sql, realm, held.id, over(established.session)))) throw new Lost();
-      return conclude(tx, established);
-    };
+    const { realm, policy, held, state } = ending;
+    if (!state.user) return undefined;
+    const plan = await planOf(ending, state.user, continuation);
     const nothingToRead = state.session === undefined && !held.stored && policy.maxConcurrentSessions === 0;
     try {
-      const ended = (nothingToRead ? await together(begin) : undefined) ?? (await transact(realm, alone));
+      const ended =
+        (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));
       sessions.setCookie(reply, ended.session, ended.token);
       if (ended.device) risk.setCookie(reply, realm, ended.device);
+      const { next } = plan;
       if (next) cookie.clear(reply, realm);
       else if (!held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
       return next?.send ?? ((to) => to.redirect(state.continueAt, 303));
@@ -162,3 +172,15 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     }
   };
 }
+
+/** How the sign-in is kept from here on. */
+const over = (
+  { state, next }: Plan,
+  { id, authenticatedAt, levelOfAssurance }: Established['session'],
+): SignInState => ({
+  ...state,
+  kept: {},
+  complaint: undefined,
+  done: { sessionId: id, authenticatedAt: authenticatedAt.getTime(), level: levelOfAssurance },
+  ...(next ? { spent: true } : {}),
+});
