@@ -14,31 +14,33 @@ interface Asked {
 }
 
 export function gatheredOver(pool: pg.Pool): Sql {
+  const refuse = (group: readonly Asked[], error: unknown) => {
+    for (const { reject } of group) reject(error);
+  };
   async function send(group: readonly Asked[]): Promise<void> {
+    // Where there is no connection for all of them there is none for each.
+    const client = await pool.connect().catch((error: unknown) => refuse(group, error));
+    if (!client) return;
+    const failure = await answer(client, group);
+    client.release(failure);
+    if (!failure) return;
+    // It may be the fault of one.
+    if (group.length > 1) await Promise.all(group.map((one) => send([one])));
+    else refuse(group, failure);
+  }
+
+  async function answer(client: pg.PoolClient, group: readonly Asked[]): Promise<Error | undefined> {
     try {
-      const rows = await run(group.map((one) => one.statement));
+      const statements = group.map((one) => one.statement);
+      const rows = await runBatch(client, statements);
       for (const [i, { resolve }] of group.entries()) resolve(rows[i] ?? []);
+      return undefined;
     } catch (error) {
-      // It may be the fault of one.
-      if (group.length > 1) await Promise.all(group.map((one) => send([one])));
-      else group[0]?.reject(error);
+      return error instanceof Error ? error : new Error(String(error));
     }
   }
 
-  async function run(statements: readonly Statement[]): Promise<object[][]> {
-    const client = await pool.connect();
-    let failure: Error | undefined;
-    try {
-      return await runBatch(client, statements);
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    } finally {
-      client.release(failure);
-    }
-  }
-
-  const join = createGroups({ run: send, most: 8, atOnce: 4 });
+  const join = createGroups({ run: send, refuse, most: 8, atOnce: 4 });
   return async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
     const rows = await new Promise<object[]>((resolve, reject) =>
       join({ statement: statement(strings, ...values), resolve, reject }),

@@ -50,6 +50,9 @@ export function createGroupCommit<Ask, Told>({
     }
   }
 
-  const join = createGroups({ run: commit, most, atOnce });
+  const refuse = (members: readonly Member<Ask, Told>[], error: Error) => {
+    for (const { reject } of members) reject(error);
+  };
+  const join = createGroups({ run: commit, refuse, most, atOnce });
   return (ask) => new Promise((resolve, reject) => join({ ask, resolve, reject }));
 }

@@ -55,3 +55,15 @@ test('a connection that breaks under a message fails none that can be asked agai
   );
   expect((await Promise.all(asked)).map(([row]) => row?.n)).toEqual(numbers(3));
 });
+
+test('where there is no connection for a message, each of it is not waited for anew', async () => {
+  const sql = gathered();
+  const held = await Promise.all(numbers(4).map(() => database.pool.connect()));
+  const asked = Promise.allSettled(numbers(8).map(() => sql`select`));
+  await expect.poll(() => database.pool.waitingCount).toBe(1);
+  const settled = await asked;
+  expect(settled.map(({ status }) => status)).toEqual(numbers(8).map(() => 'rejected'));
+  expect(database.pool.waitingCount).toBe(0);
+  for (const client of held) client.release();
+  expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+});
