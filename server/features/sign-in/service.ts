@@ -18,7 +18,7 @@ import { createActions } from './actions.ts';
 import type { Continuation } from './continuation.ts';
 import { createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
 import { type Answer, createFinish, type Ending, type Held } from './finish.ts';
-import { restarted, type SignInState } from './state.ts';
+import { type BeginInput, begunBy, restarted, type SignInState } from './state.ts';
 import { byOf, createSteps, type Visit } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
@@ -43,28 +43,6 @@ export interface SignInDeps {
   now: () => Date;
 }
 
-export interface BeginInput {
-  realm: string;
-  clientId?: string | undefined;
-  clientName?: string | undefined;
-  /** The client's flow instead of the realm's. */
-  flow?: string | undefined;
-  /** The level of assurance that is asked for; 0 or 1: any. */
-  requiredLevel: number;
-  /** The person must prove again who they are, although there is a session. */
-  forced: boolean;
-  loginHint?: string | undefined;
-  session?: SsoSession | undefined;
-  /** The caller's own; given back by {@link SignIns.take}. */
-  request: unknown;
-  /** Where to go afterwards: a path of this server. */
-  continueAt: string;
-  /** Where that will lead the browser in the end: the CSP's form-action has to know. */
-  redirectTo?: string | undefined;
-  /** Set where the sign-in page itself begins one, so that a browser that keeps no cookie isn't sent round for ever. */
-  again?: boolean;
-}
-
 /** Where a sign-in stands, for the page that shows it. */
 export interface View {
   state: SignInState;
@@ -82,6 +60,9 @@ export function createSignIns(deps: SignInDeps) {
   const actions = createActions(deps);
   const { look, verify, announce, pageOf } = createSteps({ ...deps, walk, actions });
   const finish = createFinish({ ...deps, cookie });
+  /** The ids of what a session has proven. */
+  const methodsOf = (session: SsoSession | undefined): string[] =>
+    registry.filter((r) => r.category === 'METHOD' && session?.methods.includes(r.amr)).map((r) => r.id);
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -176,35 +157,10 @@ export function createSignIns(deps: SignInDeps) {
   return {
     /** Begins a sign-in and sends the browser to its pages. */
     async begin(reply: FastifyReply, request: FastifyRequest, input: BeginInput): Promise<FastifyReply> {
-      const { realm, session, forced } = input;
+      const { realm, session } = input;
       const policy = await settingsOf(realm);
-      const known = session && !forced;
-      const fresh: SignInState = {
-        version: 0,
-        clientId: input.clientId,
-        clientName: input.clientName,
-        flow: input.flow,
-        requiredLevel: input.requiredLevel,
-        loginHint: input.loginHint ?? (forced ? (session?.username ?? '') : ''),
-        session: session && {
-          id: session.id,
-          user: { id: session.userId, username: session.username },
-          methods: session.methods,
-        },
-        request: input.request,
-        continueAt: input.continueAt,
-        redirectTo: input.redirectTo,
-        user: known ? { id: session.userId, username: session.username } : undefined,
-        proven: known
-          ? registry.filter((r) => r.category === 'METHOD' && session.methods.includes(r.amr)).map((r) => r.id)
-          : [],
-        fresh: [],
-        kept: {},
-        rememberMe: session?.rememberMe ?? false,
-        challenged: false,
-      };
       const visit = { request, realm, policy };
-      const { state, standing } = await announce(visit, await look(visit, fresh));
+      const { state, standing } = await announce(visit, await look(visit, begunBy(input, methodsOf(session))));
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';

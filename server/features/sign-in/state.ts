@@ -1,6 +1,7 @@
-// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read.
+// What is remembered of a sign-in between two requests, as it is stored and parsed when it is read; how it begins, and begins anew.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
+import type { SsoSession } from '../sessions/service.ts';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
@@ -49,6 +50,52 @@ export const SignInState = z.object({
   spent: z.literal(true).optional(),
 });
 export type SignInState = z.infer<typeof SignInState>;
+
+export interface BeginInput {
+  realm: string;
+  clientId?: string | undefined;
+  clientName?: string | undefined;
+  /** The client's flow instead of the realm's. */
+  flow?: string | undefined;
+  /** The level of assurance that is asked for; 0 or 1: any. */
+  requiredLevel: number;
+  /** The person must prove again who they are, although there is a session. */
+  forced: boolean;
+  loginHint?: string | undefined;
+  session?: SsoSession | undefined;
+  /** The caller's own; given back by `take`. */
+  request: unknown;
+  /** Where to go afterwards: a path of this server. */
+  continueAt: string;
+  /** Where that will lead the browser in the end: the CSP's form-action has to know. */
+  redirectTo?: string | undefined;
+  /** Set where the sign-in page itself begins one, so that a browser that keeps no cookie isn't sent round for ever. */
+  again?: boolean;
+}
+
+/** @param methods of its session */
+export function begunBy({ session, forced, ...input }: BeginInput, methods: string[]): SignInState {
+  const user = session && { id: session.userId, username: session.username };
+  const known = user && !forced;
+  return {
+    version: 0,
+    clientId: input.clientId,
+    clientName: input.clientName,
+    flow: input.flow,
+    requiredLevel: input.requiredLevel,
+    loginHint: input.loginHint ?? (forced ? (session?.username ?? '') : ''),
+    session: session && user && { id: session.id, user, methods: session.methods },
+    request: input.request,
+    continueAt: input.continueAt,
+    redirectTo: input.redirectTo,
+    user: known ? user : undefined,
+    proven: known ? methods : [],
+    fresh: [],
+    kept: {},
+    rememberMe: session?.rememberMe ?? false,
+    challenged: false,
+  };
+}
 
 /** Back to the beginning, for another person or another try. */
 export const restarted = (state: SignInState): SignInState => ({
