@@ -15,6 +15,10 @@ const list = z.string().transform((s) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+/** As Fastify reads them, which knows three ranges by name. */
+const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);
+const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
+
 /** Says that it is none where it is none, and of one that is out of bounds which they are. */
 const number = () =>
   z.coerce.number({ error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined) });
@@ -29,7 +33,13 @@ const Environment = z.object({
     .transform((s) => s.replace(/\/+$/, ''))
     .refine((s) => s.startsWith('https:') || loopback.has(new URL(s).hostname), 'must be https, except on loopback')
     .optional(),
-  SVC_TRUST_PROXY: list.optional().describe('Addresses or CIDRs of proxies whose forwarding headers count'),
+  SVC_TRUST_PROXY: list
+    .refine(
+      (entries) => entries.every((e) => proxies.safeParse(e).success),
+      'must be addresses and CIDRs, separated by commas',
+    )
+    .optional()
+    .describe('Addresses or CIDRs of proxies whose forwarding headers count'),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })

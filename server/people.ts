@@ -81,6 +81,11 @@ export function createPeople(deps: PeopleDeps) {
     /** `continuation`: what the sign-ins go on to that an application asked for. */
     mountPages(pages: FastifyInstance, continuation: Continuation): void {
       pages.setErrorHandler(pageErrors(settings.of));
+      // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
+      pages.addHook('onRequest', (_, reply, done) => {
+        void reply.header('cache-control', 'no-store');
+        done();
+      });
       mountPageAssets(pages, { brandOf: settings.of });
       signInRoutes(pages, { signIns, sessions, settings, registry, continuation });
       accountRoutes(pages, { sql, transact, sessions, settings });

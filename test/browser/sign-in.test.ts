@@ -116,6 +116,18 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
   expect(complaints).toEqual([]);
 });
 
+test('who goes back after signing out is asked to sign in, whatever the browser kept', async () => {
+  const realm = await realmWith();
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  await typePassword();
+  // leads to the account while there is a session, and must not when there is none
+  await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out').waitFor();
+  await page.goBack();
+  expect(await heading()).toBe('Sign in');
+});
+
 test('an application gets its code, and a second request needs no sign-in', async () => {
   const realm = await realmWith();
   await page.goto(authorizeUrl(realm));

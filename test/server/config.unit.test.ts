@@ -33,3 +33,13 @@ test.each([
 ])('%s is no address that characters can be put behind', (url, fault) => {
   expect(faultsOf({ SVC_BREACHED_PASSWORDS_URL: url })).toEqual([expect.stringContaining(fault)]);
 });
+
+test.each(['300.1.1.1', '10.0.0.0/40', 'proxy.example.com', '10.0.0.1;10.0.0.2'])(
+  '%s is no address of a proxy',
+  (entry) => {
+    expect(faultsOf({ SVC_TRUST_PROXY: entry })).toEqual([expect.stringContaining('SVC_TRUST_PROXY')]);
+  },
+);
+test('proxies are addresses, CIDRs and the ranges that have names', () => {
+  expect(faultsOf({ SVC_TRUST_PROXY: '127.0.0.1, ::1, 10.0.0.0/8, fd00::/8, loopback' })).toEqual([]);
+});
