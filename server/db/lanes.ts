@@ -11,7 +11,7 @@ export interface Lanes {
   leave(realm: string): void;
 }
 
-/** Its own realm's transactions took so long that this one didn't get its turn. */
+/** What came before it took so long that it didn't get its turn: others of its realm, or of its group (groups.ts). */
 export class Crowded extends Error {
   readonly code = CROWDED;
 }

@@ -1,4 +1,5 @@
-// What is remembered of a sign-in between two requests, as it is stored and parsed when it is read; how it begins, and begins anew.
+// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read.
+// How it begins, and begins anew.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
 import type { SsoSession } from '../sessions/service.ts';
