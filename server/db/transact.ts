@@ -86,13 +86,8 @@ export function createTransact({
   /** Whether there was a webhook when it was last looked; no is checked where it is relied on. */
   let subscribers = true;
 
-  async function attempt<T>(
-    work: (tx: Tx) => Promise<T>,
-    { bookkeeping = false, longestMs, ofMany = false }: AttemptOptions,
-  ): Promise<T> {
-    const client = await pool.connect();
-    const endSilence = longestMs === undefined ? () => {} : allowSilence(client, longestMs);
-    let broken: Error | undefined;
+  /** A transaction on one connection, said in as few messages as can be. */
+  function conversation(client: pg.PoolClient, { bookkeeping = false, longestMs, ofMany = false }: AttemptOptions) {
     let begun = false;
     // A subscription that is made after this look is made beside this transaction, and may miss its events.
     let subscribed = true;
@@ -111,8 +106,18 @@ export function createTransact({
       return rows;
     };
     const last: Statement[] = [];
+    const events: DomainEvent[] = [];
+    const tx: Tx = {
+      sql,
+      record: (event) => void events.push(event),
+      atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
+      async copy(target) {
+        if (!begun) throw new Error("a COPY can't begin a transaction");
+        return copyOver(client, target);
+      },
+    };
     /** Writes what is left, and what is told of it, and commits; in one message where nobody subscribes to anything. */
-    const end = async (events: readonly DomainEvent[]): Promise<void> => {
+    const end = async (): Promise<readonly DomainEvent[]> => {
       const tells = events.length > 0 && !events.some((event) => eventTypes[event.type].configuration);
       if (tells && !begun && !subscribers) {
         begun = true;
@@ -129,28 +134,30 @@ export function createTransact({
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
         if (begun) await runBatch(client, [...revisionsOf(events), COMMIT]);
       }
+      return events;
     };
+    /** Throws where the connection is no good any more. */
+    const undo = async (): Promise<void> => {
+      if (begun) await runBatch(client, [ROLLBACK]);
+    };
+    return { tx, end, undo };
+  }
+
+  async function attempt<T>(work: (tx: Tx) => Promise<T>, options: AttemptOptions): Promise<T> {
+    const client = await pool.connect();
+    const { longestMs } = options;
+    const endSilence = longestMs === undefined ? () => {} : allowSilence(client, longestMs);
+    const { tx, end, undo } = conversation(client, options);
+    let broken: Error | undefined;
     try {
-      const events: DomainEvent[] = [];
-      const result = await work({
-        sql,
-        record: (event) => void events.push(event),
-        atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
-        async copy(target) {
-          if (!begun) throw new Error("a COPY can't begin a transaction");
-          return copyOver(client, target);
-        },
-      });
-      await end(events);
-      committed(events);
+      const result = await work(tx);
+      committed(await end());
       return result;
     } catch (error) {
       // A connection whose rollback fails is not given back to the pool.
-      if (begun) {
-        await runBatch(client, [ROLLBACK]).catch((e: Error) => {
-          broken = e;
-        });
-      }
+      await undo().catch((e: Error) => {
+        broken = e;
+      });
       throw error;
     } finally {
       endSilence();
