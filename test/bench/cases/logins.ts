@@ -7,8 +7,8 @@ import { startWorker } from '../processes.ts';
 
 const LOGIN_CONNECTIONS = 16;
 const TOKEN_CONNECTIONS = 4;
-/** Until the pages are compiled, and each of the pool's connections has prepared what it runs. */
-const WARM_LOGINS = 1_500;
+/** Three requests each: until what they run is compiled for good, and each of the pool's connections has prepared what it runs. */
+const WARM_LOGINS = 5_000;
 
 async function loadOf(bench: Bench, flow: FlowName, connections: number) {
   const { port, realm } = await bench.target();
