@@ -9,6 +9,7 @@ import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Attempts } from '../../http/attempts.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
@@ -34,7 +35,7 @@ export interface SignInDeps {
   sessions: Sessions;
   risk: RiskService;
   /** Bounds how often one address may fail. */
-  attempts: { blocked(address: string): number | undefined; fail(address: string): void };
+  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   /** Bounds how often one address may have kept what nobody has proven anything in. */
   strangers: { take(address: string): number | undefined };
   /** For what the cookie carries. */

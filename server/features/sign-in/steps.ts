@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Attempts } from '../../http/attempts.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { PersonStanding } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
@@ -16,7 +17,7 @@ export interface StepsDeps {
   registry: readonly AuthenticatorRecord[];
   risk: RiskService;
   /** Bounds how often one address may fail. */
-  attempts: { blocked(address: string): number | undefined; fail(address: string): void };
+  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   walk(realm: string, settings: RealmSettingsDto, state: SignInState, known?: PersonStanding): Promise<Standing>;
   actions: Actions;
 }
@@ -77,13 +78,17 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     });
   }
 
-  /** Verifies what the person sent for the step that is asked. @returns the state after it, and what was read for it */
-  async function verify(
-    visit: Visit,
-    state: SignInState,
-    ask: Asked,
-    form: Form,
-  ): Promise<{ state: SignInState; known?: PersonStanding | undefined }> {
+  interface Verified {
+    state: SignInState;
+    /** What was read for it. */
+    known?: PersonStanding | undefined;
+  }
+
+  /** Verifies what the person sent for the step that is asked, in their address's turn. */
+  const verify = (visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> =>
+    attempts.inTurn(visit.request.ip, () => verifyNow(visit, state, ask, form));
+
+  async function verifyNow(visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> {
     const { ip } = visit.request;
     const wait = attempts.blocked(ip);
     if (wait !== undefined) {
