@@ -133,12 +133,13 @@ export function createController(options: ControllerOptions) {
       observedGeneration: settled ? metadata.generation : (status.observedGeneration ?? -1),
     };
     if (!isDeepStrictEqual(clean(next), clean(status))) await source.writeStatus(resource, clean(next));
-    await tell(resource, outcome);
+    // as they were: a source may hold the resource itself, and has written its status by now
+    await tell(resource, outcome, status.conditions);
   }
 
-  async function tell(resource: Resource, outcome: Outcome): Promise<void> {
+  async function tell(resource: Resource, outcome: Outcome, before: Status['conditions']): Promise<void> {
     const key = keyOfResource(resource);
-    const news = newsOf(outcome, { before: resource.status.conditions, now: now(), warned: warned.has(key) });
+    const news = newsOf(outcome, { before, now: now(), warned: warned.has(key) });
     if (outcome.is !== 'Waiting' && outcome.is !== 'Retrying') warned.delete(key);
     else if (news?.type === 'Warning') warned.add(key);
     if (!news) return;

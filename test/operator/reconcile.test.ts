@@ -180,6 +180,21 @@ test('a changed file is applied, and what it no longer declares is undone', asyn
   await everythingReady();
 });
 
+test('what is wrong with a changed file is told once, by field, and what was applied stays', async () => {
+  await everythingReady();
+  for (const mistyped of [700, 800]) {
+    await site.folder.write('2-realm.yaml', theSecret, theRealm({ accessTokenTtlSecond: mistyped }));
+    await operator.took('Realm', 'acme', { settings: { accessTokenTtlSecond: mistyped } });
+    await operator.says('Realm', 'acme', 'Invalid');
+  }
+  const told = operator.lines.filter((line) => line.startsWith('Realm default/acme: Invalid: '));
+  expect(told).toEqual([expect.stringContaining('accessTokenTtlSecond')]);
+  expect((await settings()).accessTokenTtlSeconds).toBe(600);
+  await site.folder.write('2-realm.yaml', theSecret, theRealm());
+  await operator.took('Realm', 'acme', { settings: { accessTokenTtlSeconds: 600 } });
+  await everythingReady();
+});
+
 test('under Report drift is told field by field and not corrected; a changed spec is still applied', async () => {
   await everythingReady();
   await site.folder.write('1-attached.yaml', theWebhook({ driftPolicy: 'Report' }), theFlow(), theIdentity);
