@@ -28,9 +28,11 @@ const OAuthFault = z.object({ error: z.string(), error_description: z.string().o
 /** The token endpoint's own refusal (RFC 6749 5.2). */
 export class OAuthRefused extends Refused {
   readonly error: string;
+  readonly description: string | undefined;
   constructor(error: string, description: string | undefined, hint?: string) {
     super(`the server refused the sign-in: ${error}${description ? ` (${description})` : ''}`, hint);
     this.error = error;
+    this.description = description;
   }
 }
 
@@ -122,6 +124,12 @@ export function basic(clientId: string, secret: string): string {
   return `Basic ${Buffer.from(encoded).toString('base64')}`;
 }
 
+const CLIENT_HINTS: Record<string, (who: { clientId: string; realm: string }) => string> = {
+  invalid_client: ({ clientId, realm }) => `Check the client’s id (${clientId}), its secret and its realm (${realm}).`,
+  invalid_target: ({ clientId, realm }) => `The client ${clientId} of the realm ${realm} must hold admin roles.`,
+  unauthorized_client: ({ clientId }) => `The client ${clientId} must have the grant type client_credentials.`,
+};
+
 /** A token for each run, kept in memory alone; concurrent callers share one. */
 export function clientCredentials({
   server,
@@ -145,7 +153,10 @@ export function clientCredentials({
       discovered,
       { grant_type: 'client_credentials', resource: adminResource(discovered) },
       { fetch, headers: { authorization: basic(clientId, secret) } },
-    );
+    ).catch((error) => {
+      if (!(error instanceof OAuthRefused)) throw error;
+      throw new OAuthRefused(error.error, error.description, CLIENT_HINTS[error.error]?.({ clientId, realm }));
+    });
     const life = tokens.expires_in * 1000;
     current = { header: `Bearer ${tokens.access_token}`, until: Date.now() + life - Math.min(EARLY_MS, life / 2) };
     return current.header;

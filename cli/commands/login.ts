@@ -70,6 +70,8 @@ async function signIn(cli: Cli, deps: Deps, server: string, options: Options): P
   const { client } = connection(server, accessOf(name, context, { ...deps, env: cli.io.env }));
   const { body } = await client.call(getAdminSession, { signal: cli.signal }).catch((error) => {
     if (!(error instanceof ServerProblem && (error.status === 401 || error.cause instanceof Refused))) throw error;
+    // a client signs in with this very request: what stopped it is told as it is
+    if (session.type === 'client' && error.cause instanceof Refused) throw error;
     throw new Refused(
       `the sign-in worked, but the admin API of ${server} does not take it`,
       `Do you hold an admin role in the realm ${realm}? With a second factor set up since, sign in with --again.`,
@@ -123,11 +125,27 @@ async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Optio
     await login(code || undefined);
   } catch (error) {
     const asks = error instanceof ServerProblem && error.is('otp-required');
-    if (!asks || !cli.io.terminal || passwordStdin) throw error;
-    await login((await ask(cli, 'One-time code', { hidden: true, instead })).trim());
+    if (!asks || !cli.io.terminal || passwordStdin) throw notAccepted(error, server, options);
+    const otp = (await ask(cli, 'One-time code', { hidden: true, instead })).trim();
+    await login(otp).catch((wrong) => {
+      throw notAccepted(wrong, server, options);
+    });
   }
   if (cookie === undefined) throw new Refused(`${server} gave no session`);
   return { type: 'cookie', cookie };
+}
+
+/** The server says no more than it must; where it says nothing, what a person can look at. */
+function notAccepted(error: unknown, server: string, { realm, passwordStdin }: Options): unknown {
+  if (!(error instanceof ServerProblem && error.status === 401)) return error;
+  if (error.is('otp-required'))
+    return new Refused(
+      'a one-time code is needed',
+      passwordStdin ? 'Give it on the second line of stdin.' : 'Sign in from a terminal, or give --password-stdin.',
+    );
+  const look = `Check the username, the password, the one-time code if you have one, and the realm (${realm}; --realm names another).`;
+  const more = 'The account must hold admin roles, and too many failures lock it for a while.';
+  return new Refused(`${server} did not accept the sign-in`, error.problem?.detail ?? `${look}\n${more}`);
 }
 
 async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Promise<void> {

@@ -107,7 +107,7 @@ export function createRealms(options: RealmsOptions): Realms {
     for (const one of adoption ? all.filter((r) => mayDeclare(r, realm, adoption)) : all) {
       const home = one.metadata.namespace;
       if (!(await letsIn(one, realm, namespace)) || !(await counts(home)) || isUnreadable(one)) continue;
-      if (!adoption) throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
+      if (!adoption) throw new Waiting('RealmMissing', missing(one, namespace, realm));
       homes.push(home);
     }
     return homes;
@@ -121,6 +121,13 @@ export function createRealms(options: RealmsOptions): Realms {
     const homes = await homesFor(namespace, realm);
     const undeclared = undeclaredRealms && (realm !== MASTER || namespace === operatorNamespace);
     if (homes.length === 0 && !undeclared) {
+      // Its own namespace it lets in, so it is one that doesn't count.
+      const refused = declaring(realm).find((r) => r.metadata.namespace === namespace);
+      if (refused)
+        throw new Waiting(
+          'RealmNotDeclared',
+          `the Realm ${refused.metadata.name} in the namespace ${namespace} declares ${realm} and is itself refused: its own conditions say why`,
+        );
       // Says nothing of Realm resources in other namespaces: whether they exist is not this namespace's to know.
       throw new Waiting(
         'RealmNotDeclared',
@@ -175,6 +182,15 @@ export function declares(
   if (realm === MASTER) return false;
   const manager = managerOf(clusterName, resource);
   return createdBy === manager || managers.some((pattern) => matches(pattern, manager));
+}
+
+/** The Realm resource is named to its own namespace alone. */
+function missing({ metadata, status }: Resource, namespace: string, realm: string): string {
+  if (metadata.namespace !== namespace) return `waiting for the realm ${realm} on the server`;
+  const stalled = status.conditions?.some((c) => c.type === 'Stalled' && c.status === 'True');
+  return stalled
+    ? `the Realm ${metadata.name}, which would make the realm ${realm}, is refused: its own conditions say why`
+    : `waiting for the Realm ${metadata.name} to make the realm ${realm} on the server`;
 }
 
 const goesByLabels = ({ spec }: Resource): boolean =>

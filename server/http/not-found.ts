@@ -1,7 +1,8 @@
 // What the router finds nothing for: 404, or 405 with Allow where the address exists under other methods (RFC 9110 §15.5.6).
-// Both are problems like all others. Decisions "Errors".
+// Both are problems like all others, and to a browser a page. Decisions "Errors".
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../contract/problem.ts';
+import { sendProblemPage, wantsPage } from './pages.ts';
 import { sendProblem } from './problems.ts';
 
 /** A route's pattern as Fastify writes it: `:name` is one segment, `*` the rest. */
@@ -29,8 +30,11 @@ export function answerNotFound(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
     const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
-    if (allowed.size === 0 || allowed.has(request.method))
-      return sendProblem(new Problem('not-found', 'There is nothing at this address'), request, reply);
+    if (allowed.size === 0 || allowed.has(request.method)) {
+      const problem = new Problem('not-found', 'There is nothing at this address');
+      void reply.header('vary', 'Accept');
+      return wantsPage(request) ? sendProblemPage(reply, problem) : sendProblem(problem, request, reply);
+    }
     const allow = [...allowed].sort().join(', ');
     void reply.header('allow', allow);
     return sendProblem(new Problem('method-not-allowed', `This address knows ${allow}`), request, reply);

@@ -129,8 +129,12 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .send(layout(page).text);
 }
 
+/** Somebody opens the address in a browser; what programs send asks for JSON, or for anything. */
+export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
+
 /** A problem as a page: what happened, in the words that the caller may know, and what to do now. */
-function sendProblemPage(
+export function sendProblemPage(
   reply: FastifyReply,
   problem: Problem,
   look: Pick<Page, 'realm' | 'brand'> & { next?: Html | undefined } = {},

@@ -22,6 +22,7 @@ const hook = (name: string, more: object = {}, metadata = {}) =>
     },
     metadata,
   );
+const UNKNOWN_SCOPE = { clientId: 'app', grantTypes: ['client_credentials'], defaultClientScopes: ['no-such'] };
 const webhooks = async () => (await site.server.admin.call(listWebhooks, { params: { realm: site.realm } })).body ?? [];
 const settings = async () => (await site.server.admin.call(getSettings, { params: { realm: site.realm } })).body;
 
@@ -59,6 +60,27 @@ test('what attaches waits for a Realm resource, and goes on by itself when it co
   expect((await operator.says('Webhook', 'one', 'RealmNotDeclared')).message).toBe(
     `waiting for a Realm resource that declares ${site.realm} and allows the namespace default`,
   );
+  await site.folder.write('realm.yaml', theRealm());
+  await operator.ready('Webhook', 'one');
+});
+
+test('what attaches to a Realm that is itself refused names that Realm, in its own namespace alone', async () => {
+  const elsewhere = (message: string | undefined) =>
+    expect(message).toMatch(/^waiting for a Realm resource that declares/);
+  await site.folder.write('realm.yaml', theRealm({ settings: { accessTokenTtlSeconds: -1 } }));
+  await site.folder.write('hook.yaml', hook('one'), hook('two', {}, { namespace: 'shop' }));
+  const operator = await site.begin();
+  await operator.says('Realm', 'here', 'Invalid');
+  expect((await operator.says('Webhook', 'one', 'RealmNotDeclared')).message).toMatch(
+    /^the Realm here .* is itself refused/,
+  );
+  elsewhere((await operator.says('Webhook', 'two', 'RealmNotDeclared', 'shop')).message);
+  await site.folder.write('realm.yaml', theRealm({ allowedNamespaces: { from: 'All' }, clients: [UNKNOWN_SCOPE] }));
+  await operator.says('Realm', 'here', 'Refused');
+  await eventually(() =>
+    expect(operator.condition('Webhook', 'one')?.message).toMatch(/^the Realm here, .* is refused: its own conditions/),
+  );
+  expect((await operator.says('Webhook', 'two', 'RealmMissing', 'shop')).message).not.toContain('here');
   await site.folder.write('realm.yaml', theRealm());
   await operator.ready('Webhook', 'one');
 });

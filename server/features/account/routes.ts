@@ -10,6 +10,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { wantsPage } from '../../http/pages.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
 import * as store from './store.ts';
@@ -45,6 +46,12 @@ export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, s
     if (!form.success || !sameSecret(form.data.csrf, csrfOf(session)))
       throw new Problem('csrf-mismatch', 'This page was out of date. Open your account again and repeat what you did.');
   }
+
+  // The issuer's own address, which people open to see what is there; to programs there is nothing.
+  app.get('/realms/:realm', { schema: { hide: true } }, async (request, reply) => {
+    if (!wantsPage(request)) return reply.callNotFound();
+    return reply.header('vary', 'Accept').redirect(`/realms/${Params.parse(request.params).realm}/account`, 303);
+  });
 
   const path = '/realms/:realm/account';
   app.get(path, { schema: { hide: true } }, async (request, reply) => {

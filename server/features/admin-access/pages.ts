@@ -6,7 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import { ADMIN_SESSION_COOKIE, CSRF_COOKIE, setCsrf } from '../../http/admin.ts';
 import { type Html, html } from '../../http/html.ts';
-import { sendPage } from '../../http/pages.ts';
+import { sendPage, wantsPage } from '../../http/pages.ts';
 import { byPrincipal, type Principal } from '../../http/principal.ts';
 import { problemOf } from '../../http/problems.ts';
 import { forgetSession, setSession } from './cookies.ts';
@@ -97,6 +97,10 @@ export function adminLoginPages(
     };
     return show(reply, 'Administration', signInForm(setCsrf(reply, baseUrl), last), problem.status);
   });
+
+  app.get('/admin', { schema: { hide: true } }, async (request, reply) =>
+    wantsPage(request) ? reply.header('vary', 'Accept').redirect('/admin/login', 303) : reply.callNotFound(),
+  );
 
   app.get('/admin/login', { schema: { hide: true } }, async (request, reply) => {
     const cookie = cookieOf(request);

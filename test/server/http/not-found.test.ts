@@ -28,6 +28,27 @@ test.each([
   });
 });
 
+const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }, redirect: 'manual' } as const;
+
+test.each(['/nowhere', '/realms/acme/nowhere', '/admin/nowhere'])('%s is a page to a browser', async (path) => {
+  const response = await fetch(server.baseUrl + path, BROWSER);
+  expect([response.status, response.headers.get('vary')]).toEqual([404, 'Accept']);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(await response.text()).toContain('There is nothing at this address');
+});
+
+test.each([
+  ['/realms/master', '/realms/master/account'],
+  // whether the realm is there, that page says
+  ['/realms/nowhere', '/realms/nowhere/account'],
+  ['/admin', '/admin/login'],
+])('%s leads a browser to %s, and is nothing to a program', async (path, to) => {
+  const opened = await fetch(server.baseUrl + path, BROWSER);
+  expect([opened.status, opened.headers.get('location')]).toEqual([303, to]);
+  const asked = await fetch(server.baseUrl + path);
+  expect([asked.status, asked.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+});
+
 test('a 401 of the admin API says how to come in', async () => {
   const response = await fetch(`${server.baseUrl}/admin/session`);
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="admin"']);
