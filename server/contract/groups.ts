@@ -5,7 +5,9 @@ import { route } from './route.ts';
 
 const groupName = name(255).refine((s) => !s.includes('/'), 'must not contain /');
 /** `/engineering/platform`: the natural key. */
-export const GroupPath = name(2000).regex(/^(\/[^/]+)+$/, 'must be a path such as /engineering/platform');
+export const GroupPath = name(2000)
+  .regex(/^(\/[^/]+)+$/, 'must be a path such as /engineering/platform')
+  .refine((s) => new TextEncoder().encode(s).length <= 2000, 'must have at most 2000 bytes');
 
 export const Group = z
   .object({

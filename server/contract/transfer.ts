@@ -22,20 +22,35 @@ const later = z.array(z.unknown()).max(0, 'is not supported by this version of t
 /** Settings in a document: `realmId` of an older export is read and ignored. */
 const RealmSection = SettingsDocument.extend({ realmId: RealmName.optional() });
 
+/** Objects that a section may hold in one document; users may be any number. */
+export const mostObjects = {
+  resourceIndicators: 1000,
+  clientScopes: 5000,
+  roles: 50_000,
+  flows: 1000,
+  clients: 50_000,
+  clientRoles: 50_000,
+  adminRoles: 1000,
+  serviceAccountRoles: 50_000,
+  groups: 50_000,
+  webhooks: 5000,
+  workloadIdentity: 5000,
+} as const;
+
 /** Every section but users, by key; each is optional, and an absent one is not touched. */
 export const sections = {
   realm: RealmSection,
-  resourceIndicators: z.array(ResourceIndicator).max(1000),
-  clientScopes: z.array(ClientScopeDocument).max(5000),
-  roles: z.array(RoleDocument).max(50_000),
-  flows: z.array(FlowDocument).max(1000),
-  clients: z.array(ClientDocument).max(50_000),
+  resourceIndicators: z.array(ResourceIndicator).max(mostObjects.resourceIndicators),
+  clientScopes: z.array(ClientScopeDocument).max(mostObjects.clientScopes),
+  roles: z.array(RoleDocument).max(mostObjects.roles),
+  flows: z.array(FlowDocument).max(mostObjects.flows),
+  clients: z.array(ClientDocument).max(mostObjects.clients),
   clientRoles: z.record(name(), z.array(RoleDocument).max(5000)),
-  adminRoles: z.array(AdminRoleDocument).max(1000),
-  serviceAccountRoles: z.array(ServiceAccountRolesDocument).max(50_000),
-  groups: z.array(GroupDocument).max(50_000),
-  webhooks: z.array(WebhookDocument).max(5000),
-  workloadIdentity: z.array(WorkloadIdentityDocument).max(5000),
+  adminRoles: z.array(AdminRoleDocument).max(mostObjects.adminRoles),
+  serviceAccountRoles: z.array(ServiceAccountRolesDocument).max(mostObjects.serviceAccountRoles),
+  groups: z.array(GroupDocument).max(mostObjects.groups),
+  webhooks: z.array(WebhookDocument).max(mostObjects.webhooks),
+  workloadIdentity: z.array(WorkloadIdentityDocument).max(mostObjects.workloadIdentity),
   agents: later,
   applications: later,
   authorizationServices: later,

@@ -8,6 +8,8 @@ import { CROWDED } from '../db/lanes.ts';
 import { codeOf } from '../db/transact.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
+/** A name whose bytes no index holds: its characters were counted, and may have four each. */
+const TOO_LONG = '54000';
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -96,6 +98,11 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (databaseAway(error))
     return new Problem('unavailable', undefined, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  if (codeOf(error) === TOO_LONG)
+    return new Problem('invalid-request', 'The request holds a name that is too long to be found again', {
+      cause: error,
+      reason: 'index row',
+    });
   if (TEXT_NOT_STORABLE.has(codeOf(error)))
     return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
   // Services look before they write, so only a delete at the same moment comes to this.

@@ -99,7 +99,7 @@ export function createClientsPart({
       return new Map(rows.map((row) => [row.client_id, existing(row)]));
     },
     references: refersTo,
-    check: (_, saved) => saved.flatMap(faults),
+    check: (saved) => saved.flatMap(faults),
     async write(sql, realm, { create, update, remove }) {
       if (create.length > 0 || update.length > 0) {
         const rows = await rowsOf([...create, ...update]);

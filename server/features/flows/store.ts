@@ -1,5 +1,6 @@
 // SQL of flows and their executions.
 import type { Execution, Requirement } from '../../contract/flows.ts';
+import { renameOwned } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
 
 export interface FlowRow {
@@ -84,7 +85,7 @@ export async function renameBindings(sql: Sql, realm: string, from: string, to: 
   await sql`update realm set settings = jsonb_set(settings, '{browserFlow}', to_jsonb(${to}::text))
     where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${from}`;
   await sql`update client set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
-  await sql`update managed_object set key = ${to} where realm_id = ${realm} and kind = 'flow' and key = ${from}`;
+  await renameOwned(sql, realm, ['flow'], from, to);
 }
 
 /** What is bound to the flow: 'the realm', or a client's id. */

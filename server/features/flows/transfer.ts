@@ -117,7 +117,7 @@ export function createFlowsPart({
         ]),
       );
     },
-    check: (_, saved) => saved.flatMap(faults),
+    check: (saved) => saved.flatMap(faults),
     async write(sql, realm, { create, update, remove }) {
       if (create.length > 0)
         await sql`insert into flow (realm_id, alias) select ${realm}, unnest(${create.map((s) => s.key)}::text[])`;

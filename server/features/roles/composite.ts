@@ -13,3 +13,33 @@ export const canonical = ({ roles, clientRoles }: Composite): Composite => ({
       .map(([clientId, names]) => [clientId, sorted(names)]),
   ),
 });
+
+type Ties = ReadonlyMap<string, readonly string[]>;
+
+/** Roles that would contain themselves, given what each contains. */
+export function inCircles(children: Ties): Set<string> {
+  const parents = new Map<string, string[]>();
+  for (const [role, inside] of children)
+    for (const child of inside) {
+      const known = parents.get(child);
+      if (known) known.push(role);
+      else parents.set(child, [role]);
+    }
+  // What ends somewhere is in no circle, nor is what begins nowhere in one.
+  const endless = withoutEnds(new Set([...children.keys(), ...parents.keys()]), children, parents);
+  return withoutEnds(endless, parents, children);
+}
+
+function withoutEnds(roles: Set<string>, onward: Ties, back: Ties): Set<string> {
+  const ways = new Map([...roles].map((role) => [role, (onward.get(role) ?? []).filter((to) => roles.has(to)).length]));
+  const ends = [...roles].filter((role) => ways.get(role) === 0);
+  for (const end of ends) {
+    roles.delete(end);
+    for (const from of back.get(end) ?? []) {
+      const left = (ways.get(from) ?? 0) - 1;
+      ways.set(from, left);
+      if (left === 0 && roles.has(from)) ends.push(from);
+    }
+  }
+  return roles;
+}

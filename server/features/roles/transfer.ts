@@ -1,11 +1,12 @@
 // The realm document's `roles` and `clientRoles` (a map of clientId to roles). Specification 2.10; decisions "Role".
 import { z } from 'zod';
 import { name } from '../../contract/names.ts';
+import type { FieldError } from '../../contract/problem.ts';
 import { type Composite, RoleDocument } from '../../contract/roles.ts';
 import type { Sql } from '../../db/sql.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
-import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved } from '../transfer/part.ts';
-import { canonical } from './composite.ts';
+import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved, Wanted } from '../transfer/part.ts';
+import { canonical, inCircles } from './composite.ts';
 
 interface Row {
   key: string;
@@ -85,6 +86,45 @@ async function linkComposites(
     on conflict do nothing`;
 }
 
+const idOf = ({ clientId, role }: Names): string =>
+  clientId === null ? `role ${role}` : `clientRole ${clientRoleKey(clientId, role)}`;
+
+/** Changed roles, a client's too, that would contain themselves. */
+async function circles(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
+  const changed = changes.filter(
+    (c) => (c.kind === 'role' || c.kind === 'clientRole') && c.changed.includes('composite'),
+  );
+  const asked = changed.map((change) => ({ id: `${change.kind} ${change.key}`, inside: refersTo(change), change }));
+  if (asked.every(({ inside }) => inside.length === 0)) return [];
+  const stored = await sql<{ role: string; client_id: string | null; child: string; child_client: string | null }>`
+    select r.name as role, c.client_id, k.name as child, kc.client_id as child_client
+    from role_composite rc join role r on r.realm_id = rc.realm_id and r.id = rc.role_id
+    join role k on k.realm_id = rc.realm_id and k.id = rc.child_id
+    left join client c on c.realm_id = r.realm_id and c.id = r.client
+    left join client kc on kc.realm_id = k.realm_id and kc.id = k.client
+    where rc.realm_id = ${realm}`;
+  const children = new Map<string, string[]>();
+  for (const { role, client_id, child, child_client } of stored) {
+    const parent = idOf({ clientId: client_id, role });
+    const inside = children.get(parent);
+    const id = idOf({ clientId: child_client, role: child });
+    if (inside) inside.push(id);
+    else children.set(parent, [id]);
+  }
+  for (const { id, inside } of asked)
+    children.set(
+      id,
+      inside.map(({ kind, key }) => `${kind} ${key}`),
+    );
+  const round = inCircles(children);
+  return asked.flatMap(({ id, inside, change }) => {
+    const through = inside.find(({ kind, key }) => round.has(`${kind} ${key}`));
+    if (!round.has(id) || !through) return [];
+    const message = `the role would contain itself, through the ${through.kind} ${through.key}`;
+    return [{ path: `${change.path}.composite`, message }];
+  });
+}
+
 export const rolesPart: RealmPart = {
   section: 'roles',
   kind: 'role',
@@ -95,6 +135,7 @@ export const rolesPart: RealmPart = {
   fresh,
   read: (sql, realm, keys) => readRoles(sql, realm, keys?.map((role) => ({ clientId: null, role })) ?? 'realm'),
   references: refersTo,
+  whole: circles,
   write: (sql, realm, batch) => writeRoles(sql, realm, batch, (key) => ({ clientId: null, role: key })),
   link: (sql, realm, saved) =>
     linkComposites(

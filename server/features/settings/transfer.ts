@@ -33,11 +33,12 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
     },
     references: ({ key, fields }) =>
       key === 'browserFlow' ? [{ kind: 'flow', key: String(fields.value), path: '' }] : [],
-    check(realm, saved, current) {
-      const values = new Map([...current].map(([key, { fields }]) => [key, fields.value]));
-      for (const { key, fields } of saved) values.set(key, fields.value);
-      const wanted = settingsOf(realm, Object.fromEntries(values));
-      const faults = settingsFaults(wanted, { baseUrl, changed: saved.map((s) => s.key) });
+    async whole(sql, realm, changes) {
+      const changed = changes.filter(({ kind }) => kind === 'settings');
+      if (changed.length === 0) return [];
+      const patch = Object.fromEntries(changed.map(({ key, fields }) => [key, fields.value]));
+      const wanted = settingsOf(realm, { ...(await settingsIn(sql, realm)), ...patch });
+      const faults = settingsFaults(wanted, { baseUrl, changed: Object.keys(patch) });
       return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
     },
     async write(sql, realm, { update }) {

@@ -194,12 +194,13 @@ export function createApply({
     await store.lockRealm(tx.sql, realm);
     if (!(await store.managerExists(tx.sql, realm, manager)))
       throw new Problem('not-found', `Nothing here is managed by ${manager}`);
+    // Nobody changes the realm between the plan and its end.
+    await store.holdRevision(tx.sql, realm);
     const ask = { manager, prune: true, force: false, dryRun: false };
     const changes =
       objects === 'keep'
         ? []
         : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal })).config.changes;
-    await store.holdRevision(tx.sql, realm);
     await applyRealm(tx.sql, { realm, parts, changes });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);

@@ -27,11 +27,18 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+/** Of one value: what compares and prints it goes down by recursion, and so does PostgreSQL. */
+const MOST_LEVELS = 100;
 const BOM = [0xef, 0xbb, 0xbf];
 const blank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 const malformed = (message: string, path = '') =>
   new Problem('invalid-request', `The document is not valid JSON: ${message}`, { errors: [{ path, message }] });
+
+function tooDeep(path: string): Problem {
+  const message = `is nested deeper than ${MOST_LEVELS} levels`;
+  return new Problem('invalid-request', `${path} ${message}`, { errors: [{ path, message }] });
+}
 
 type State = 'start' | 'key-or-end' | 'key' | 'colon' | 'value' | 'after-value' | 'element' | 'after-element' | 'end';
 
@@ -123,8 +130,10 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
         continue;
       }
       if (byte === QUOTE) inString = true;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        depth += 1;
+        if (depth > MOST_LEVELS) throw tooDeep(collecting === 'element' ? `${key}[${index}]` : key);
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (depth === 0) return finish(chunk, from, at);
         depth -= 1;
       } else if (byte === COMMA && depth === 0) return finish(chunk, from, at);

@@ -2,13 +2,14 @@
 // by one. It decides nothing about what the realm holds. Specification 2.10; decisions "Import, export, plan".
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
-import { FORMAT_VERSION, sections } from '../../contract/transfer.ts';
+import { FORMAT_VERSION, mostObjects, sections } from '../../contract/transfer.ts';
 import { createSplitter, parseJson, type Slice } from './document-stream.ts';
 import type { Item, RealmPart } from './part.ts';
 
 const MIB = 1024 * 1024;
 export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };
 const MOST_FAULTS = 100;
+const mostOf = new Map<string, number>(Object.entries(mostObjects));
 /** How long parsing may hold the event loop. */
 const SLICE_MS = 10;
 
@@ -48,6 +49,10 @@ export async function readDocument(
   const bySection = new Map(parts.map((part): [string, RealmPart] => [part.section, part]));
   const found = new Map<string, Section>();
   const faults: FieldError[] = [];
+  // One value can have any number of them.
+  const note = (found: readonly FieldError[]) => {
+    for (const fault of found) faults.push(fault);
+  };
   let hasUsers = false;
   let queue: Slice[] = [];
 
@@ -63,13 +68,17 @@ export async function readDocument(
     if (text === undefined) return [];
     const parsed = part.parse(value, path);
     if (parsed.errors) return parsed.errors;
-    section.items.push(...parsed.items);
+    for (const item of parsed.items) section.items.push(item);
+    const most = mostOf.get(key) ?? Number.POSITIVE_INFINITY;
+    // What follows is not even read: planning it would take the memory of everybody.
+    if (section.items.length > most)
+      refuse([{ path: key, message: `has more than ${most} objects: send it in parts` }]);
     return [];
   }
 
   function take(slice: Slice): void {
     if (slice.key !== 'users') {
-      faults.push(...config(slice));
+      note(config(slice));
       return;
     }
     const { index, text } = slice;
@@ -77,7 +86,7 @@ export async function readDocument(
     if (index === undefined) faults.push({ path: 'users', message: 'must be a list' });
     else {
       const path = `users[${index}]`;
-      faults.push(...users.add(parseJson(text, path), path, index));
+      note(users.add(parseJson(text, path), path, index));
     }
   }
 

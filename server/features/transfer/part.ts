@@ -28,6 +28,12 @@ export interface Saved extends Item {
   changed: readonly string[];
 }
 
+/** A change of the plan as the parts see it. */
+export interface Wanted extends Saved {
+  action: 'create' | 'update' | 'delete';
+  kind: string;
+}
+
 export interface Batch {
   create: readonly Saved[];
   update: readonly Saved[];
@@ -72,8 +78,15 @@ export interface RealmPart {
   /** Current objects: of these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
-  /** What the fields must hold together; `changed` are those that this import changes. */
-  check?(realm: string, saved: readonly Saved[], current: ReadonlyMap<string, Existing>): FieldError[];
+  /** What the fields of one object must hold together; `changed` are those that this import changes. */
+  check?(saved: readonly Saved[]): FieldError[];
+  /**
+   * What objects must hold together, pruned ones too: asked once, with every change of the plan.
+   * @throws Problem `name-taken`
+   */
+  whole?(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]>;
+  /** Few objects that nothing refers to: `write` has all of them at once, so that what is unique can change hands. */
+  atOnce?: boolean;
   /** Creates and updates, then removes: sets of rows, never a statement for each. */
   write(sql: Sql, realm: string, batch: Batch): Promise<void>;
   /** Ties between objects of several parts, once all of them are there. */

@@ -1,6 +1,6 @@
 // Users in an import: plans and merges their rows by the statements of features/users/, checks names, doubles and rights.
 // Rows never come into memory; what is wrong is told by their place in the document.
-import { Problem } from '../../contract/problem.ts';
+import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Principal } from '../../http/principal.ts';
@@ -10,6 +10,7 @@ import type { Straight } from '../users/straight.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
 import type { Ask, PlannedChange } from './plan.ts';
+import { prunedName } from './references.ts';
 import { escalation, holdsAll } from './rights.ts';
 
 /** The statements of features/users/import-store.ts. */
@@ -27,8 +28,8 @@ const WRITES = ['create', 'update', 'delete', 'take'];
 const MANY = 1000;
 
 const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
-const created = (changes: readonly PlannedChange[], kind: string): string[] =>
-  changes.filter((c) => c.kind === kind && c.action === 'create').map((c) => c.key);
+const keysOf = (changes: readonly PlannedChange[], kind: string, action: PlannedChange['action']): string[] =>
+  changes.filter((c) => c.kind === kind && c.action === action).map((c) => c.key);
 
 const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
 
@@ -60,6 +61,9 @@ export function stagedPeople(rows: ImportStore, realm: string, stage: Stage): Pe
       if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
         await refuseDoubles(rows, sql, importId);
       if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes });
+      // Otherwise the unique index finds them.
+      const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+      if (taken) throw taken;
       const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
       return {
         counts,
@@ -102,13 +106,20 @@ async function refuseUnknownNames(
   sql: Sql,
   { realm, importId, changes }: { realm: string; importId: string; changes: readonly PlannedChange[] },
 ): Promise<void> {
-  const planned = {
-    roles: created(changes, 'role'),
-    groups: created(changes, 'group'),
-    clientRoles: created(changes, 'clientRole'),
-  };
-  const unknown = await rows.unknownNames(sql, realm, importId, planned);
-  refuse(unknown.map(({ n, field, name }) => ({ path: `users[${n}].${field}`, message: `there is no ${name}` })));
+  const kinds = { roles: 'role', groups: 'group', clientRoles: 'clientRole' } as const;
+  const namesOf = (action: PlannedChange['action']) => ({
+    roles: keysOf(changes, kinds.roles, action),
+    groups: keysOf(changes, kinds.groups, action),
+    clientRoles: keysOf(changes, kinds.clientRoles, action),
+  });
+  const gone = namesOf('delete');
+  const unknown = await rows.unknownNames(sql, realm, importId, { made: namesOf('create'), gone });
+  refuse(
+    unknown.map(({ n, field, name }) => {
+      const [path, kind] = [`users[${n}].${field}`, kinds[field]];
+      return gone[field].includes(name) ? prunedName(path, kind, name) : unknownName(path, kind, name);
+    }),
+  );
 }
 
 async function refuseDoubles(rows: ImportStore, sql: Sql, importId: string): Promise<void> {
@@ -128,7 +139,11 @@ export async function takenNames(
   stage: Stage,
 ): Promise<Problem | undefined> {
   await refuseDoubles(rows, sql, stage.importId);
-  const taken = await rows.takenEmails(sql, realm, stage.importId);
+  return emailsTaken(rows, sql, realm, stage.importId);
+}
+
+async function emailsTaken(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<Problem | undefined> {
+  const taken = await rows.takenEmails(sql, realm, importId);
   if (taken.length === 0) return undefined;
   const errors = taken.map(({ n, owner }) => ({ path: `users[${n}].email`, message: `is ${owner}'s already` }));
   return new Problem('invalid-request', `${errors[0]?.path}: ${errors[0]?.message}`, { errors });

@@ -2,7 +2,7 @@
 // It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
 import type { FieldError } from '../../contract/problem.ts';
 import type { Conflict, OwnershipMove } from '../../contract/transfer.ts';
-import type { Existing, Fields, Item, Saved } from './part.ts';
+import type { Existing, Fields, Item, Wanted } from './part.ts';
 
 /** What the planner must know of a part. */
 export interface Rules {
@@ -167,7 +167,9 @@ export function planDropped(rules: Rules, key: string, existing: Existing | unde
 }
 
 /** The fields of a change that are stored anew. */
-export const savedOf = ({ key, path, save, fields }: PlannedChange): Saved => ({
+export const wantedOf = ({ action, kind, key, path, save, fields }: PlannedChange): Wanted => ({
+  action,
+  kind,
   key,
   path,
   fields: save,

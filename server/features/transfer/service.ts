@@ -256,7 +256,8 @@ export function createTransfer({
     const address = stage && (await takenNames(userRows, sql, realm, stage));
     if (address) return address;
     const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : '';
-    return new Problem('name-taken', takenWords[constraint], { cause: error, reason: constraint });
+    const words = takenWords[constraint] ?? 'Somebody took a name or an address of this document meanwhile: plan again';
+    return new Problem('name-taken', words, { cause: error, reason: constraint });
   }
 
   return {

@@ -46,6 +46,13 @@ export async function readOwned(sql: Sql, realm: string, manager: string): Promi
     where realm_id = ${realm} and manager = ${manager} order by kind, key`;
 }
 
+/** What other managers own of a kind. */
+export async function readOwnedElsewhere(sql: Sql, realm: string, kind: string, manager: string): Promise<OwnedRow[]> {
+  return sql<OwnedRow>`
+    select kind, key, manager, fields from managed_object
+    where realm_id = ${realm} and kind = ${kind} and manager <> ${manager} order by key`;
+}
+
 /** Makes the manager known; its time moves only when it writes something. */
 export async function touchManager(
   sql: Sql,

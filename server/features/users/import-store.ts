@@ -123,25 +123,22 @@ export const takenEmails = (sql: Sql, realm: string, importId: string) =>
         and (o.action = 'delete' or 'email' = any(o.declared)))
     limit ${SOME}`;
 
-/** Roles, groups and client roles that users name and nobody has or plans. */
-export const unknownNames = (
-  sql: Sql,
-  realm: string,
-  importId: string,
-  planned: { roles: readonly string[]; groups: readonly string[]; clientRoles: readonly string[] },
-) =>
-  sql<{ n: number; field: string; name: string }>`
+type Ties = Record<'roles' | 'groups' | 'clientRoles', readonly string[]>;
+
+/** Roles, groups and client roles that users name and nobody has or plans, or that this import deletes. */
+export const unknownNames = (sql: Sql, realm: string, importId: string, { made, gone }: { made: Ties; gone: Ties }) =>
+  sql<{ n: number; field: keyof Ties; name: string }>`
     select min(n) as n, field, name from (
       select n, 'roles' as field, unnest(roles) as name from import_user where import_id = ${importId} and roles <> '{}'
       union all select n, 'groups', unnest(groups) from import_user where import_id = ${importId} and groups <> '{}'
       union all select n, 'clientRoles', unnest(client_roles) from import_user where import_id = ${importId} and client_roles <> '{}'
     ) named
     where case field
-      when 'roles' then name <> all(${planned.roles}::text[]) and not exists (
+      when 'roles' then name = any(${gone.roles}::text[]) or name <> all(${made.roles}::text[]) and not exists (
         select from role r where r.realm_id = ${realm} and r.client is null and r.name = named.name)
-      when 'groups' then name <> all(${planned.groups}::text[]) and not exists (
+      when 'groups' then name = any(${gone.groups}::text[]) or name <> all(${made.groups}::text[]) and not exists (
         select from user_group g where g.realm_id = ${realm} and g.path = named.name)
-      else name <> all(${planned.clientRoles}::text[]) and not exists (
+      else name = any(${gone.clientRoles}::text[]) or name <> all(${made.clientRoles}::text[]) and not exists (
         select from role r join client c on c.realm_id = r.realm_id and c.id = r.client where r.realm_id = ${realm}
           and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = named.name) end
     group by field, name order by 1 limit ${SOME}`;
@@ -165,6 +162,12 @@ export async function merge(
     await sql`
       delete from realm_user u using import_user i
       where i.import_id = ${importId} and i.action = 'delete' and u.realm_id = ${realm} and u.id = i.id`;
+  // Addresses are unique, and may go from one to another in one statement: out of the way first.
+  if (has('update'))
+    await sql`
+      update realm_user u set email = null from import_user i
+      where i.import_id = ${importId} and i.action = 'update' and 'email' = any(i.declared) and u.realm_id = ${realm}
+        and u.id = i.id and lower(u.email) <> lower(i.email)`;
   if (has('update') || has('take'))
     await sql`
       update realm_user u set manager = ${manager},

@@ -59,7 +59,7 @@ export function createWebhooksPart({
         where realm_id = ${realm} and (${keys ?? null}::text[] is null or name = any(${keys ?? null}::text[]))`;
       return new Map(rows.map((row) => [row.name, existing(realm, row)]));
     },
-    check: (_, saved) => saved.flatMap(faults),
+    check: (saved) => saved.flatMap(faults),
     async write(sql, realm, { create, update, remove }) {
       const saved = [...create, ...update];
       if (saved.length > 0) {

@@ -1,10 +1,15 @@
 // The realm document's `workloadIdentity`: as 2.8 without ids. For whom a workload may act is the engine's right to check.
+import { Problem } from '../../contract/problem.ts';
 import { WorkloadIdentityDocument } from '../../contract/workload-identity.ts';
 import { declared, parsing } from '../../http/document.ts';
-import type { Existing, RealmPart } from '../transfer/part.ts';
+import type { Existing, Fields, RealmPart } from '../transfer/part.ts';
 import type { CredentialRow } from './store.ts';
 
 type Row = Omit<CredentialRow, 'id'>;
+type Match = Pick<Row, 'name' | 'issuer' | 'subject' | 'audience'>;
+
+/** Whose tokens it takes: unique in a realm. */
+const matchOf = ({ issuer, subject, audience }: Fields | Match): string => JSON.stringify([issuer, subject, audience]);
 
 export function createWorkloadIdentityPart({ newId }: { newId: () => string }): RealmPart {
   return {
@@ -32,7 +37,37 @@ export function createWorkloadIdentityPart({ newId }: { newId: () => string }): 
     },
     references: ({ fields }) =>
       typeof fields.clientId === 'string' ? [{ kind: 'client', key: fields.clientId, path: 'clientId' }] : [],
+    async whole(sql, realm, changes) {
+      const changed = changes.filter(({ kind }) => kind === 'workloadIdentity');
+      const saved = changed.filter(({ action }) => action !== 'delete');
+      if (saved.length === 0) return [];
+      const others = await sql<Match>`
+        select name, issuer, subject, audience from workload_identity
+        where realm_id = ${realm} and name <> all(${changed.map((c) => c.key)}::text[])
+          and subject = any(${saved.map((s) => String(s.fields.subject))}::text[])`;
+      const trusted = new Map(others.map((row) => [matchOf(row), row.name]));
+      for (const { key, fields, path } of saved) {
+        const match = matchOf(fields);
+        const other = trusted.get(match);
+        if (other !== undefined)
+          throw new Problem(
+            'name-taken',
+            `${path}: the workload identity ${other} trusts the same issuer, subject and audience as ${key}`,
+            { errors: [{ path: `${path}.subject`, message: `is trusted by ${other} for this issuer and audience` }] },
+          );
+        trusted.set(match, key);
+      }
+      return [];
+    },
+    atOnce: true,
     async write(sql, realm, { create, update, remove }) {
+      if (remove.length > 0)
+        await sql`delete from workload_identity where realm_id = ${realm} and name = any(${remove}::text[])`;
+      // Whom they trust is unique, and may go from one to another in one statement: out of the way first.
+      if (update.length > 0)
+        await sql`
+          update workload_identity set subject = id::text
+          where realm_id = ${realm} and name = any(${update.map((s) => s.key)}::text[])`;
       const rows = [...create, ...update].map(({ key, fields }) => ({ id: newId(), name: key, ...fields }));
       if (rows.length > 0)
         await sql`
@@ -44,8 +79,6 @@ export function createWorkloadIdentityPart({ newId }: { newId: () => string }): 
           on conflict (realm_id, name) do update set issuer = excluded.issuer, jwks_uri = excluded.jwks_uri,
             subject = excluded.subject, audience = excluded.audience, client_id = excluded.client_id,
             scopes = excluded.scopes, enabled = excluded.enabled, admin_access = excluded.admin_access`;
-      if (remove.length > 0)
-        await sql`delete from workload_identity where realm_id = ${realm} and name = any(${remove}::text[])`;
     },
     events: {
       create: 'WORKLOAD_IDENTITY_CREATED',

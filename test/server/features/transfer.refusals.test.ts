@@ -115,6 +115,26 @@ describe('one fault, and nothing changes:', () => {
     ['a prototype in disguise', '{"users":[{"username":"u","attributes":{"\\u005f_proto__":["x"]}}]}', ['users[0]']],
     ['half a surrogate pair', '{"users":[{"username":"u","firstName":"\\ud800"}]}', ['users[0]']],
     ['NUL', '{"users":[{"username":"u","firstName":"\\u0000"}]}', ['users[0].firstName']],
+    [
+      'a value nested without end',
+      `{"clients":[{"clientId":"c","jwks":{"keys":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]}`,
+      ['clients[0]'],
+    ],
+    ['a group’s path of too many bytes', { groups: [{ path: `/${'登'.repeat(1_000)}` }] }, ['groups[0].path']],
+    [
+      'more objects than a section holds',
+      { roles: Array.from({ length: 50_001 }, (_, i) => ({ name: `r${i}` })) },
+      ['roles'],
+    ],
+    [
+      'more client roles than a section holds',
+      {
+        clientRoles: Object.fromEntries(
+          Array.from({ length: 30 }, (_, i) => [`c${i}`, Array.from({ length: 2_000 }, (_, j) => ({ name: `r${j}` }))]),
+        ),
+      },
+      ['clientRoles'],
+    ],
     ['a bracket that is missing', '{"roles":[{"name":"new-role"}', ['roles']],
     ['a comma too much', '{"roles":[{"name":"new-role"},]}', ['roles']],
     ['something behind the document', '{"roles":[{"name":"new-role"}]} {}', ['']],
@@ -132,6 +152,13 @@ describe('one fault, and nothing changes:', () => {
   test('what names something that isn’t there says so to programs, too', async () => {
     const { errors } = await admin.refusal('acme', { clients: [{ ...client, flowOverride: 'short' }] });
     expect(errors).toEqual([unknownName('clients[0].flowOverride', 'flow', 'short')]);
+  });
+
+  test('of any number of faults in one value the first hundred are told, and how many more there are', async () => {
+    const realm = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`field${i}`, 1]));
+    const { status, detail, errors } = await admin.refusal('acme', { realm });
+    expect([status, errors?.length, errors?.[0]?.path]).toEqual([400, 100, 'realm.field0']);
+    expect(detail).toContain('199999 more');
   });
 
   test('doubles name both places', async () => {
