@@ -208,7 +208,9 @@ function node(source: Schema, place: string): Schema {
     if (source[branch] !== undefined) throw new Error(`${place}: ${branch} is not structural`);
   }
   if (source.default !== undefined) throw new Error(`${place}: a default would look managed`);
-  const { $schema, id, propertyNames, additionalProperties, properties, items, minimum, maximum, ...kept } = source;
+  // a field's examples are the API documentation's
+  const { $schema, id, examples, propertyNames, additionalProperties, properties, items, minimum, maximum, ...kept } =
+    source;
   if (typeof kept.pattern === 'string' && /\(\?[=!<]/.test(kept.pattern)) {
     throw new Error(`${place}: the pattern looks around, which the API server can't`);
   }

@@ -25,6 +25,7 @@ export const adminLogin = route({
   summary: 'Sign in: sets SVC_ADMIN_SESSION and XSRF-TOKEN',
   permission: null,
   body: AdminLogin,
+  example: { username: 'admin', password: 'what the first start printed' },
   status: 204,
   problems: ['invalid-credentials', 'otp-required', 'too-many-requests'],
 });
@@ -82,6 +83,7 @@ export const putAdminRole = route({
   permission: 'admin-roles:write',
   params: ById,
   body: z.strictObject({ permissions: z.array(PermissionName).max(200), name: name(255).optional() }),
+  example: { permissions: ['users:read', 'users:write', 'sessions:read'] },
   response: AdminRole,
   problems: ['not-found', 'built-in', 'privilege-escalation', 'precondition-failed'],
 });
@@ -102,7 +104,8 @@ export const AdminGrant = z.strictObject({
     .string()
     .max(63)
     .regex(/^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/, 'must be the name of a realm, or * for every realm')
-    .describe('Over which realm; * is every realm, and other than the holder’s own only for holders in master'),
+    .describe('Over which realm; * is every realm, and other than the holder’s own only for holders in master')
+    .meta({ examples: ['acme'] }),
 });
 export type AdminGrant = z.infer<typeof AdminGrant>;
 const grants = z.array(AdminGrant).max(1000);
@@ -129,6 +132,7 @@ export const putUserAdminRoles = route({
   permission: 'admin-roles:write',
   params: OfUser,
   body: AdminGrantsInput,
+  example: { grants: [{ role: 'realm-viewer', realm: 'acme' }] },
   response: AdminGrants,
   problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
 });
@@ -151,6 +155,7 @@ export const putClientAdminRoles = route({
   permission: 'admin-roles:write',
   params: ById,
   body: AdminGrantsInput,
+  example: { grants: [{ role: 'realm-viewer', realm: 'acme' }] },
   response: AdminGrants,
   problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
 });

@@ -98,6 +98,12 @@ export const createClientScope = route({
   permission: 'client-scopes:write',
   params: InRealm,
   body: ClientScopeInput,
+  example: {
+    name: 'department',
+    description: 'The department that you work in',
+    includeInTokenScope: true,
+    claims: [{ name: 'department', source: 'attribute', value: 'department', accessToken: true }],
+  },
   status: 201,
   response: ClientScope,
   problems: ['name-taken'],

@@ -167,6 +167,15 @@ export const createClient = route({
   permission: 'clients:write',
   params: InRealm,
   body: ClientInput,
+  example: {
+    clientId: 'shop',
+    name: 'The shop',
+    tokenEndpointAuthMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['https://shop.example.com/callback'],
+    postLogoutRedirectUris: ['https://shop.example.com/'],
+    webOrigins: ['+'],
+  },
   status: 201,
   response: Client,
   problems: ['name-taken', 'privilege-escalation'],
@@ -189,6 +198,7 @@ export const putClient = route({
   permission: 'clients:write',
   params: ById,
   body: ClientUpdate,
+  example: { accessTokenTtlSeconds: 600, consentRequired: true },
   response: Client,
   problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
 });

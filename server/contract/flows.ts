@@ -113,6 +113,12 @@ const TreeInput = z.strictObject({
   alias: name(255).optional(),
   builtIn: z.boolean().optional(),
 });
+const passwordAndOtp: z.input<typeof TreeInput> = {
+  executions: [
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+    { authenticatorId: 'otp', requirement: 'REQUIRED' },
+  ],
+};
 export type TreeInput = z.infer<typeof TreeInput>;
 
 export const listFlows = route({
@@ -133,6 +139,7 @@ export const createFlow = route({
   permission: 'flows:write',
   params: InRealm,
   body: z.strictObject({ alias: name(255), copyFromAlias: name(255).optional() }),
+  example: { alias: 'with-otp', copyFromAlias: 'browser' },
   status: 201,
   response: Flow,
   problems: ['name-taken', 'not-found'],
@@ -164,6 +171,7 @@ export const putFlow = route({
   permission: 'flows:write',
   params: ByAlias,
   body: TreeInput,
+  example: passwordAndOtp,
   response: Flow,
   problems: ['not-found', 'precondition-failed'],
 });
@@ -175,6 +183,7 @@ export const renameFlow = route({
   permission: 'flows:write',
   params: ByAlias,
   body: z.strictObject({ alias: name(255) }),
+  example: { alias: 'password-and-otp' },
   response: Flow,
   problems: ['not-found', 'name-taken', 'flow-built-in', 'precondition-failed'],
 });
@@ -205,6 +214,7 @@ export const putBrowserFlow = route({
   permission: 'flows:write',
   params: InRealm,
   body: TreeInput,
+  example: passwordAndOtp,
   response: Flow,
   problems: ['precondition-failed'],
 });

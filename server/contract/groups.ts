@@ -56,6 +56,7 @@ export const createGroup = route({
   permission: 'groups:write',
   params: InRealm,
   body: GroupInput,
+  example: { name: 'sales' },
   status: 201,
   response: Group,
   problems: ['name-taken', 'not-found'],

@@ -21,7 +21,8 @@ export const RealmName = z
   .string()
   .max(63)
   .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a DNS label: a-z, 0-9 and -, at most 63 characters')
-  .describe('The name of a realm, also its id: `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`');
+  .describe('The name of a realm, also its id: `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`')
+  .meta({ examples: ['acme'] });
 
 export const Id = z.uuid();
 export const EpochMs = z.int().describe('Epoch milliseconds');

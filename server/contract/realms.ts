@@ -37,6 +37,7 @@ export const createRealm = route({
   permission: null,
   description: 'Needs the permission `realm:create`, which only an administrator of `master` can hold.',
   body: z.strictObject({ realm: RealmName, displayName: name(200).optional() }),
+  example: { realm: 'acme', displayName: 'Acme' },
   status: 201,
   response: Realm,
   problems: ['name-taken', 'forbidden'],
@@ -134,6 +135,7 @@ export const putAdoption = route({
   permission: 'realm:write',
   params: InRealm,
   body: AdoptionInput,
+  example: { managers: ['k8s:prod/identity/*'] },
   response: Adoption,
   problems: ['precondition-failed', 'privilege-escalation'],
 });

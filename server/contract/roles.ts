@@ -48,6 +48,7 @@ export const createRole = route({
   permission: 'roles:write',
   params: InRealm,
   body: RoleInput,
+  example: { name: 'editor', description: 'May change what is published' },
   status: 201,
   response: Role,
   problems: ['name-taken', 'not-found'],
@@ -70,6 +71,7 @@ export const putRole = route({
   permission: 'roles:write',
   params: ById,
   body: RoleInput.extend({ id: Id }).partial(),
+  example: { description: 'May change what is published', default: true },
   response: Role,
   problems: ['not-found', 'name-taken', 'precondition-failed'],
 });

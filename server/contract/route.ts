@@ -24,6 +24,8 @@ export interface Route<
   params: Params;
   query: Query;
   body: Body;
+  /** A body that works, for whoever tries the route out; a fresh realm takes it. */
+  example?: z.input<Body>;
   status: 200 | 201 | 202 | 204;
   response: Response;
   problems: readonly ProblemCode[];
@@ -50,6 +52,7 @@ export function route<
   params?: Params;
   query?: Query;
   body?: Body;
+  example?: z.input<Body>;
   status?: 200 | 201 | 202 | 204;
   response?: Response;
   problems?: readonly ProblemCode[];

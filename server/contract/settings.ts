@@ -6,7 +6,10 @@ import { route } from './route.ts';
 
 const seconds = (max: number) => z.int().min(1).max(max);
 const YEAR = 31_536_000;
-const colour = z.string().regex(/^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, 'must be a hex colour such as #1a2b3c');
+const colour = z
+  .string()
+  .regex(/^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, 'must be a hex colour such as #1a2b3c')
+  .meta({ examples: ['#1a2b3c'] });
 export const RiskAction = z.enum(['allow', 'step_up', 'deny']);
 export type RiskAction = z.infer<typeof RiskAction>;
 
@@ -47,6 +50,7 @@ export const settingsShape = {
   defaultLocale: z
     .string()
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+    .meta({ examples: ['en'] })
     .max(35)
     .describe('Language of pages where a person asked for none of the supported ones'),
   supportedLocales: z
@@ -54,6 +58,7 @@ export const settingsShape = {
       z
         .string()
         .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+        .meta({ examples: ['en'] })
         .max(35),
     )
     .min(1)
@@ -148,6 +153,7 @@ export const putSettings = route({
   permission: 'settings:write',
   params: InRealm,
   body: SettingsInput,
+  example: { displayName: 'Acme', accessTokenTtlSeconds: 600, primaryColor: '#0a7c66' },
   response: RealmSettingsDto,
   problems: ['precondition-failed'],
 });

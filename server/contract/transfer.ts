@@ -163,6 +163,13 @@ export const importRealm = route({
   params: InRealm,
   query: ImportQuery,
   body: RealmDocument,
+  example: {
+    realm: { displayName: 'Acme' },
+    roles: [{ name: 'editor' }],
+    clients: [
+      { clientId: 'shop', tokenEndpointAuthMethod: 'none', redirectUris: ['https://shop.example.com/callback'] },
+    ],
+  },
   response: Plan,
   problems: [
     'managed-by-another',

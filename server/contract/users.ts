@@ -103,6 +103,14 @@ export const createUser = route({
   permission: 'users:write',
   params: InRealm,
   body: UserInput,
+  example: {
+    username: 'bob',
+    email: 'bob@example.com',
+    firstName: 'Bob',
+    lastName: 'Builder',
+    password: 'correct horse battery staple',
+    passwordTemporary: true,
+  },
   status: 201,
   response: User,
   problems: ['name-taken', 'privilege-escalation'],
@@ -125,6 +133,7 @@ export const putUser = route({
   permission: 'users:write',
   params: ByUser,
   body: UserUpdate,
+  example: { lastName: 'Baker', attributes: { department: ['sales'] } },
   response: User,
   problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
 });
@@ -146,6 +155,7 @@ export const setPassword = route({
   permission: 'users:write',
   params: ByUser,
   body: z.strictObject({ password: Password, temporary: z.boolean().optional() }),
+  example: { password: 'correct horse battery staple', temporary: true },
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
 });

@@ -120,6 +120,13 @@ export const createWebhook = route({
   permission: 'webhooks:write',
   params: InRealm,
   body: WebhookInput,
+  example: {
+    name: 'sign-ins',
+    url: 'https://hooks.example.com/realmkeeper',
+    eventTypes: 'LOGIN_SUCCESS,LOGIN_FAILURE',
+    enabled: true,
+    secret: 'at least sixteen characters',
+  },
   status: 201,
   response: Webhook,
   problems: ['name-taken'],
@@ -142,6 +149,12 @@ export const putWebhook = route({
   permission: 'webhooks:write',
   params: ById,
   body: WebhookUpdate,
+  example: {
+    name: 'sign-ins',
+    url: 'https://hooks.example.com/realmkeeper',
+    eventTypes: '*',
+    enabled: true,
+  },
   response: Webhook,
   problems: ['not-found', 'name-taken', 'precondition-failed'],
 });

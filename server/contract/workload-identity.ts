@@ -54,6 +54,17 @@ export type WorkloadIdentityUpdate = z.infer<typeof WorkloadIdentityUpdate>;
 export const WorkloadIdentityDocument = z.strictObject(fields).partial().required({ name: true });
 export type WorkloadIdentityDocument = z.infer<typeof WorkloadIdentityDocument>;
 
+/** `clientId` is a client of the realm. */
+const deploy: WorkloadIdentityInput = {
+  name: 'deploy',
+  issuer: 'https://token.actions.githubusercontent.com',
+  subject: 'repo:acme/shop:ref:refs/heads/main',
+  audience: 'https://iam.example.com',
+  clientId: 'deployer',
+  scopes: 'email',
+  enabled: true,
+};
+
 const tag = 'workload-identity';
 const at = '/admin/realms/:realm/workload-identity' as const;
 
@@ -75,6 +86,7 @@ export const createWorkloadIdentity = route({
   permission: 'workload-identity:write',
   params: InRealm,
   body: WorkloadIdentityInput,
+  example: deploy,
   status: 201,
   response: WorkloadIdentity,
   problems: ['name-taken', 'privilege-escalation'],
@@ -97,6 +109,7 @@ export const putWorkloadIdentity = route({
   permission: 'workload-identity:write',
   params: ById,
   body: WorkloadIdentityUpdate,
+  example: deploy,
   response: WorkloadIdentity,
   problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
 });

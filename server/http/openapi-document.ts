@@ -70,7 +70,7 @@ export async function documentationOf(
     },
     transform: (args) => {
       const contract = args.route.config?.contract;
-      if (!contract) return jsonSchemaTransform(args);
+      if (!contract) return unfilled(jsonSchemaTransform(args));
       // A streamed body isn't in the route's schema; the contract still says what it is.
       const streamed = !args.schema?.body && !(contract.body instanceof z.ZodUndefined);
       const schema = {
@@ -79,7 +79,7 @@ export async function documentationOf(
         description: describe(contract),
         security: contract.path === '/admin/login' ? [] : [{ adminSession: [] }, { bearer: [] }],
       };
-      return jsonSchemaTransform({ ...args, schema });
+      return withExample(unfilled(jsonSchemaTransform({ ...args, schema })), contract);
     },
     transformObject: (documents) => tidy(jsonSchemaTransformObject(documents)),
   });
@@ -106,6 +106,23 @@ export async function documentationOf(
   app.get('/v3/api-docs', { schema: { hide: true } }, async () => app.swagger());
   await app.ready();
   return app;
+}
+
+type Printed = ReturnType<typeof jsonSchemaTransform>;
+
+/** The page would fill an example in where a path asks for a name, and what has that name is nobody's. */
+function unfilled(printed: Printed): Printed {
+  const parameters = Object.values(Object(Object(printed.schema?.params).properties));
+  for (const parameter of parameters) delete Object(parameter).examples;
+  return printed;
+}
+
+/** A schema that is only referred to can have nothing beside it. */
+function withExample({ schema, url }: Printed, { example }: Route): Printed {
+  if (example === undefined) return { schema, url };
+  const { body } = schema;
+  const named = Object(body).$ref === undefined ? Object(body) : { allOf: [body] };
+  return { schema: { ...schema, body: { ...named, examples: [example] } }, url };
 }
 
 /** What the contract says beyond the schemas: the permission, and the refusals that this route is known for. */
