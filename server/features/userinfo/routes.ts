@@ -12,6 +12,7 @@ function tokenOf(request: FastifyRequest, reply: FastifyReply): string {
   const byHeader = bearerOf(request);
   const inBody = typeof request.body === 'string' ? parseForm(request.body).get('access_token') : undefined;
   if (byHeader !== undefined && inBody !== undefined) {
+    void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}", error="invalid_request"`);
     throw new OAuthError('invalid_request', 'Send the token by header or in the body, not both');
   }
   const token = byHeader ?? inBody;
