@@ -1,10 +1,13 @@
 // How many attempts one address has in a window: sign-ins that fail, sign-ins that strangers begin, exchanges of tokens.
 // In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
 import { isIPv6 } from 'node:net';
+import { createTurns } from './turns.ts';
 
 const MAX_ADDRESSES = 20_000;
-/** Attempts of one address under way: as many as an office needs, and few enough to leave room for others. */
+/** Attempts of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
 const AT_ONCE = 32;
+/** In all realms together, so that one whose database rows are held doesn't hold up the others of the address. */
+const AT_ONCE_ANYWHERE = 96;
 
 /** A single subscriber has a whole /64 of IPv6, so that is what counts. */
 export function network(address: string): string {
@@ -29,8 +32,8 @@ export function createAttempts({
   now: () => Date;
 }) {
   const windows = new Map<string, { used: number; until: number }>();
-  /** Of the addresses that have attempts under way. */
-  const turns = new Map<string, { underWay: number; waiting: (() => void)[] }>();
+  const inTurnOfRealm = createTurns(AT_ONCE);
+  const inTurnOfAddress = createTurns(AT_ONCE_ANYWHERE);
   const sweep = (at: number) => {
     for (const [key, entry] of windows) if (entry.until <= at) windows.delete(key);
     // Map keeps insertion order: the oldest windows go first
@@ -73,20 +76,9 @@ export function createAttempts({
       entryOf(address).used += 1;
     },
     /** Whatever is sent at once, `work` sees the failures of all but the few that are tried with it. */
-    async inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
+    inTurn<T>(realm: string, address: string, work: () => Promise<T>): Promise<T> {
       const key = network(address);
-      const turn = turns.get(key) ?? { underWay: 0, waiting: [] };
-      turns.set(key, turn);
-      if (turn.underWay < AT_ONCE) turn.underWay += 1;
-      else await new Promise<void>((resolve) => void turn.waiting.push(resolve));
-      try {
-        return await work();
-      } finally {
-        const next = turn.waiting.shift();
-        if (next) next();
-        else turn.underWay -= 1;
-        if (turn.underWay === 0) turns.delete(key);
-      }
+      return inTurnOfRealm(`${realm} ${key}`, () => inTurnOfAddress(key, work));
     },
   };
 }

@@ -1,4 +1,5 @@
 // SQL of admin sessions, admin roles and the grants of them.
+import { type Proven, provenUser } from '../../db/proof.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
@@ -74,11 +75,12 @@ export async function touchSession(sql: Sql, realm: string, tokenHash: Buffer, a
 export async function insertSession(
   sql: Sql,
   realm: string,
-  session: { tokenHash: Buffer; userId: string; at: Date; expiresAt: Date },
+  session: { tokenHash: Buffer; proven: Proven; at: Date; expiresAt: Date },
 ): Promise<void> {
+  const { tokenHash, proven, at, expiresAt } = session;
   await sql`
     insert into admin_session (realm_id, token_hash, user_id, started_at, last_seen_at, expires_at)
-    values (${realm}, ${session.tokenHash}, ${session.userId}, ${session.at}, ${session.at}, ${session.expiresAt})`;
+    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${at}, ${at}, ${expiresAt})`;
 }
 
 export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<boolean> {

@@ -3,6 +3,7 @@
 // Implements: specification 2.2; design "Extension is an array of small records".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Proven } from '../../db/proof.ts';
 import type { Html } from '../../http/html.ts';
 import type { KnownUser, PersonStanding } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
@@ -14,6 +15,8 @@ export interface Step {
   by: By;
   /** Who it is, once somebody found out. */
   user: KnownUser | undefined;
+  /** What the person has proven before this step; what is written for them must still rest on it. */
+  proven: Proven | undefined;
   config: Record<string, unknown>;
   /** The step is to set the authenticator up, not to use it. */
   enrol: boolean;
@@ -42,8 +45,8 @@ export interface Complaint {
 }
 
 export type StepVerdict =
-  /** `standing`: what was read of the person on the way, so that it isn't read again. */
-  | { do: 'passed'; user?: KnownUser; standing?: PersonStanding; rememberMe?: boolean }
+  /** `credentialId`: what it was proven by; `standing`: what was read of the person on the way, so that it isn't read again. */
+  | { do: 'passed'; credentialId: string; user?: KnownUser; standing?: PersonStanding; rememberMe?: boolean }
   /** `reason` is for the audit log alone. */
   | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined };
 

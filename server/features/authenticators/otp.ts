@@ -3,12 +3,14 @@ import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
 import type { Seal } from '../../crypto/seal.ts';
+import { isWithdrawn, mustHold } from '../../db/proof.ts';
 import type { Transact } from '../../db/transact.ts';
 import { errorId, Html, html } from '../../http/html.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
 
 const WRONG = 'That code is not right. Enter the code that your app shows now.';
+const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 const USED = 'That code was used already. Wait for your app to show the next one.';
 
 export interface OtpDeps {
@@ -28,12 +30,21 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
   async function enrol(step: Step, user: KnownUser, code: string, label: string): Promise<StepVerdict> {
     const secret = secretOf(step, user);
     const wrong = { do: 'again', complaint: { field: 'code', message: WRONG, values: { label } }, reason: '' } as const;
-    if (secret === undefined) return wrong;
+    if (secret === undefined || !step.proven) return wrong;
+    const { realm, proven } = step;
     const by = { ...step.by, actor: { type: 'user' as const, id: user.id, name: user.username } };
-    const enrolled = await transact(step.realm, (tx) =>
-      credentials.enrolOtp(tx, by, step.realm, user, { secret, code, label: label === '' ? null : label }),
-    );
-    return enrolled ? { do: 'passed' } : wrong;
+    const shown = { secret, code, label: label === '' ? null : label };
+    try {
+      const credentialId = await transact(realm, async (tx) => {
+        const enrolled = await credentials.enrolOtp(tx, by, realm, user, shown);
+        if (enrolled !== undefined) await mustHold(tx.sql, realm, proven);
+        return enrolled;
+      });
+      return credentialId === undefined ? wrong : { do: 'passed', credentialId };
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      return { do: 'again', complaint: { field: 'code', message: CHANGED }, reason: 'withdrawn' };
+    }
   }
 
   return {
@@ -65,7 +76,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
         };
       if (step.enrol) return enrol(step, step.user, code, label);
       const verdict = await credentials.tryOtp(step.realm, step.user, code, step.by);
-      if (verdict.ok) return { do: 'passed' };
+      if (verdict.ok) return { do: 'passed', credentialId: verdict.credentialId };
       const message = verdict.reason === 'used' ? USED : WRONG;
       return { do: 'again', complaint: { field: 'code', message }, reason: `otp-${verdict.reason}` };
     },

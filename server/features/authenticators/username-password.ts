@@ -36,7 +36,8 @@ export const createUsernamePassword = ({
     if (password.length > PASSWORD_MAX) return again(REFUSED, 'wrong');
     const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
     if (!checked.ok) return { ...again(REFUSED, checked.reason), user: checked.user };
-    return { do: 'passed', user: checked.user, standing: checked.standing, rememberMe: form.remember === 'on' };
+    const { user, credentialId, standing } = checked;
+    return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on' };
   },
 });
 

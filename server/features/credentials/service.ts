@@ -40,9 +40,9 @@ export interface PersonStanding {
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
 export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled';
 export type PasswordVerdict =
-  | { ok: true; user: KnownUser; standing: PersonStanding }
+  | { ok: true; user: KnownUser; credentialId: string; standing: PersonStanding }
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
-export type OtpVerdict = { ok: true } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
+export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
 const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
@@ -91,7 +91,7 @@ export function createCredentials(deps: CredentialDeps) {
     const refuse = (reason: PasswordRefusal): PasswordVerdict => ({ ok: false, reason, user });
     if (!row || !user) return refuse('unknown');
     if (limit && attempts > limit.most) return refuse('locked');
-    if (!matches || row.phc === null) {
+    if (!matches || row.credential_id === null) {
       if (limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
       return refuse('wrong');
     }
@@ -102,7 +102,7 @@ export function createCredentials(deps: CredentialDeps) {
       if (row.types.includes('otp')) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
       else await store.forgetFailures(inLane(realm), realm, row.id);
     }
-    return { ok: true, user, standing: standingOf(row) } satisfies PasswordVerdict;
+    return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) } satisfies PasswordVerdict;
   }
 
   const hasOtp = async (realm: string, userId: string): Promise<boolean> =>
@@ -114,7 +114,7 @@ export function createCredentials(deps: CredentialDeps) {
     for (const { id, secret } of await store.otps(sql, realm, userId)) {
       const counter = otpCounter(openOtp(seal, realm, id, secret), code, now(), secret);
       if (counter === undefined) continue;
-      if (await store.acceptCounter(inLane(realm), realm, id, counter, now())) return { ok: true };
+      if (await store.acceptCounter(inLane(realm), realm, id, counter, now())) return { ok: true, credentialId: id };
       used = true;
     }
     return { ok: false, reason: used ? 'used' : 'wrong' };
@@ -141,17 +141,15 @@ export function createCredentials(deps: CredentialDeps) {
       const { realm, username, password, by } = attempt;
       return check(realm, await store.findForPassword(gathered, realm, username), password, by);
     },
-    /** The same for somebody who is signed in already (changing the password). */
-    async checkPasswordOf(realm: string, userId: string, password: string, by: By): Promise<PasswordVerdict> {
-      return check(realm, await store.findById(sql, realm, userId), password, by);
-    },
 
     hasOtp,
     tryOtp,
-    checkOtp: async (attempt: { realm: string; userId: string; code: string; by: By }): Promise<boolean> => {
+    /** @returns the credential whose code it was; undefined: nobody's */
+    checkOtp: async (attempt: { realm: string; userId: string; code: string; by: By }): Promise<string | undefined> => {
       const { realm, userId, code, by } = attempt;
       const [user] = await store.named(sql, realm, { id: userId });
-      return user !== undefined && (await tryOtp(realm, user, code, by)).ok;
+      const verdict = user && (await tryOtp(realm, user, code, by));
+      return verdict?.ok ? verdict.credentialId : undefined;
     },
 
     /** Undefined: no such person. */
@@ -191,33 +189,35 @@ export function createCredentials(deps: CredentialDeps) {
       return { email: row?.email ?? null, same };
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
-    /** Stores a hash made beforehand, so that no transaction waits for hashing. */
+    /** Stores a hash made beforehand, so that no transaction waits for hashing. @returns the new credential's id */
     async setPassword(
       tx: Tx,
       by: By,
       realm: string,
       user: KnownUser | string,
       { phc, temporary }: { phc: string; temporary: boolean },
-    ): Promise<void> {
+    ): Promise<string> {
       const id = typeof user === 'string' ? user : user.id;
       const name = typeof user === 'string' ? null : user.username;
-      await store.setPassword(tx.sql, realm, id, { id: newId(), phc, temporary, now: now() });
+      const credentialId = newId();
+      await store.setPassword(tx.sql, realm, id, { id: credentialId, phc, temporary, now: now() });
       await store.forgetFailures(tx.sql, realm, id);
       if (!temporary) await store.dropRequiredAction(tx.sql, realm, id, 'UPDATE_PASSWORD');
       tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: { type: 'user', id, name }, data: { temporary } });
+      return credentialId;
     },
 
     newOtpSecret,
-    /** Keeps a secret whose first code the person has just shown; that code is used up by it. */
+    /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */
     async enrolOtp(
       tx: Tx,
       by: By,
       realm: string,
       user: KnownUser,
       { secret, code, label }: { secret: string; code: string; label: string | null },
-    ): Promise<boolean> {
+    ): Promise<string | undefined> {
       const counter = otpCounter(secret, code, now());
-      if (counter === undefined) return false;
+      if (counter === undefined) return undefined;
       const id = newId();
       const sealed = { sealed: sealOtp(seal, realm, id, secret), ...OTP_DEFAULTS };
       await store.insertOtp(tx.sql, realm, user.id, { id, label, secret: sealed, counter, now: now() });
@@ -229,7 +229,7 @@ export function createCredentials(deps: CredentialDeps) {
         subject: { type: 'user', id: user.id, name: user.username },
         data: { credentialId: id, type: 'otp' },
       });
-      return true;
+      return id;
     },
   };
 }

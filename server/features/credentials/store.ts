@@ -78,6 +78,7 @@ export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: n
 export const forgetFailures = (sql: Sql, realm: string, userId: string) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
 
+/** A new id, too: what was proven by the password before is proven no more (db/proof.ts). */
 export const setPassword = (
   sql: Sql,
   realm: string,
@@ -88,7 +89,7 @@ export const setPassword = (
   values (${realm}, ${to.id}, ${userId}, 'password',
     ${JSON.stringify({ phc: to.phc, temporary: to.temporary })}::jsonb, ${to.now})
   on conflict (realm_id, user_id) where type = 'password'
-  do update set secret = excluded.secret, created_at = excluded.created_at, last_used_at = null`;
+  do update set id = excluded.id, secret = excluded.secret, created_at = excluded.created_at, last_used_at = null`;
 
 /** The same password under another hash; not where it was changed meanwhile. */
 export const rehash = (sql: Sql, realm: string, credentialId: string, from: string, to: string) => sql`

@@ -9,6 +9,7 @@ import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
+import type { Proven } from '../../db/proof.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -49,6 +50,8 @@ export interface Proof {
   user: { id: string; username: string };
   level: number;
   methods: readonly string[];
+  /** What must hold when it is written. */
+  proven: Proven;
   rememberMe: boolean;
   ipAddress: string | null;
   userAgent: string | null;
@@ -58,6 +61,7 @@ export interface PlannedSession {
   session: SsoSession;
   token: string;
   row: store.SessionRow;
+  proven: Proven;
 }
 
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication' | 'password-changed';
@@ -172,11 +176,15 @@ export function createSessions({ sql, inLane, transact, settings, baseUrl, now, 
         level_of_assurance: proof.level,
         methods: [...proof.methods],
       };
-      return { session: toSession(realm, row), token, row };
+      return { session: toSession(realm, row), token, row, proven: proof.proven };
     },
 
-    /** Begins a session; where a person may have only so many, {@link makeRoom} comes before. */
-    begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row }: PlannedSession): void => store.insert(tx, realm, row),
+    /**
+     * Begins a session; where a person may have only so many, {@link makeRoom} comes before. It fails where what was proven
+     * holds no more: `isWithdrawn` (db/proof.ts).
+     */
+    begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row, proven }: PlannedSession): void =>
+      store.insert(tx, realm, row, proven),
 
     /** Ends the oldest of a person's sessions where one more would be too many. */
     async makeRoom(tx: Tx, realm: string, by: By, user: Proof['user']): Promise<void> {
@@ -187,16 +195,20 @@ export function createSessions({ sql, inLane, transact, settings, baseUrl, now, 
       for (const { id } of over) ended(tx, realm, by, id, user, 'limit');
     },
 
-    /** The same person proved more: the session goes on, under a new token so that an old one is worth nothing. */
+    /**
+     * The same person proved more: the session goes on, under a new token so that an old one is worth nothing.
+     * @returns undefined: it has ended, or what was proven holds no more
+     */
     async upgrade(
       tx: Tx,
       realm: string,
       id: string,
-      proof: Pick<Proof, 'level' | 'methods'>,
+      proof: Pick<Proof, 'level' | 'methods' | 'proven'>,
     ): Promise<{ token: string; authenticatedAt: Date } | undefined> {
       const token = newSecret();
       const authenticatedAt = now();
-      const to = { tokenHash: sha256(token), authenticatedAt, level: proof.level, methods: [...proof.methods] };
+      const { level, methods, proven } = proof;
+      const to = { tokenHash: sha256(token), authenticatedAt, level, methods: [...methods], proven };
       return (await store.upgrade(tx.sql, realm, id, to)) ? { token, authenticatedAt } : undefined;
     },
 

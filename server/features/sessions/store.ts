@@ -1,4 +1,5 @@
 // SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
+import { type Proven, provenUser } from '../../db/proof.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -55,10 +56,15 @@ export const list = (
     ${page.after ? fragment`and (s.started_at, s.id) < (${page.after.startedAt}, ${page.after.id})` : fragment``}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
 
-export const insert = ({ atLast }: Pick<Tx, 'atLast'>, realm: string, s: Omit<SessionRow, 'username'>) => atLast`
+export const insert = (
+  { atLast }: Pick<Tx, 'atLast'>,
+  realm: string,
+  s: Omit<SessionRow, 'username'>,
+  proven: Proven,
+) => atLast`
   insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
     remember_me, authenticated_at, level_of_assurance, methods)
-  values (${realm}, ${s.id}, ${s.token_hash}, ${s.user_id}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},
+  values (${realm}, ${s.id}, ${s.token_hash}, ${provenUser(realm, proven)}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},
     ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods})`;
 
 /** A stronger or newer proof of the same person: the session goes on under a new cookie. */
@@ -66,13 +72,14 @@ export const upgrade = async (
   sql: Sql,
   realm: string,
   id: string,
-  to: { tokenHash: Buffer; authenticatedAt: Date; level: number; methods: string[] },
+  to: { tokenHash: Buffer; authenticatedAt: Date; level: number; methods: string[]; proven: Proven },
 ) =>
   (
     await sql<{ id: string }>`
       update session set token_hash = ${to.tokenHash}, authenticated_at = ${to.authenticatedAt},
         last_seen_at = ${to.authenticatedAt}, level_of_assurance = ${to.level}, methods = ${to.methods}
-      where realm_id = ${realm} and id = ${id} returning id`
+      where realm_id = ${realm} and id = ${id} and user_id = ${provenUser(realm, { ...to.proven, sessionId: undefined })}
+      returning id`
   ).length > 0;
 
 export const touch = (sql: Sql, realm: string, id: string, at: Date) =>

@@ -2,13 +2,17 @@
 // the authenticator's own enrolment, asked for here too where an administrator requires it.
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { isWithdrawn, mustHold } from '../../db/proof.ts';
 import type { Transact } from '../../db/transact.ts';
 import { errorId, html } from '../../http/html.ts';
 import type { Complaint, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { SignInState } from './state.ts';
+import { provenBy, type SignInState } from './state.ts';
 
 const PASSWORD_MAX = 512;
+/** Of authenticators: what a new password proves from here on. */
+const PASSWORD = 'username-password';
+const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 
 export function createActions({
   credentials,
@@ -37,10 +41,16 @@ export function createActions({
       if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
       const phc = await credentials.hashPassword(plain);
       const actor = { type: 'user' as const, id: user.id, name: user.username };
-      await transact(realm, (tx) =>
-        credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false }),
-      );
-      return { ...state, complaint: undefined };
+      try {
+        const set = await transact(realm, async (tx) => {
+          await mustHold(tx.sql, realm, provenBy(state, user));
+          return credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false });
+        });
+        return { ...state, complaint: undefined, credentials: { ...state.credentials, [PASSWORD]: set } };
+      } catch (error) {
+        if (isWithdrawn(error)) return complain('password', CHANGED);
+        throw error;
+      }
     },
   };
 }

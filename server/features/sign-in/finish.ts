@@ -3,13 +3,14 @@
 import type { FastifyReply } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
+import { isWithdrawn } from '../../db/proof.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
 import type { SignInCookie } from './cookie.ts';
-import type { SignInState } from './state.ts';
+import { provenBy, type SignInState } from './state.ts';
 import type { Visit } from './steps.ts';
 import * as store from './store.ts';
 
@@ -83,6 +84,7 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       user,
       level,
       methods: amrOf(state.proven),
+      proven: provenBy(state, user),
       rememberMe: state.rememberMe,
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
@@ -102,7 +104,7 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     if (before && before.userId === session.userId) {
       const level = Math.max(session.levelOfAssurance, before.levelOfAssurance);
       const methods = [...new Set([...before.methods, ...session.methods])];
-      const upgraded = await sessions.upgrade(tx, realm, before.id, { level, methods });
+      const upgraded = await sessions.upgrade(tx, realm, before.id, { level, methods, proven: planned.proven });
       const { token, authenticatedAt } = upgraded ?? {};
       if (token && authenticatedAt) return { session: { ...before, authenticatedAt, levelOfAssurance: level }, token };
     }
@@ -146,14 +148,14 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     return conclude(tx, plan, established);
   }
 
-  /** @returns undefined: another request finished it, or went on with it */
+  /** @returns 'lost': another request finished it, or went on with it; 'withdrawn': what was proven holds no more */
   return async function finish(
     reply: FastifyReply,
     ending: Ending,
     continuation: Continuation,
-  ): Promise<Answer | undefined> {
+  ): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state } = ending;
-    if (!state.user) return undefined;
+    if (!state.user) return 'lost';
     const plan = await planOf(ending, state.user, continuation);
     const nothingToRead = state.session === undefined && !held.stored && policy.maxConcurrentSessions === 0;
     try {
@@ -167,7 +169,8 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       return next?.send ?? ((to) => to.redirect(state.continueAt, 303));
     } catch (error) {
       // Two posts at once: the other one finished it, and its cookies are the ones that count.
-      if (error instanceof Lost || store.isKept(error)) return undefined;
+      if (error instanceof Lost || store.isKept(error)) return 'lost';
+      if (isWithdrawn(error)) return 'withdrawn';
       throw error;
     }
   };

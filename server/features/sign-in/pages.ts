@@ -87,6 +87,10 @@ const refusals: Record<string, { title: string; words: string }> = {
     title: 'Signing in is not possible here',
     words: 'The way people sign in here is not set up completely. Your administrator can mend this.',
   },
+  withdrawn: {
+    title: 'You could not be signed in',
+    words: 'What you signed in with has changed meanwhile. Start again with what is right now.',
+  },
   disabled: {
     title: 'You could not be signed in',
     words: 'This account cannot sign in at the moment. Ask your administrator.',

@@ -51,6 +51,9 @@ export function signInRoutes(
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
     const { done, spent } = view?.state ?? {};
     if (!view || (done && !spent && done.sessionId !== session?.id)) {
+      // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
+      if (view?.state.continueAt === continuation.continueAt(realm))
+        return reply.redirect(continuation.again(view.state.request, realm), 303);
       const query = Query.parse(request.query);
       const forAdmin = query.for === 'admin';
       const home = forAdmin ? '/admin/login' : `/realms/${realm}/account`;

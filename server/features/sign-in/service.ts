@@ -10,6 +10,7 @@ import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../http/attempts.ts';
+import { createTurns } from '../../http/turns.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
@@ -44,6 +45,9 @@ export interface SignInDeps {
   now: () => Date;
 }
 
+/** A form that comes again within this is the same click. */
+const AGAIN_MS = 60_000;
+
 /** Where a sign-in stands, for the page that shows it. */
 export interface View {
   state: SignInState;
@@ -59,12 +63,15 @@ export function createSignIns(deps: SignInDeps) {
   const cookie = createSignInCookie(deps);
   const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
   const actions = createActions(deps);
-  const { look, verify, announce, pageOf } = createSteps({ ...deps, walk, actions });
+  const { look, verify, announce, withdraw, pageOf } = createSteps({ ...deps, walk, actions });
   const finish = createFinish({ ...deps, cookie });
   /** The ids of what a session has proven. */
   const methodsOf = (session: SsoSession | undefined): string[] =>
     registry.filter((r) => r.category === 'METHOD' && session?.methods.includes(r.amr)).map((r) => r.id);
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
+  const digestOf = (token: string, form: Form) => sha256(`form:${token}:${JSON.stringify(form)}`).toString('base64url');
+  /** The forms of one sign-in, one after the other: the second of two clicks finds what the first one came to. */
+  const inTurn = createTurns(1);
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
     const found = await settings.of(realm);
@@ -131,17 +138,30 @@ export function createSignIns(deps: SignInDeps) {
   }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
   async function end(reply: FastifyReply, ending: Ending, continuation: Continuation): Promise<Answer | undefined> {
-    const { realm, held } = ending;
+    const { request, realm, held, state } = ending;
     const answer = await finish(reply, ending, continuation);
-    if (answer || held.stored) return answer;
-    // Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by
-    // this form, too: it ends a sign-in of its own.
-    if ((await read(realm, held))?.state.done) {
-      const token = newSecret();
-      return finish(reply, { ...ending, held: { ...held, token, id: sha256(token) } }, continuation);
+    if (answer === 'withdrawn') {
+      await keep(reply, request, realm, held, await withdraw(ending, state));
+      return undefined;
     }
-    cookie.keep(reply, realm, held.token, held.expiresAt);
+    if (answer !== 'lost') return answer;
+    if ((await read(realm, held))?.state.done) return endOnItsOwn(reply, ending, continuation);
+    if (!held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
     return undefined;
+  }
+  /**
+   * Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by this
+   * form, too: it ends a sign-in of its own.
+   */
+  async function endOnItsOwn(
+    reply: FastifyReply,
+    ending: Ending,
+    continuation: Continuation,
+  ): Promise<Answer | undefined> {
+    const token = newSecret();
+    const held = { ...ending.held, token, id: sha256(token), stored: false };
+    const answer = await finish(reply, { ...ending, held }, continuation);
+    return typeof answer === 'string' ? undefined : answer;
   }
   const to =
     (path: string): Answer =>
@@ -153,6 +173,37 @@ export function createSignIns(deps: SignInDeps) {
     if (!state.spent) return to(state.continueAt);
     cookie.clear(reply, realm);
     return to(continuation.again(state.request, realm));
+  }
+
+  /** What a person sent; undefined: there is no such sign-in (any more), or the form was not one of its own. */
+  async function submitted(
+    reply: FastifyReply,
+    request: FastifyRequest,
+    realm: string,
+    form: Form,
+    continuation: Continuation,
+  ): Promise<Answer | undefined> {
+    const held = await load(request, realm);
+    if (!held || !sameSecret(form.csrf ?? '', csrfOf(held.token))) return undefined;
+    const here = to(`/realms/${realm}/login`);
+    const visit = { request, realm, policy: await settingsOf(realm) };
+    const { done, spent, ...before } = held.state;
+    const took = digestOf(held.token, form);
+    if (done) {
+      const again = held.state.took === took && now().getTime() - done.authenticatedAt < AGAIN_MS;
+      const answer =
+        again && (await endOnItsOwn(reply, { ...visit, held, state: before, level: done.level }, continuation));
+      return answer || onward(reply, realm, held.state, continuation);
+    }
+    if (held.state.took === took) return here;
+    const next = await taken(visit, held, form);
+    if (!next) return here;
+    const { standing } = next;
+    const state = { ...next.state, took: next.state.complaint ? undefined : took };
+    if (standing?.do === 'finish')
+      return (await end(reply, { ...visit, held, state, level: standing.level }, continuation)) ?? here;
+    await keep(reply, request, realm, held, state);
+    return here;
   }
 
   return {
@@ -202,18 +253,11 @@ export function createSignIns(deps: SignInDeps) {
       form: Form,
       continuation: Continuation,
     ): Promise<Answer | undefined> {
-      const held = await load(request, realm);
-      if (!held || !sameSecret(form.csrf ?? '', csrfOf(held.token))) return undefined;
-      if (held.state.done) return onward(reply, realm, held.state, continuation);
-      const visit = { request, realm, policy: await settingsOf(realm) };
-      const here = to(`/realms/${realm}/login`);
-      const next = await taken(visit, held, form);
-      if (!next) return here;
-      const { state, standing } = next;
-      if (standing?.do === 'finish')
-        return (await end(reply, { ...visit, held, state, level: standing.level }, continuation)) ?? here;
-      await keep(reply, request, realm, held, state);
-      return here;
+      const carried = cookie.read(request, realm);
+      if (!carried) return undefined;
+      const submit = () => submitted(reply, request, realm, form, continuation);
+      // Where nothing has happened yet each form proves all of it by itself.
+      return carried.begun ? submit() : inTurn(`${realm} ${carried.id.toString('hex')}`, submit);
     },
 
     /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
@@ -231,7 +275,9 @@ export function createSignIns(deps: SignInDeps) {
       const standing = await walk(realm, policy, state);
       if (standing.do !== 'finish') return undefined;
       const ending = { request, realm, policy, held, state, level: standing.level };
-      return (await finish(reply, ending, continuation)) ?? to(state.continueAt);
+      const answer = await finish(reply, ending, continuation);
+      if (answer === 'withdrawn') await keep(reply, request, realm, held, await withdraw(ending, state));
+      return typeof answer === 'string' ? to(answer === 'lost' ? state.continueAt : `/realms/${realm}/login`) : answer;
     },
 
     /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */

@@ -2,6 +2,8 @@
 // How it begins, and begins anew.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
+import type { Proven } from '../../db/proof.ts';
+import type { KnownUser } from '../credentials/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
 const User = z.object({ id: z.string(), username: z.string() });
@@ -27,6 +29,8 @@ export const SignInState = z.object({
   proven: z.array(z.string()),
   /** What of `proven` happened here and not in the session before. */
   fresh: z.array(z.string()),
+  /** What of it by which credential. */
+  credentials: Strings.default({}),
   chosen: z.string().optional(),
   kept: z.record(z.string(), Strings),
   complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
@@ -45,7 +49,9 @@ export const SignInState = z.object({
       ),
     })
     .optional(),
-  refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled']).optional(),
+  refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']).optional(),
+  /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
+  took: z.string().optional(),
   done: z.object({ sessionId: z.string(), authenticatedAt: z.int(), level: z.int() }).optional(),
   /** What it was begun for was done in the same transaction: it leads nowhere any more. */
   spent: z.literal(true).optional(),
@@ -92,6 +98,7 @@ export function begunBy({ session, forced, ...input }: BeginInput, methods: stri
     user: known ? user : undefined,
     proven: known ? methods : [],
     fresh: [],
+    credentials: {},
     kept: {},
     rememberMe: session?.rememberMe ?? false,
     challenged: false,
@@ -104,6 +111,7 @@ export const restarted = (state: SignInState): SignInState => ({
   user: undefined,
   proven: [],
   fresh: [],
+  credentials: {},
   chosen: undefined,
   kept: {},
   complaint: undefined,
@@ -111,4 +119,14 @@ export const restarted = (state: SignInState): SignInState => ({
   challenged: false,
   risk: undefined,
   refused: undefined,
+});
+
+/** What has to hold when something is written for the person on the strength of this sign-in. */
+export const provenBy = (
+  { proven, fresh, credentials, session }: SignInState,
+  { id }: Pick<KnownUser, 'id'>,
+): Proven => ({
+  userId: id,
+  credentials: Object.values(credentials),
+  sessionId: proven.every((method) => fresh.includes(method)) ? undefined : session?.id,
 });

@@ -9,7 +9,7 @@ import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authe
 import type { PersonStanding } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Actions } from './actions.ts';
-import type { SignInState } from './state.ts';
+import { provenBy, type SignInState } from './state.ts';
 import type { Standing } from './walk.ts';
 
 export interface StepsDeps {
@@ -46,6 +46,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     settings: policy,
     by: byOf(request),
     user: state.user,
+    proven: state.user && provenBy(state, state.user),
     config: ask.config,
     enrol: ask.enrol,
     loginHint: state.loginHint,
@@ -78,15 +79,21 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     });
   }
 
+  /** What was proven holds no more: only a new beginning leads on from here. */
+  async function withdraw(visit: Visit, state: SignInState): Promise<SignInState> {
+    await recordFailure(visit, state, { reason: 'withdrawn' });
+    return { ...state, refused: 'withdrawn' };
+  }
+
   interface Verified {
     state: SignInState;
     /** What was read for it. */
     known?: PersonStanding | undefined;
   }
 
-  /** Verifies what the person sent for the step that is asked, in their address's turn. */
+  /** Verifies what the person sent for the step that is asked, in their address's turn in this realm. */
   const verify = (visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> =>
-    attempts.inTurn(visit.request.ip, () => verifyNow(visit, state, ask, form));
+    attempts.inTurn(visit.realm, visit.request.ip, () => verifyNow(visit, state, ask, form));
 
   async function verifyNow(visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> {
     const { ip } = visit.request;
@@ -108,12 +115,13 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     const user = verdict.user ?? state.user;
     const another = state.session !== undefined && state.session.user.id !== user?.id;
     // What the session before had proven was another person's; the session itself ends when this sign-in is done.
-    const base = another ? { ...state, proven: [], fresh: [], risk: undefined } : state;
+    const base = another ? { ...state, proven: [], fresh: [], credentials: {}, risk: undefined } : state;
     const after = {
       ...base,
       user,
       proven: [...new Set([...base.proven, ask.authenticatorId])],
       fresh: [...new Set([...base.fresh, ask.authenticatorId])],
+      credentials: { ...base.credentials, [ask.authenticatorId]: verdict.credentialId },
       kept: {},
       complaint: undefined,
       rememberMe: verdict.rememberMe ?? state.rememberMe,
@@ -159,5 +167,5 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     return methodOf(at.authenticatorId).begin(stepOf(visit, state, at), state.complaint);
   }
 
-  return { look, verify, announce, pageOf };
+  return { look, verify, announce, withdraw, pageOf };
 }
