@@ -41,6 +41,48 @@ describe('the count of attempts', () => {
   });
 });
 
+describe('the turns of an address', () => {
+  /** Attempts that end when they are told to. */
+  function stuck() {
+    const attempts = createAttempts({ now: () => new Date(0) });
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const begin = (realm: string, address: string) =>
+      attempts.inTurn(realm, address, async () => {
+        order.push(`${realm} ${address}`);
+        await promise;
+      });
+    const many = (count: number, realm: string, address: string) =>
+      Array.from({ length: count }, () => begin(realm, address));
+    const begun = async (realm: string, address: string) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return order.filter((one) => one === `${realm} ${address}`).length;
+    };
+    return { begin, many, begun, release };
+  }
+
+  test('are a realm’s own, so that one whose sign-ins are stuck holds up no other', async () => {
+    const { begin, many, begun, release } = stuck();
+    const all = many(50, 'stuck', 'a');
+    expect(await begun('stuck', 'a')).toBe(32);
+    all.push(begin('peaceful', 'a'), begin('stuck', 'b'));
+    expect([await begun('peaceful', 'a'), await begun('stuck', 'b')]).toEqual([1, 1]);
+    release();
+    await Promise.all(all);
+    expect(await begun('stuck', 'a')).toBe(50);
+  });
+
+  test('are not more for whoever guesses in many realms', async () => {
+    const { many, begun, release } = stuck();
+    const realms = Array.from({ length: 100 }, (_, i) => `r${i}`);
+    const all = realms.flatMap((realm) => many(3, realm, 'a'));
+    const counts = await Promise.all(realms.map((realm) => begun(realm, 'a')));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(96);
+    release();
+    await Promise.all(all);
+  });
+});
+
 test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
