@@ -4,7 +4,7 @@
 import { Readable, type Writable } from 'node:stream';
 import pg from 'pg';
 import postgres from 'postgres';
-import type { CopyIn } from './copy.ts';
+import { type CopyIn, copyRow, type Value } from './copy.ts';
 
 const HIGH_WATER = 256 * 1024;
 
@@ -90,25 +90,6 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
     },
   };
 }
-
-const SPECIAL = /[\\\n\r\t]/;
-const EVERY_SPECIAL = /[\\\n\r\t]/g;
-const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-const escaped = (text: string) => (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (c) => escapes[c] ?? c) : text);
-
-/** One row of COPY's text format; null and undefined are NULL. */
-export function copyRow(values: readonly Value[]): string {
-  let row = '';
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i];
-    if (i > 0) row += '\t';
-    if (value === null || value === undefined) row += '\\N';
-    else row += typeof value === 'string' ? escaped(value) : String(value);
-  }
-  return `${row}\n`;
-}
-
-export type Value = string | number | boolean | null | undefined;
 
 /** Rows of one COPY, gathered to pieces that are worth a message; it begins with the first row. */
 export interface Rows {

@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
-/** A COPY into a table: rows are in COPY's text format (see bulk.ts). */
+/** A COPY into a table: rows are in COPY's text format ({@link copyRow}). */
 export interface CopyIn {
   /** Waits while PostgreSQL is behind. */
   write(text: string): Promise<void>;
@@ -63,3 +63,22 @@ export async function copyOver(client: pg.ClientBase, target: string): Promise<C
     },
   };
 }
+
+const SPECIAL = /[\\\n\r\t]/;
+const EVERY_SPECIAL = /[\\\n\r\t]/g;
+const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const escaped = (text: string) => (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (c) => escapes[c] ?? c) : text);
+
+/** One row of COPY's text format; null and undefined are NULL. */
+export function copyRow(values: readonly Value[]): string {
+  let row = '';
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i];
+    if (i > 0) row += '\t';
+    if (value === null || value === undefined) row += '\\N';
+    else row += typeof value === 'string' ? escaped(value) : String(value);
+  }
+  return `${row}\n`;
+}
+
+export type Value = string | number | boolean | null | undefined;

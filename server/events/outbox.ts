@@ -2,6 +2,7 @@
 // Sending is features/webhooks'. Specification 6.1, 6.2; design "Transactions, events, jobs".
 
 import { type DomainEvent, isAdminWrite } from '../contract/events.ts';
+import { copyRow } from '../db/copy.ts';
 import { jsonText } from '../db/json.ts';
 import type { Sql } from '../db/sql.ts';
 import { fragment, statement } from '../db/statement.ts';
@@ -13,6 +14,8 @@ export interface OutboxOptions {
   /** Puts the deliveries into the durable queue, on the same transaction. */
   enqueue(sql: Sql, deliveries: { realm: string; webhookId: string; id: string }[]): Promise<void>;
 }
+
+const COPIED = 'event (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, occurred_at)';
 
 /** One statement for all: audit rows from one JSON text, deliveries by joining the enabled subscriptions. */
 export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
@@ -33,10 +36,25 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
   const happened = (events: readonly DomainEvent[]) => fragment`
     select * from jsonb_to_recordset(${jsonText(events.map(rowOf))}::jsonb) as e (realm_id text, id uuid, type text,
       actor jsonb, subject jsonb, client_id text, ip_address text, outcome text, data jsonb, only_webhook uuid, kin text)`;
+  /** A client's own doing has one text for both. */
+  const copied = (event: DomainEvent, occurredAt: string): string => {
+    const { realm_id, id, type, actor, subject, client_id, ip_address, outcome, data } = rowOf(event);
+    const who = actor && jsonText(actor);
+    const whom = subject === actor ? who : subject && jsonText(subject);
+    return copyRow([realm_id, id, type, who, whom, client_id, ip_address, outcome, jsonText(data), occurredAt]);
+  };
   return {
     log: (events) => statement`
       insert into event (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, occurred_at)
       select realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, ${now()} from (${happened(events)}) happened`,
+
+    rows(events) {
+      const occurredAt = now().toISOString();
+      return {
+        target: COPIED,
+        text: events.map((event) => copied(event, occurredAt)).join(''),
+      };
+    },
 
     /**
      * PostgreSQL puts the webhook's body together, `{id, type, realmId, occurredAt, actor, subject, data}` (decisions

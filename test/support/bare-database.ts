@@ -14,7 +14,7 @@ import {
 } from '../../server/db/transact.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
-const silent: Outbox = { write: async () => {}, log: () => statement`select` };
+const silent: Outbox = { write: async () => {}, log: () => statement`select`, rows: () => ({ target: '', text: '' }) };
 
 /** @param max connections: of one alone, whatever a failure leaves behind meets the next statement */
 export function bareDatabase({ max, strict = false }: { max: number; strict?: boolean }) {
@@ -43,8 +43,8 @@ export function bareDatabase({ max, strict = false }: { max: number; strict?: bo
     sql,
     /** In a realm. */
     transact: ofOne(() => there().transact),
-    transactWith(outbox: Outbox) {
-      const own = over(there().pool, outbox);
+    transactWith(outbox: Partial<Outbox>) {
+      const own = over(there().pool, { ...silent, ...outbox });
       return ofOne(() => own);
     },
     get pool() {

@@ -4,7 +4,8 @@
 import type { Readable } from 'node:stream';
 import type { UserDocument } from '../../contract/users.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { copyInto, copyOut, literal, pgArray, rowsInto, type Value } from '../../db/bulk.ts';
+import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../db/bulk.ts';
+import type { Value } from '../../db/copy.ts';
 import type { UserSink } from '../transfer/document.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
 import { createStraight, type Straight } from './straight.ts';

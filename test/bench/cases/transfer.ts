@@ -1,6 +1,7 @@
 // A realm document with 100,000 people in and out over HTTP, against PostgreSQL's own COPY of the same rows.
 import postgres from 'postgres';
-import { copyInto, copyOut, copyRow } from '../../../server/db/bulk.ts';
+import { copyInto, copyOut } from '../../../server/db/bulk.ts';
+import { copyRow } from '../../../server/db/copy.ts';
 import { type Bench, type Case, number, type Result, resultOf, windows } from '../bench.ts';
 import type { Target } from '../target.ts';
 

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { copyInto, copyOut, copyRow, literal, pgArray } from '../../../server/db/bulk.ts';
+import { copyInto, copyOut, literal, pgArray } from '../../../server/db/bulk.ts';
+import { copyRow } from '../../../server/db/copy.ts';
 import { openPool } from '../../../server/db/sql.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 

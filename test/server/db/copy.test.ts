@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { copyRow } from '../../../server/db/bulk.ts';
+import { copyRow } from '../../../server/db/copy.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const { sql, transact } = bareDatabase({ max: 1 });
