@@ -16,31 +16,29 @@ interface Named {
   allowedResources: ReadonlySet<string>;
 }
 
+export interface ResourceRules {
+  realmList: readonly string[];
+  client: Named & { administers: boolean };
+  adminAudience: string;
+  ownBehalf: boolean;
+}
+
 /**
- * Refuses what isn't on the realm's list or, where the client has a list, not on the client's. The admin API is implied
- * for a service account that holds admin roles (`ownBehalf`); for a person there is one client.
- * @throws OAuthError `invalid_target`
+ * It must be on the realm's list and, where the client has a list, on the client's. The admin API is implied for a service
+ * account that holds admin roles (`ownBehalf`); for a person there is one client.
  */
-export function allowedResources(
-  requested: readonly string[],
-  {
-    realmList,
-    client,
-    adminAudience,
-    ownBehalf,
-  }: {
-    realmList: readonly string[];
-    client: Named & { administers: boolean };
-    adminAudience: string;
-    ownBehalf: boolean;
-  },
-): string[] {
-  const allowed = (resource: string) =>
-    resource === adminAudience
-      ? ownBehalf
-        ? client.administers
-        : actsForAdministrators(client, adminAudience)
-      : realmList.includes(resource) && (client.allowedResources.size === 0 || client.allowedResources.has(resource));
-  if (!requested.every(allowed)) throw new OAuthError('invalid_target', 'A requested resource is not allowed');
+function allows({ realmList, client, adminAudience, ownBehalf }: ResourceRules, resource: string): boolean {
+  if (resource === adminAudience) return ownBehalf ? client.administers : actsForAdministrators(client, adminAudience);
+  return realmList.includes(resource) && (client.allowedResources.size === 0 || client.allowedResources.has(resource));
+}
+
+/** @throws OAuthError `invalid_target` */
+export function allowedResources(requested: readonly string[], rules: ResourceRules): string[] {
+  if (!requested.every((resource) => allows(rules, resource)))
+    throw new OAuthError('invalid_target', 'A requested resource is not allowed');
   return [...new Set(requested)];
 }
+
+/** All that may be asked for at this moment. */
+export const presentResources = (rules: ResourceRules): string[] =>
+  [...rules.realmList, rules.adminAudience].filter((resource) => allows(rules, resource));

@@ -16,6 +16,8 @@ export interface GrantCall {
   form: Form;
   /** Requested and allowed; empty where none was requested. */
   resources: readonly string[];
+  /** All that the client may have tokens for at this moment: what was granted once may have been withdrawn. */
+  presentResources(): readonly string[];
   /** Requested names; undefined where none were. */
   scopes: readonly string[] | undefined;
   by: By;

@@ -80,6 +80,9 @@ export function refreshGrant({
       }
       // Nothing was rotated: the client may ask again for less.
       subsetOf(family.grant_data.resources, call.resources);
+      const allowed = allowedFor(call);
+      if (allowed && !family.grant_data.resources.every((resource) => allowed.includes(resource)))
+        throw new OAuthError('invalid_target', 'A resource that was granted is not allowed any more');
       narrowed(family.grant_data, call.scopes);
       throw notValid('its session has ended');
     }
@@ -98,11 +101,8 @@ export function refreshGrant({
 
   const settle = createSettling<Ask, Rotated>({ transact, settle: rotate, otherwise: notTaken });
 
-  function rotationOf(
-    { realm, client, settings, resources, scopes }: GrantCall,
-    presented: RefreshToken,
-    next?: Buffer,
-  ) {
+  function rotationOf(call: GrantCall, presented: RefreshToken, next?: Buffer): store.Rotation {
+    const { realm, client, settings, resources, scopes } = call;
     const at = now();
     return {
       realm,
@@ -116,6 +116,7 @@ export function refreshGrant({
         scopes: scopes?.filter((name) => name !== OPENID) ?? [],
         ...(scopes?.includes(OPENID) && { openid: true as const }),
       },
+      allowed: allowedFor(call),
       cutoffs: cutoffsOf(settings, at),
       touchBefore: new Date(at.getTime() - TOUCH_MS),
     };
@@ -145,6 +146,10 @@ export function refreshGrant({
     },
   };
 }
+
+/** What must hold all of the grant's resources; null: the request names its own, which the endpoint has checked. */
+const allowedFor = ({ resources, presentResources }: GrantCall): readonly string[] | null =>
+  resources.length > 0 ? null : presentResources();
 
 /** RFC 6749 §6: a narrower scope for this one token; the refresh token keeps its own. */
 function narrowed(granted: store.GrantData, requested: readonly string[] | undefined): string[] {

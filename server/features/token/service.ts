@@ -7,7 +7,7 @@ import type { Refusals } from '../../events/refusals.ts';
 import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { allowedResources } from '../../http/resources.ts';
+import { allowedResources, presentResources } from '../../http/resources.ts';
 import { scopeNames } from '../../http/scopes.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
 import { type Grant, type Granted, refusedEvent } from './grant.ts';
@@ -58,14 +58,22 @@ export function createTokenEndpoint({
     const grant = grantFor(form, authenticated);
     const ofRealm = await settings.of(realm);
     if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
-    const resources = allowedResources(form.all('resource'), {
+    const rules = {
       realmList: ofRealm.resourceIndicators,
       client,
       adminAudience,
       ownBehalf: grant.grantType === 'client_credentials',
+    };
+    const answer = await grant.authorize({
+      realm,
+      settings: ofRealm,
+      client,
+      form,
+      resources: allowedResources(form.all('resource'), rules),
+      presentResources: () => presentResources(rules),
+      scopes: scopeNames(form.get('scope')),
+      by,
     });
-    const scopes = scopeNames(form.get('scope'));
-    const answer = await grant.authorize({ realm, settings: ofRealm, client, form, resources, scopes, by });
     metrics.tokenIssued(realm, grant.grantType);
     return answer;
   }

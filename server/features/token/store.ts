@@ -164,6 +164,8 @@ export interface Rotation {
   /** The new token's own life; null keeps the present one. */
   expiresAt: Date | null;
   wanted: Wanted;
+  /** All of the grant's resources must be among these; null: it is `wanted` that says which, and they were checked. */
+  allowed: readonly string[] | null;
   cutoffs: Cutoffs;
   /** A session that was seen before this moment is touched. */
   touchBefore: Date;
@@ -193,6 +195,7 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
         next: hex(a.next),
         expires_at: a.expiresAt && seconds(a.expiresAt),
         wanted: a.wanted,
+        allowed: a.allowed,
         now: seconds(a.cutoffs.now),
         seen: seconds(a.cutoffs.seen),
         started: seconds(a.cutoffs.started),
@@ -200,7 +203,7 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
         touch_before: seconds(a.touchBefore),
       })),
     )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at float8,
-      wanted jsonb, now float8, seen float8, started float8, remembered_started float8, touch_before float8)
+      wanted jsonb, allowed jsonb, now float8, seen float8, started float8, remembered_started float8, touch_before float8)
     limit ${asked.length}
   ), fit as (
     select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
@@ -213,6 +216,7 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
       where f.realm_id = a.realm_id and f.id = a.family_id and (f.client = a.client) is true
         and f.token_hash = a.presented and f.revoked_at is null and f.expires_at > to_timestamp(a.now)
         and u.enabled and f.grant_data @> a.wanted
+        and (a.allowed is null or f.grant_data -> 'resources' <@ a.allowed)
         and (f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}))
       for no key update of f ${lock[held]}
     ) f

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { newVerifier } from '../../support/applications.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
@@ -288,4 +289,28 @@ describe('RFC 8707: resources', () => {
       expect((await refresh(body.refresh_token)).status).toBe(200);
     },
   );
+
+  test('one that the realm or the client may have no more is in no token from then on, and a refusal costs nothing', async () => {
+    const { body } = await exchange(server, await both());
+    let token = body.refresh_token;
+    const refreshed = async (more: Record<string, string> = {}) => {
+      const answer = await refresh(token, more);
+      token = answer.body.refresh_token ?? token;
+      return answer.body.error ?? audience(answer.body);
+    };
+    const params = { realm: REALM };
+    await server.admin.call(putSettings, { params, body: { resourceIndicators: [STOCK] } });
+    expect(await refreshed()).toBe('invalid_target');
+    expect(await refreshed({ resource: ORDERS })).toBe('invalid_target');
+    expect(await refreshed({ resource: STOCK })).toEqual([STOCK, issuer()]);
+    await server.admin.call(putSettings, { params, body: { resourceIndicators: [ORDERS, STOCK] } });
+    expect(await refreshed()).toEqual([ORDERS, STOCK, issuer()]);
+    const clients = (await server.admin.call(listClients, { params })).body ?? [];
+    const ofClient = { realm: REALM, id: clients.find(({ clientId }) => clientId === 'rp')?.id ?? '' };
+    await server.admin.call(putClient, { params: ofClient, body: { allowedResources: [ORDERS] } });
+    expect(await refreshed()).toBe('invalid_target');
+    expect(await refreshed({ resource: ORDERS })).toEqual([ORDERS, issuer()]);
+    await server.admin.call(putClient, { params: ofClient, body: { allowedResources: [] } });
+    expect(await refreshed()).toEqual([ORDERS, STOCK, issuer()]);
+  });
 });
