@@ -101,7 +101,7 @@ export async function buildApp({
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
   const outbox = createOutbox({ now, newId, enqueue });
   const lanes = createLanes({ most: pool.options.max });
-  const inLane = inLanesOf(lanes, sql);
+  const inLane = inLanesOf(lanes, pool, sql);
   const transact = createTransact({ pool, lanes, outbox, committed: bus.emit, strict });
   const { baseUrl } = config;
 

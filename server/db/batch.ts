@@ -4,6 +4,12 @@
 import pg from 'pg';
 import type { Statement } from './statement.ts';
 
+// Unnamed: nothing that a pooler did to prepared statements may keep a transaction from beginning.
+const plain = (text: string): Statement => ({ text, name: '', values: [] });
+export const BEGIN = plain('begin');
+export const COMMIT = plain('commit');
+export const ROLLBACK = plain('rollback');
+
 /**
  * The rows of each statement, in order; the error of the first that failed. They run one after the other. After a failure
  * PostgreSQL runs none of the rest, so a transaction that they begin and would have ended is still to be rolled back.

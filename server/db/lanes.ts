@@ -1,14 +1,19 @@
-// Owns: how many of the pool's connections the writes of one realm may hold, and which of them wait for others of that realm.
-// Does not own: the connections (sql.ts), how long a statement waits for a lock (its lock_timeout).
-// Implements: specification 1, "A change in one realm never affects another": a realm whose rows are locked, as by a large
-// import or a deletion, leaves connections to all others.
-
+// Owns: how many of the pool's connections the writes of one realm may hold, which of them wait for others of that realm,
+// and who may wait for a lock with one.
+// Does not own: the connections (sql.ts), how long a statement usually waits for a lock (its lock_timeout).
+// Implements: specification 1, "A change in one realm never affects another": realms whose rows are locked, as by a large
+// import or a deletion, leave connections to all others, however many they are.
+import type pg from 'pg';
+import { BEGIN, COMMIT, ROLLBACK, runBatch } from './batch.ts';
 import type { Sql } from './sql.ts';
+import { type Statement, statement } from './statement.ts';
 
 export interface Lanes {
   /** Waits, without a connection, while the realm holds as many as it may. `leave` gives the place back. */
   enter(realm: string): Promise<void> | undefined;
   leave(realm: string): void;
+  /** Whether the place that was just taken is one of the last: with these nobody waits for a lock. */
+  scarce(): boolean;
 }
 
 /** What came before it took so long that it didn't get its turn: others of its realm, or of its group (groups.ts). */
@@ -21,9 +26,13 @@ interface Waiter {
   enter(): void;
 }
 
+/** Of all places the last fifth: with these connections nobody waits for a lock. */
+const SCARCE = 5;
+
 /**
  * A realm may take one more while it holds fewer than are free (the dynamic threshold of shared buffers): alone it gets half
- * of all; where several are stuck, each holds as many as are left; and the first of a realm is never refused.
+ * of all; where several are stuck, each holds as many as are left; and the first of a realm is never refused. So that stuck
+ * realms don't take all of them by their first ones, the last places are for those alone who find what they write free.
  * @param most the pool's connections
  */
 export function createLanes({ most, patienceMs = 5_000 }: { most: number; patienceMs?: number }): Lanes {
@@ -84,21 +93,58 @@ export function createLanes({ most, patienceMs = 5_000 }: { most: number; patien
       else held.delete(realm);
       if (waiting.size > 0) admit();
     },
+    scarce: () => total > most - Math.floor(most / SCARCE),
   };
+}
+
+/** Whoever meets a lock gives up soon (55P03). */
+export const HASTY: Statement = statement`set local lock_timeout = '50ms'`;
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Of haste: as much waiting for a lock, and more of it in the queue for another place, as anybody has patience for. */
+const TRIES = 100;
+
+/** Does `work` in its realm's turn; where that has one of the last places, again and again until it meets no lock. */
+export async function inTurnOf<T>(lanes: Lanes, realm: string, work: (hasty: boolean) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    // No promise where there is room, which is nearly always.
+    const turn = lanes.enter(realm);
+    if (turn) await turn;
+    const hasty = lanes.scarce();
+    try {
+      return await work(hasty);
+    } catch (error) {
+      const locked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+      if (!hasty || !locked || tries === TRIES) throw error;
+    } finally {
+      lanes.leave(realm);
+    }
+  }
 }
 
 /** `Sql` for a write that is no transaction, and may wait for a lock as well as one: it counts among its realm's. */
 export type InLane = (realm: string) => Sql;
 
 export const inLanesOf =
-  (lanes: Lanes, sql: Sql): InLane =>
+  (lanes: Lanes, pool: pg.Pool, sql: Sql): InLane =>
   (realm) =>
-  async (strings, ...values) => {
-    const turn = lanes.enter(realm);
-    if (turn) await turn;
-    try {
-      return await sql(strings, ...values);
-    } finally {
-      lanes.leave(realm);
-    }
-  };
+  <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) =>
+    inTurnOf(lanes, realm, async (hasty) =>
+      hasty ? ((await inHaste(pool, statement(strings, ...values))) as Row[]) : sql<Row>(strings, ...values),
+    );
+
+async function inHaste(pool: pg.Pool, wanted: Statement): Promise<object[]> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const [, , rows = []] = await runBatch(client, [BEGIN, HASTY, wanted, COMMIT]);
+    return rows;
+  } catch (error) {
+    // A connection whose rollback fails is not given back to the pool.
+    await runBatch(client, [ROLLBACK]).catch((e: Error) => {
+      broken = e;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -3,9 +3,9 @@
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
-import { runBatch } from './batch.ts';
+import { BEGIN, COMMIT, ROLLBACK, runBatch } from './batch.ts';
 import { type CopyIn, copyOver } from './copy.ts';
-import { createLanes, type Lanes } from './lanes.ts';
+import { createLanes, HASTY, inTurnOf, type Lanes } from './lanes.ts';
 import { allowSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
@@ -28,6 +28,8 @@ export interface TransactionOptions {
 interface AttemptOptions extends TransactionOptions {
   /** Of several realms, or of none. */
   ofMany?: boolean;
+  /** On one of the last connections: what is locked is not waited for. */
+  hasty?: boolean;
 }
 /** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
 export type Transact = <T>(
@@ -46,16 +48,9 @@ export interface Outbox {
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
 
-// Unnamed: nothing that a pooler did to prepared statements may keep a transaction from beginning.
-const plain = (text: string): Statement => ({ text, name: '', values: [] });
-const BEGIN = plain('begin');
-const COMMIT = plain('commit');
-const ROLLBACK = plain('rollback');
 const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
 /** Fails where there is a webhook. */
 const UNHEARD = statement`select 1 / (not exists (select from webhook))::int as unheard`;
-/** A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03). */
-const IMPATIENT = statement`set local lock_timeout = '50ms'`;
 const DIVISION_BY_ZERO = '22012';
 /** From here on COPY, which PostgreSQL does in two thirds of the time, pays for two messages more. */
 const MANY = 50;
@@ -91,8 +86,9 @@ export function createTransact({
   let subscribers = true;
 
   /** A transaction on one connection, said in as few messages as can be. */
-  function conversation(client: pg.PoolClient, { bookkeeping = false, longestMs, ofMany = false }: AttemptOptions) {
+  function conversation(client: pg.PoolClient, { bookkeeping, longestMs, ofMany, hasty }: AttemptOptions) {
     let begun = false;
+    const first = hasty && longestMs === undefined ? [BEGIN, HASTY] : [BEGIN];
     // A subscription that is made after this look is made beside this transaction, and may miss its events.
     let subscribed = true;
     /** The transaction begins in the same message as its first statement: a round trip less. */
@@ -104,7 +100,7 @@ export function createTransact({
     };
     const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
       begun = true;
-      const [, found, ...rows] = await runBatch(client, [BEGIN, SUBSCRIBED, ...statements]);
+      const [found, ...rows] = (await runBatch(client, [...first, SUBSCRIBED, ...statements])).slice(first.length);
       subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
       subscribers = subscribed;
       return rows;
@@ -123,7 +119,7 @@ export function createTransact({
     /** The whole transaction, where nothing was asked and nobody subscribes. */
     const logAlone = async (): Promise<void> => {
       if (events.length < MANY || last.length > 0) {
-        await runBatch(client, [BEGIN, ...last, outbox.log(events), UNHEARD, COMMIT]);
+        await runBatch(client, [...first, ...last, outbox.log(events), UNHEARD, COMMIT]);
         return;
       }
       const { target, text } = outbox.rows(events);
@@ -145,7 +141,8 @@ export function createTransact({
       } else if (tells && begun && !subscribed) {
         await runBatch(client, [...last, outbox.log(events), COMMIT]);
       } else {
-        if (ofMany && events.length > 0) last.push(IMPATIENT);
+        // A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03).
+        if (ofMany && events.length > 0) last.push(HASTY);
         if (last.length > 0) await (begun ? runBatch(client, last) : begin(last));
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
@@ -194,14 +191,7 @@ export function createTransact({
 
   return async (realm, work, options = {}) => {
     if (realm === undefined) return attempts(work, { ...options, ofMany: true });
-    // No promise where there is room, which is nearly always.
-    const turn = lanes.enter(realm);
-    if (turn) await turn;
-    try {
-      return await attempts(work, options);
-    } finally {
-      lanes.leave(realm);
-    }
+    return inTurnOf(lanes, realm, (hasty) => attempts(work, hasty ? { ...options, hasty } : options));
   };
 }
 

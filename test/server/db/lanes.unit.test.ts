@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Crowded, createLanes } from '../../../server/db/lanes.ts';
+import { Crowded, createLanes, inTurnOf } from '../../../server/db/lanes.ts';
 
 /** Asks for a place `count` times at once; how many are in. */
 function crowd(lanes: ReturnType<typeof createLanes>, realm: string, count: number) {
@@ -58,4 +59,59 @@ test('who waits for too long is refused, and holds no place', async () => {
   expect(a.refused[0]).toBeInstanceOf(Crowded);
   lanes.leave('a');
   expect(lanes.enter('a')).toBe(undefined);
+});
+
+test('however many realms are stuck, a fifth of the connections is left to those that meet no lock', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 5, max: 40 }),
+      fc.array(fc.record({ realm: fc.integer({ min: 0, max: 30 }), leaves: fc.boolean() }), { maxLength: 200 }),
+      async (most, steps) => {
+        const lanes = createLanes({ most, patienceMs: 2 ** 30 });
+        // A stuck one keeps its place as long as it may, which is for ever where it may wait for the lock.
+        const patient: string[] = [];
+        for (const { realm, leaves } of steps) {
+          const leaving = leaves && patient.shift();
+          if (leaving) lanes.leave(leaving);
+          const name = String(realm);
+          if (lanes.enter(name)) break;
+          if (lanes.scarce()) lanes.leave(name);
+          else patient.push(name);
+          expect(patient.length).toBeLessThanOrEqual(most - Math.floor(most / 5));
+        }
+      },
+    ),
+  );
+});
+
+test('who meets a lock on one of the last connections gives it back and asks again, until it is free or enough is enough', async () => {
+  const lanes = createLanes({ most: 5 });
+  const stuck = ['a', 'b', 'c', 'd'].map((realm) => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    void inTurnOf(lanes, realm, (hasty) => {
+      resolve(hasty);
+      return new Promise(() => {});
+    });
+    return promise;
+  });
+  expect(await Promise.all(stuck)).toEqual([false, false, false, false]);
+  const locked = Object.assign(new Error('locked'), { code: '55P03' });
+  let tries = 0;
+  const lucky = inTurnOf(lanes, 'e', async (hasty) => {
+    tries += 1;
+    expect(hasty).toBe(true);
+    if (tries < 7) throw locked;
+    return 'written';
+  });
+  expect([await lucky, tries]).toEqual(['written', 7]);
+  tries = 0;
+  const unlucky = inTurnOf(lanes, 'e', async () => {
+    tries += 1;
+    throw locked;
+  });
+  await expect(unlucky).rejects.toBe(locked);
+  expect(tries).toBe(100);
+  // Whatever else goes wrong is no matter of another try; nor is a lock that was waited for as long as anybody waits.
+  await expect(inTurnOf(lanes, 'e', () => Promise.reject(new Error('wrong')))).rejects.toThrow('wrong');
+  await expect(inTurnOf(createLanes({ most: 5 }), 'e', () => Promise.reject(locked))).rejects.toBe(locked);
 });

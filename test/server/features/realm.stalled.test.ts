@@ -9,9 +9,10 @@ import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
+const MORE = Array.from({ length: 9 }, (_, i) => `stalled${i}`);
 beforeAll(async () => {
   server = await startTestServer();
-  for (const realm of ['stalled', 'peaceful']) await makePeopledRealm(server, realm);
+  for (const realm of ['stalled', ...MORE, 'peaceful']) await makePeopledRealm(server, realm);
 });
 afterAll(() => server?.stop());
 
@@ -70,6 +71,37 @@ test('a dozen sign-ins of people who are being deleted hold up no other realm', 
       }),
     );
     await expect.poll(waits).toBe(5);
+    const served = grants.map(async (grant, i) => [
+      (await write('peaceful', `${i}`))[0],
+      (await redeem(server, 'peaceful', 'spa', grant)).status,
+    ]);
+    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    await client.query('rollback');
+    await stuck;
+  });
+});
+
+test('as many realms as there are connections that are all locked hold up no other', async () => {
+  const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
+  const realms = ['stalled', ...MORE];
+  for (const realm of realms)
+    await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true } });
+  await connected(server.databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select from realm where realm_id like 'stalled%' for no key update`);
+    // Of each a transaction, and a statement of its own: a failed try that is counted.
+    await client.query(`select from realm_user where realm_id like 'stalled%' for update`);
+    const people = await Promise.all(
+      realms.map(async (realm) => {
+        const person = createPerson(server.baseUrl);
+        return { person, page: await person.open(`/realms/${realm}/login`) };
+      }),
+    );
+    const stuck = Promise.all([
+      ...realms.map((realm) => write(realm, 'hello')),
+      ...people.map(({ person, page }) => person.fill(page, { username: 'alice', password: 'not the right one' })),
+    ]);
+    await expect.poll(waits).toBeGreaterThanOrEqual(8);
     const served = grants.map(async (grant, i) => [
       (await write('peaceful', `${i}`))[0],
       (await redeem(server, 'peaceful', 'spa', grant)).status,
