@@ -12,33 +12,57 @@ try {
   // not permitted: then at the process's priority
 }
 
-/** `phc`: to be checked against; without it a hash is made. */
+/** `phc`: to be checked against; without it a hash is made. `apart`: it may take far longer than a hash of today's. */
 export interface PasswordTask {
   plain: string;
   phc?: string;
+  apart: boolean;
 }
 
-const of: Argon2Parameters = workerData;
-/** What is answered at once where more people wait: each answer wakes everybody else, and they find the caches empty. */
-const TOGETHER = 4;
+/** `heldMs`: no answer is held back longer for others, but for the hash that is under way. */
+export interface PasswordWork {
+  parameters: Argon2Parameters;
+  heldMs: number;
+}
+const { parameters, heldMs }: PasswordWork = workerData;
+/** What is answered at once at most: each answer wakes everybody else, and they find the caches empty. */
+const TOGETHER = 8;
 
 function answerTo({ plain, phc }: PasswordTask): object {
   try {
-    return phc === undefined ? { hash: hashPassword(plain, of) } : verifyPassword(phc, plain, of);
+    return phc === undefined ? { hash: hashPassword(plain, parameters) } : verifyPassword(phc, plain, parameters);
   } catch (error) {
     return { failed: error instanceof Error ? error.message : 'unknown' };
   }
 }
 
+/**
+ * Takes the next few who are answered together: half of all, so that a few who wait are answered soon and many with few
+ * messages. What may take long comes alone.
+ */
+function takeGroup(waiting: PasswordTask[]): PasswordTask[] {
+  const half = Math.min(TOGETHER, Math.ceil(waiting.length / 2));
+  const apart = waiting.findIndex((task) => task.apart);
+  return waiting.splice(0, apart < 0 ? half : Math.min(half, Math.max(apart, 1)));
+}
+
 if (parentPort) {
   const port = parentPort;
-  const following = (): PasswordTask | undefined => receiveMessageOnPort(port)?.message;
+  const waiting: PasswordTask[] = [];
   port.on('message', (first: PasswordTask) => {
-    const answers: object[] = [];
-    for (let task: PasswordTask | undefined = first; task; task = following()) {
-      answers.push(answerTo(task));
-      if (answers.length === TOGETHER) break;
+    waiting.push(first);
+    while (waiting.length > 0) {
+      for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) waiting.push(more.message);
+      const answers: object[] = [];
+      let from = performance.now();
+      for (const task of takeGroup(waiting)) {
+        if (answers.length > 0 && performance.now() - from > heldMs) {
+          port.postMessage(answers.splice(0));
+          from = performance.now();
+        }
+        answers.push(answerTo(task));
+      }
+      port.postMessage(answers);
     }
-    port.postMessage(answers);
   });
 }

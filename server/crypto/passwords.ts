@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
-import type { PasswordTask } from './password-worker.ts';
-import { type Argon2Parameters, phcOfNobody } from './phc.ts';
+import type { PasswordTask, PasswordWork } from './password-worker.ts';
+import { type Argon2Parameters, argon2Prefix, phcOfNobody } from './phc.ts';
 
 export interface Passwords {
   /** A PHC string of argon2id. */
@@ -24,6 +24,8 @@ export interface PasswordOptions {
   threads?: number | undefined;
   /** OWASP's first choice for argon2id: 19 MiB, two passes. */
   parameters?: Argon2Parameters;
+  /** How long an answer may wait for others, so that they are one message. */
+  heldMs?: number;
   /** How many may wait for each thread before callers are sent away. */
   waitingPerThread?: number;
 }
@@ -43,15 +45,17 @@ const Answers = z.array(
 );
 type Answer = z.infer<typeof Answers>[number];
 const RETRY_AFTER_SECONDS = 2;
-/** Tasks that a thread has at once: it answers some together, and goes on with as many meanwhile. */
-const AHEAD = 8;
+/** Tasks that a thread has at once: it answers up to half of them together, and goes on with the rest meanwhile. */
+const AHEAD = 16;
 
 export function createPasswords({
   threads = availableParallelism(),
   parameters = { memory: 19_456, passes: 2, lanes: 1 },
+  heldMs = 80,
   waitingPerThread = 128,
 }: PasswordOptions = {}): Passwords {
   const most = Math.max(1, Math.min(threads, availableParallelism()));
+  const todays = argon2Prefix(parameters);
   const waiting: Task[] = [];
   const idle: Worker[] = [];
   /** What each thread has been given; the first is being computed. */
@@ -60,7 +64,8 @@ export function createPasswords({
   let stopped = false;
 
   function startWorker(): Worker {
-    const worker = new Worker(new URL(workerFile, import.meta.url), { workerData: parameters });
+    const workerData: PasswordWork = { parameters, heldMs };
+    const worker = new Worker(new URL(workerFile, import.meta.url), { workerData });
     worker.on('message', (message: unknown) => {
       const tasks = busy.get(worker) ?? [];
       const answers = Answers.parse(message);
@@ -90,14 +95,14 @@ export function createPasswords({
     return worker;
   }
 
-  /** The thread with the least to do, unless all have their fill. */
+  /** The thread with the least to do, unless all have their fill. Nobody is put behind what may take a second. */
   function withRoom(): Worker | undefined {
     let found: Worker | undefined;
     let least = AHEAD;
-    for (const [worker, { length }] of busy) {
-      if (length >= least) continue;
+    for (const [worker, tasks] of busy) {
+      if (tasks.length >= least || tasks.at(-1)?.message.apart) continue;
       found = worker;
-      least = length;
+      least = tasks.length;
     }
     return found;
   }
@@ -136,12 +141,12 @@ export function createPasswords({
 
   return {
     async hash(plain) {
-      const answer = await run({ plain });
+      const answer = await run({ plain, apart: false });
       if (!('hash' in answer)) throw new Error('a password thread answered something else');
       return answer.hash;
     },
     async verify(phc, plain) {
-      const answer = await run({ plain, phc });
+      const answer = await run({ plain, phc, apart: !phc.startsWith(todays) });
       if (!('ok' in answer)) throw new Error('a password thread answered something else');
       return answer;
     },

@@ -74,8 +74,12 @@ export function parsePhc(phc: string): Phc | undefined {
 /** Whether a hash from elsewhere can be checked here. */
 export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined;
 
-export const formatArgon2 = ({ memory, passes, lanes }: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
-  `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$${base64(salt)}$${base64(hash)}`;
+/** What all hashes begin with that were made with these parameters. */
+export const argon2Prefix = ({ memory, passes, lanes }: Argon2Parameters): string =>
+  `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$`;
+
+export const formatArgon2 = (of: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
+  `${argon2Prefix(of)}${base64(salt)}$${base64(hash)}`;
 
 /** A hash that no password has: checking against it takes as long as against anybody's. */
 export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));

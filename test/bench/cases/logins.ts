@@ -5,7 +5,8 @@ import type { Load, LoadAsk } from '../load.ts';
 import { cores, costOf, processorSecondsOfAll } from '../machine.ts';
 import { startWorker } from '../processes.ts';
 
-const LOGIN_CONNECTIONS = 16;
+/** As with tokens. With 16 the server's two threads are just busy, and answer few together. */
+const LOGIN_CONNECTIONS = 32;
 const TOKEN_CONNECTIONS = 4;
 /** Three requests each: until what they run is compiled for good, and each of the pool's connections has prepared what it runs. */
 const WARM_LOGINS = 5_000;

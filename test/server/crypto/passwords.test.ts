@@ -1,4 +1,5 @@
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { hashSync } from '@node-rs/argon2';
 import { afterAll, expect, test } from 'vitest';
 import { Problem } from '../../../server/contract/problem.ts';
@@ -61,7 +62,7 @@ test.each([
 
 test('where too many wait, the next is sent away with a time to come back; the others are served', async () => {
   const busy = createPasswords({ threads: 1, waitingPerThread: 3, parameters: light });
-  const calls = Array.from({ length: 17 }, () => busy.hash('umbrella'));
+  const calls = Array.from({ length: 40 }, () => busy.hash('umbrella'));
   const outcomes = await Promise.allSettled(calls);
   const refused = outcomes.filter((o) => o.status === 'rejected').map((o): unknown => o.reason);
   expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(3);
@@ -101,16 +102,56 @@ test('who comes while a few are being answered waits for those at most, not for 
   await busy.stop();
 });
 
-test('hashing leaves the event loop free', async () => {
-  const heavy = createPasswords({ threads: 1, parameters: { memory: 65_536, passes: 4, lanes: 1 } });
+const heavy = { memory: 65_536, passes: 4, lanes: 1 };
+/** The turns that the event loop made until each answer came, in the order of the calls. */
+async function turnsUntil(answers: readonly Promise<unknown>[]): Promise<number[]> {
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
   }, 1);
-  await heavy.hash('umbrella');
+  const each = await Promise.all(answers.map((answer) => answer.then(() => turns)));
   clearInterval(timer);
+  return each;
+}
+
+test('no answer is held back for others for longer than it may be', async () => {
+  const slow = createPasswords({ threads: 1, parameters: heavy, heldMs: 10 });
+  const turns = await turnsUntil(Array.from({ length: 5 }, () => slow.hash('umbrella')));
+  for (const [i, at] of turns.slice(1).entries()) expect(at - (turns[i] ?? 0)).toBeGreaterThan(5);
+  await slow.stop();
+});
+
+const slowest = `$pbkdf2-sha256$i=800000$${b64(salt)}$${b64(Buffer.alloc(32))}`;
+
+test("what was answered before a hash from elsewhere isn't held back for it", async () => {
+  const one = createPasswords({ threads: 1, parameters: light });
+  await one.hash('umbrella');
+  const before = Array.from({ length: 6 }, () => one.hash('umbrella'));
+  const turns = await turnsUntil([...before, one.verify(slowest, 'umbrella')]);
+  expect((turns.at(-1) ?? 0) - (turns.at(-2) ?? 0)).toBeGreaterThan(5);
+  await one.stop();
+});
+
+test.skipIf(availableParallelism() < 2)('nobody is put behind a hash from elsewhere that takes long', async () => {
+  const two = createPasswords({ threads: 2, parameters: light });
+  // both threads are there
+  await Promise.all([two.hash('umbrella'), two.hash('umbrella')]);
+  const answered: string[] = [];
+  const told = async (name: string, answer: Promise<unknown>) => {
+    await answer;
+    answered.push(name);
+  };
+  const slow = told('slow', two.verify(slowest, 'umbrella'));
+  await Promise.all([slow, ...Array.from({ length: 24 }, () => told('own', two.hash('umbrella')))]);
+  expect(answered).toEqual([...Array.from({ length: 24 }, () => 'own'), 'slow']);
+  await two.stop();
+});
+
+test('hashing leaves the event loop free', async () => {
+  const slow = createPasswords({ threads: 1, parameters: heavy });
+  const [turns] = await turnsUntil([slow.hash('umbrella')]);
   expect(turns).toBeGreaterThan(5);
-  await heavy.stop();
+  await slow.stop();
 });
 
 test('stopping finishes what was begun and takes nothing more', async () => {
