@@ -2,6 +2,8 @@
 export type Rgb = readonly [number, number, number];
 
 const READABLE = 4.5;
+/** Less of a contrast is hardly seen. */
+const VISIBLE = 1.5;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
@@ -33,6 +35,10 @@ export function contrast(a: Rgb, b: Rgb): number {
 /** Black or white, whichever reads better on `background`; always at least 4.58 to 1. */
 export const textOn = (background: Rgb): Rgb =>
   contrast(WHITE, background) >= contrast(BLACK, background) ? WHITE : BLACK;
+
+/** `colour` where it stands out from `background` at all, else what can be read there: a white button on a white card. */
+export const visibleOn = (colour: Rgb, background: Rgb): Rgb =>
+  contrast(colour, background) >= VISIBLE ? colour : readableOn(colour, background);
 
 /** `colour`, moved towards black or white no further than it needs to be read on `background`. */
 export function readableOn(colour: Rgb, background: Rgb): Rgb {

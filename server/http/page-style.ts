@@ -2,7 +2,7 @@
 export const pageStyle = `
 :root {
   color-scheme: light dark;
-  --primary: #2f5bd7; --on-primary: #fff; --link: #2f5bd7;
+  --primary: #2f5bd7; --mark: #2f5bd7; --on-primary: #fff; --link: #2f5bd7;
   --page: #eef1f6; --card: #fff; --text: #171b22; --soft: #566072; --line: #8a94a6; --hair: #dfe4ec;
   --bad: #b3261e; --bad-back: #fdeceb; --note-back: #f3f6fb; --shadow: 0 1px 2px #1b253714, 0 12px 32px #1b25371f;
   --field: #fff;
@@ -27,7 +27,7 @@ body {
 }
 .card.wide { max-width: 44rem; }
 .brand { margin-bottom: 1.5rem; }
-.brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--primary); }
+.brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--mark); }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
@@ -49,7 +49,7 @@ input.code { font-size: 1.5rem; letter-spacing: .3em; text-align: center; font-v
 .check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--primary); flex: none; }
 button, .button {
   display: inline-block; min-height: 2.875rem; padding: .5625rem 1.25rem; font: inherit; font-weight: 600; text-align: center;
-  text-decoration: none; color: var(--on-primary); background: var(--primary); border: 1px solid transparent; border-radius: 9px;
+  text-decoration: none; color: var(--on-primary); background: var(--primary); border: 1px solid var(--mark); border-radius: 9px;
   cursor: pointer;
 }
 button.quiet { white-space: nowrap; }
@@ -60,6 +60,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-left: 4px solid var(--bad); }
 .error p:last-child { margin: 0; }
+.error ~ form .lead { margin-top: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
@@ -80,7 +81,7 @@ ul.rows strong { font-weight: 600; }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }
-  .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--primary); }
+  .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--mark); }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .625rem; }
   ul.rows > li { align-items: flex-start; }

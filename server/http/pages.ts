@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
-import { parseHex, type Rgb, readableOn, textOn, toHex } from './colours.ts';
+import { parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { type Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 import { problemOf } from './problems.ts';
@@ -47,11 +47,11 @@ const DARK_CARD: Rgb = [27, 31, 39];
 /** The realm's colours as custom properties, with whatever text colours they need to be read, then its own CSS. */
 export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): string {
   const primary = parseHex(primaryColor ?? DEFAULT_PRIMARY);
-  const link = (card: Rgb) => toHex(readableOn(primary, card));
+  const on = (card: Rgb) => `--link:${toHex(readableOn(primary, card))};--mark:${toHex(visibleOn(primary, card))};`;
   const page = backgroundColor === null ? '' : `--page:${toHex(parseHex(backgroundColor))};`;
   return [
-    `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};--link:${link(LIGHT_CARD)};${page}}`,
-    `@media (prefers-color-scheme:dark){:root{--link:${link(DARK_CARD)};${page}}}`,
+    `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};${on(LIGHT_CARD)}${page}}`,
+    `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page}}}`,
     customCss ?? '',
   ].join('\n');
 }
@@ -129,6 +129,9 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .send(layout(page).text);
 }
 
+/** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
+export const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+
 /** Somebody opens the address in a browser; what programs send asks for JSON, or for anything. */
 export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
@@ -141,7 +144,7 @@ export function sendProblemPage(
 ): FastifyReply {
   const { title } = problems[problem.code];
   const { next, ...page } = look;
-  const body = html`<p role="alert">${problem.detail ?? 'That is all that can be said here.'}</p>
+  const body = html`<p role="alert">${sentence(problem.detail ?? 'That is all that can be said here')}</p>
 ${next ?? html`<p>Go back to the application you came from and try again.</p>`}`;
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   return sendPage(reply, { ...page, title, body }, { status: problem.status });

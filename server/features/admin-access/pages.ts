@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AdminLogin } from '../../contract/admin-access.ts';
 import { Problem } from '../../contract/problem.ts';
+import { MASTER } from '../../contract/realms.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import { ADMIN_SESSION_COOKIE, CSRF_COOKIE, setCsrf } from '../../http/admin.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -43,14 +44,16 @@ ${field('otp', 'One-time code, if you have one', html`type="text" inputmode="num
 </form>`;
 }
 
-function signedIn(csrf: string, principal: Principal): Html {
+function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
+  const home = principal.realm === MASTER ? '' : ` --realm ${principal.realm}`;
   const over = [...principal.permissions].map(
     ([realm, held]) => html`<li>${realm === '*' ? 'every realm' : realm}: ${held.size} permissions</li>`,
   );
   return html`
 <p>You are <strong>${principal.name}</strong> of the realm <strong>${principal.realm}</strong>, with admin roles over</p>
 <ul>${over}</ul>
-<p><a href="/swagger-ui.html">Try the admin API</a></p>
+<p><a href="/swagger-ui.html">Try the admin API</a> in this session, or sign in from a terminal:</p>
+<p><code class="secret">realmctl login ${baseUrl}${home}</code></p>
 <form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">Sign out</button></form>`;
 }
 
@@ -107,7 +110,7 @@ export function adminLoginPages(
     const principal = cookie === undefined ? undefined : await authenticate({ cookie });
     const csrf = setCsrf(reply, baseUrl);
     return principal
-      ? show(reply, 'Signed in', signedIn(csrf, principal))
+      ? show(reply, 'Signed in', signedIn(csrf, principal, baseUrl))
       : show(reply, 'Administration', signInForm(csrf));
   });
 

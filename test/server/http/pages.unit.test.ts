@@ -30,6 +30,16 @@ test('text on any colour can be read, and so can the colour as text', () => {
   expect(parseHex('#fc0')).toEqual([255, 204, 0]);
 });
 
+test('a button is seen on its card whatever its colour is, and keeps its colour where it is', () => {
+  const marks = (primaryColor: string) =>
+    [...themeCss({ ...freshSettings('acme'), primaryColor }).matchAll(/--mark:(#[0-9a-f]+)/g)].map(([, mark]) => mark);
+  expect(marks('#336699')).toEqual(['#336699', '#336699']);
+  const [day = '', night = ''] = marks('#ffffff');
+  expect([contrast(parseHex(day), [255, 255, 255]) > 4, night]).toEqual([true, '#ffffff']);
+  const [light, dark = ''] = marks('#000000');
+  expect([light, contrast(parseHex(dark), [27, 31, 39]) > 4]).toEqual(['#000000', true]);
+});
+
 test('a realm’s brand reaches its pages, and its name cannot break out', () => {
   const brand = {
     ...freshSettings('acme'),
