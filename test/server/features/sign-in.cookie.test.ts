@@ -116,6 +116,16 @@ test('the cookie ends with its half hour, also for who kept it', async () => {
   expect(await sessions(realm)).toBe(0);
 });
 
+test('a sign-in goes on from its cookie alone, however many were begun after it', async () => {
+  const realm = await realmWithApp();
+  const visitor = person();
+  const page = await visitor.open(ask(realm));
+  const path = ask(realm);
+  for (let i = 0; i < 510; i += 1)
+    expect((await fetch(server.baseUrl + path, { redirect: 'manual' })).status).toBe(303);
+  expect(codeIn(await visitor.fill(page, alice))).not.toBeNull();
+});
+
 test('a sign-in is finished once: its cookie sent again without the password asks it anew', async () => {
   const realm = await realmWithApp();
   const visitor = person();
