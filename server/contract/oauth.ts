@@ -47,7 +47,9 @@ const AuthorizeParameters = z.object({
   client_id: z.string(),
   redirect_uri: z.string().describe('Exactly one of the client’s; a loopback address on any port (RFC 8252)'),
   response_mode: z.enum(['query', 'form_post']).optional(),
-  scope: parameter,
+  scope: parameter.describe(
+    'The client’s scopes. With openid, a name that the realm has no scope of is ignored; one that only other clients have is invalid_scope',
+  ),
   state: parameter,
   nonce: parameter,
   code_challenge: parameter,

@@ -21,18 +21,28 @@ export function scopeNames(scope: string | undefined): string[] | undefined {
   return [...new Set(scope.split(/ +/))];
 }
 
+/** The names that are not the client's. */
+export function strangersAmong(
+  { defaultScopes, optionalScopes }: ScopesOfClient,
+  requested: readonly string[] = [],
+  builtIn: ReadonlySet<string> = new Set(),
+): string[] {
+  const known = new Set([...defaultScopes, ...optionalScopes].map((s) => s.name));
+  return requested.filter((name) => !known.has(name) && !builtIn.has(name));
+}
+
 /**
  * The scopes for a request: defaults and the requested ones of the client; `openid` is no scope with claims, so it's apart.
  * @throws OAuthError `invalid_scope` on a name that is not the client's
  */
 export function grantScopes(
-  { defaultScopes, optionalScopes }: ScopesOfClient,
+  client: ScopesOfClient,
   requested: readonly string[] | undefined,
-  builtIn: ReadonlySet<string> = new Set(),
+  builtIn?: ReadonlySet<string>,
 ): ScopeView[] {
-  const known = new Set([...defaultScopes, ...optionalScopes].map((s) => s.name));
-  const stranger = requested?.find((name) => !known.has(name) && !builtIn.has(name));
-  if (stranger !== undefined) throw new OAuthError('invalid_scope', 'A scope is not one of this client');
+  const { defaultScopes, optionalScopes } = client;
+  if (strangersAmong(client, requested, builtIn).length > 0)
+    throw new OAuthError('invalid_scope', 'A scope is not one of this client');
   return [...defaultScopes, ...optionalScopes.filter((s) => requested?.includes(s.name))].filter(
     (s) => s.name !== OPENID,
   );

@@ -7,7 +7,7 @@ import { OAuthError, type OAuthErrorCode } from '../../http/oauth-error.ts';
 import { ADMIN_MAX_MS } from '../../http/principal.ts';
 import { isRedirectOf } from '../../http/redirect-uri.ts';
 import { allowedResources } from '../../http/resources.ts';
-import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../http/scopes.ts';
+import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
 
 export type ResponseMode = 'query' | 'form_post';
@@ -45,6 +45,8 @@ export interface CheckContext {
   client: ClientView;
   realmList: readonly string[];
   adminAudience: string;
+  /** Of the scopes that it asks for, those that nobody has here. */
+  unknownScopes: ReadonlySet<string>;
 }
 
 type Request = { -readonly [K in keyof AuthorizationRequest]: AuthorizationRequest[K] };
@@ -88,10 +90,18 @@ const clientMayAsk: Check = (_, { client }) => {
     throw bad('This application may not use the code flow', 'unauthorized_client');
 };
 
-const scope: Check = (request, { form, client }) => {
-  const names = scopeNames(form.get('scope'));
-  request.openid = names?.includes(OPENID) ?? false;
-  const scopes = grantScopes(client, names, new Set([OPENID]));
+const BUILT_IN = new Set([OPENID]);
+
+/** @throws OAuthError that goes back to the application */
+export const foreignScopes = (form: Form, client: ClientView): string[] =>
+  strangersAmong(client, scopeNames(form.get('scope')), BUILT_IN);
+
+/** What is not understood is ignored (OIDC Core §3.1.2.1); what is, and the client doesn't have, is refused. */
+const scope: Check = (request, { form, client, unknownScopes }) => {
+  const asked = scopeNames(form.get('scope'));
+  request.openid = asked?.includes(OPENID) ?? false;
+  const names = request.openid ? asked?.filter((name) => !unknownScopes.has(name)) : asked;
+  const scopes = grantScopes(client, names, BUILT_IN);
   // Offline access is what somebody asked for, never a default (OIDC Core §11).
   request.scopes = scopes.filter((s) => s.name !== OFFLINE || names?.includes(OFFLINE));
 };

@@ -18,7 +18,14 @@ import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import type { GrantData } from '../token/store.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
-import { type AuthorizationRequest, requestOf, type Target, targetOf } from './checks.ts';
+import {
+  type AuthorizationRequest,
+  type CheckContext,
+  foreignScopes,
+  requestOf,
+  type Target,
+  targetOf,
+} from './checks.ts';
 import { decide } from './decide.ts';
 import { type CodeRow, insertCode, insertFirstCode } from './store.ts';
 
@@ -35,7 +42,10 @@ export const Kept = z.object({ text: z.string() });
 
 export interface AuthorizationDeps {
   transact: Transact;
-  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  clients: {
+    view(realm: string, clientId: string): Promise<ClientView | undefined>;
+    knownScopes(realm: string): Promise<ReadonlySet<string>>;
+  };
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> };
   signIns: Pick<SignIns, 'begin'>;
@@ -69,6 +79,18 @@ export function createAuthorization(deps: AuthorizationDeps) {
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     const session = await sessions.current(request, realm);
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
+  }
+
+  async function contextOf(
+    realm: string,
+    brand: RealmSettingsDto,
+    form: Form,
+    client: ClientView,
+  ): Promise<CheckContext> {
+    const foreign = foreignScopes(form, client);
+    const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
+    const unknownScopes = new Set(foreign.filter((name) => !known?.has(name)));
+    return { form, client, realmList: brand.resourceIndicators, adminAudience, unknownScopes };
   }
 
   async function expectedUser(realm: string, { idTokenHint, client }: AuthorizationRequest) {
@@ -185,7 +207,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       if (!brand || !client || client.consentRequired) return undefined;
       try {
         const target = targetOf(form, client);
-        const asked = requestOf(target, { form, client, realmList: brand.resourceIndicators, adminAudience });
+        const asked = requestOf(target, await contextOf(realm, brand, form, client));
         // A page in answer to the password would send it again when it is loaded again.
         if (target.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked);
@@ -214,8 +236,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const target: Target = targetOf(form, client);
     try {
       if (refused) throw refused;
-      const context = { form, client: target.client, realmList: brand.resourceIndicators, adminAudience };
-      return await goOn(way, requestOf(target, context), past);
+      return await goOn(way, requestOf(target, await contextOf(realm, brand, form, target.client)), past);
     } catch (thrown) {
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;

@@ -129,14 +129,24 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
       };
     },
   });
+  const known = createRealmCache<ReadonlySet<string>>({
+    now,
+    async load(realm) {
+      const rows = await sql<{ name: string }>`select name from client_scope where realm_id = ${realm}`;
+      return new Set(rows.map(({ name }) => name));
+    },
+  });
 
   return {
     /** The client by its clientId, enabled or not. */
     view: async (realm: string, clientId: string): Promise<ClientView | undefined> =>
       CLIENT_ID.test(clientId) ? views.get(realm, clientId) : undefined,
     overview: (realm: string): Promise<Overview> => overviews.get(realm, ''),
+    /** The names of all the realm's scopes, whoever may have them. */
+    knownScopes: (realm: string): Promise<ReadonlySet<string>> => known.get(realm, ''),
     drop(realm: string | undefined): void {
       views.drop(realm);
+      known.drop(realm);
       overviews.drop(realm);
     },
   };

@@ -132,6 +132,12 @@ const profile = { ...name, nickname: 'Al', zoneinfo: 'Europe/Zurich' };
 const email = { email: 'alice@example.com', email_verified: true };
 const phone = { phone_number: '+41 1', phone_number_verified: true };
 const address = { address: { locality: 'Bern', country: 'CH' } };
+test('a scope that is not understood is in nothing that is given', async () => {
+  const { body } = await freshTokens(server, { scope: 'openid email orders:read' });
+  expect([body.scope, claimsIn(body.access_token).scope]).toEqual(['openid email', 'openid email']);
+  expect((await refresh(body.refresh_token, { scope: 'orders:read' })).body.error).toBe('invalid_scope');
+});
+
 test.each([
   ['oidcc-userinfo-get, openid alone', 'openid', {}],
   ['oidcc-scope-profile', 'openid profile', profile],

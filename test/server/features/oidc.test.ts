@@ -209,7 +209,7 @@ describe('an error goes back to the application', () => {
     ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['no PKCE', { code_challenge: '', code_challenge_method: '' }, 'invalid_request'],
     ['a bad challenge', { code_challenge: 'short' }, 'invalid_request'],
-    ['an unknown scope', { scope: 'openid root' }, 'invalid_scope'],
+    ['a scope of other clients', { scope: 'openid groups' }, 'invalid_scope'],
     ['prompt none with another', { prompt: 'none login' }, 'invalid_request'],
     ['an unknown prompt', { prompt: 'create' }, 'invalid_request'],
     ['a bad max_age', { max_age: '-1' }, 'invalid_request'],
