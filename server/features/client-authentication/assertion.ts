@@ -30,12 +30,13 @@ export function createAssertions({
   now: () => Date;
 }) {
   async function verified(realm: string, client: ClientView, assertion: string, keys: z.infer<typeof Jwks>) {
-    const { token } = endpointsOf(baseUrl, realm);
+    const { token, introspection, revocation } = endpointsOf(baseUrl, realm);
     const { payload } = await jwtVerify(assertion, createLocalJWKSet(keys), {
       algorithms: ALGORITHMS,
       issuer: client.clientId,
       subject: client.clientId,
-      audience: [await settings.issuer(realm), token],
+      // Some libraries name the endpoint that they call.
+      audience: [await settings.issuer(realm), token, introspection, revocation],
       requiredClaims: ['exp', 'jti', 'aud'],
       clockTolerance: SKEW_SECONDS,
       currentDate: now(),

@@ -73,10 +73,18 @@ describe('private_key_jwt', () => {
     expect((await send(await assertion({}, alg))).status).toBe(200);
   });
 
-  test('takes the issuer as audience, alone or among others', async () => {
+  test('takes the issuer as audience, alone or among others, and the endpoint that is called', async () => {
     const issuer = `${server.baseUrl}/realms/acme`;
     expect((await send(await assertion({ aud: issuer }))).status).toBe(200);
     expect((await send(await assertion({ aud: ['https://x.example', issuer] }))).status).toBe(200);
+    const form = {
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      token: 'x',
+    };
+    for (const endpoint of ['introspect', 'revoke']) {
+      const jwt = await assertion({ aud: `${issuer}/oauth2/${endpoint}` });
+      expect((await post(server, 'acme', endpoint, { ...form, client_assertion: jwt })).status).toBe(200);
+    }
   });
 
   const wrong: [string, Record<string, unknown>][] = [
