@@ -1,24 +1,79 @@
 // Bulk streams: COPY in and COPY out by postgres.js, each on a connection of its own that ends with the stream.
 // Never for anything else: after a query that fails while it streams rows, the next one on that connection gets wrong
 // rows (test/server/db/bulk.test.ts keeps the reproduction). Dependencies C; performance technique 7.
+import { once } from 'node:events';
+import { connect as connectTo, type Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import pg from 'pg';
 import postgres from 'postgres';
 import { type CopyIn, copyRow, type Value } from './copy.ts';
+import { endSilentWait, gone, KEEP_ALIVE } from './silence.ts';
 
 const HIGH_WATER = 256 * 1024;
 
-const connect = (url: string) =>
-  postgres(withoutTls(url), {
+export interface BulkOptions {
+  /** How long PostgreSQL may say nothing while it is waited for, and take no more of what it is sent. */
+  longestMs?: number;
+}
+const TAKES_MS = 60_000;
+/** It may have much to sort before the first row comes. */
+const GIVES_MS = 600_000;
+const CONNECT_MS = 10_000;
+
+/** What postgres.js has made of the address. */
+interface Address {
+  host: string[];
+  port: number[];
+  path: string | false;
+}
+
+/** A connection, and the way to give it up where it is waited for in vain, for which postgres.js has none. */
+function connect(url: string, longestMs: number) {
+  const { promise: connected, resolve: connect } = Promise.withResolvers<Socket>();
+  async function open({ host, port, path }: Address): Promise<Socket> {
+    const to = path ? { path } : { host: host[0] ?? '', port: port[0] ?? 0 };
+    // postgres.js asks the socket for the host that a certificate must name
+    const made = Object.assign(connectTo({ ...to, ...KEEP_ALIVE }), to);
+    await once(made, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
+      made.destroy();
+      throw error.name === 'AbortError' ? gone() : error;
+    });
+    connect(made);
+    return made;
+  }
+  const opened = { socket: open };
+  const sql = postgres(withoutTls(url), {
     max: 1,
     prepare: false,
     onnotice: () => {},
-    connect_timeout: 10,
-    keep_alive: 10,
+    connect_timeout: CONNECT_MS / 1000,
     connection: { application_name: 'realmkeeper-bulk' },
     // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
     ssl: new pg.Client({ connectionString: url }).ssl,
+    ...opened,
   });
+  /** From now on; returns the end of waiting. */
+  function waiting(): () => void {
+    let end: (() => void) | undefined;
+    let over = false;
+    void connected.then((socket) => {
+      if (!over) end = endSilentWait(socket, longestMs);
+    });
+    return () => {
+      over = true;
+      end?.();
+    };
+  }
+  const waited = async <T>(answer: Promise<T>): Promise<T> => {
+    const end = waiting();
+    try {
+      return await answer;
+    } finally {
+      end();
+    }
+  };
+  return { sql, waiting, waited };
+}
 
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
 /** postgres.js would hand what it doesn't know to PostgreSQL as settings, and be refused. */
@@ -29,12 +84,12 @@ function withoutTls(url: string): string {
 }
 
 /** @param target `table (column, …)`: our own text, never a user's */
-export async function copyInto(url: string, target: string): Promise<CopyIn> {
-  const sql = connect(url);
+export async function copyInto(url: string, target: string, options: BulkOptions = {}): Promise<CopyIn> {
+  const { sql, waited } = connect(url, options.longestMs ?? TAKES_MS);
   const query = sql.unsafe(`copy ${target} from stdin`);
   let stream: Writable;
   try {
-    stream = await query.writable();
+    stream = await waited(query.writable());
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw error;
@@ -42,8 +97,11 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
   let failure: Error | undefined;
   // Who waits for room, if anybody: woken by it and by the stream's end alike.
   let wake = () => {};
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {});
   const fail = (error: Error) => {
     failure ??= error;
+    reject(error);
     wake();
   };
   // The query was settled when the stream began; what PostgreSQL says at its end would be lost.
@@ -58,18 +116,22 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
     async write(text) {
       check();
       if (!stream.write(text) && !stream.destroyed)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await waited(
+          new Promise<void>((resolve) => {
+            wake = resolve;
+          }),
+        );
       check();
     },
     async finish() {
       try {
         check();
         // All is on its way before the end is said, since postgres.js takes no query until then.
-        await new Promise<void>((resolve) => {
-          stream.write('', () => resolve());
-        });
+        await waited(
+          new Promise<void>((resolve) => {
+            stream.write('', () => resolve());
+          }),
+        );
         let accepted = false;
         stream.end(() => {
           accepted = stream.errored === null;
@@ -77,7 +139,7 @@ export async function copyInto(url: string, target: string): Promise<CopyIn> {
         await new Promise((resolve) => setImmediate(resolve));
         check();
         // Answered after the COPY, whatever became of it; a refused one never calls back.
-        await sql.unsafe('select 1');
+        await waited(Promise.race([sql.unsafe('select 1'), failed]));
         check();
         if (!accepted) throw new Error('PostgreSQL refused the COPY');
       } finally {
@@ -141,17 +203,22 @@ export const pgArray = (list: readonly string[]): string => `{${list.map(quoted)
  *   two of them for quote and delimiter is the text itself
  * @param snapshot of `pg_export_snapshot()`: the rows are of that moment
  */
-export async function copyOut(url: string, query: string, snapshot?: string): Promise<Readable> {
-  const sql = connect(url);
+export async function copyOut(
+  url: string,
+  query: string,
+  snapshot?: string,
+  options: BulkOptions = {},
+): Promise<Readable> {
+  const { sql, waiting, waited } = connect(url, options.longestMs ?? GIVES_MS);
   try {
     if (snapshot !== undefined) {
       // One connection, so that these statements follow each other on it; it ends with the stream.
-      await sql.unsafe('begin isolation level repeatable read read only');
-      await sql.unsafe(`set transaction snapshot ${literal(snapshot)}`);
+      await waited(sql.unsafe('begin isolation level repeatable read read only'));
+      await waited(sql.unsafe(`set transaction snapshot ${literal(snapshot)}`));
     }
     const copy = sql.unsafe(`copy (${query}) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`);
-    const source = await copy.readable();
-    return relay(source, { cancel: () => copy.cancel(), end: () => sql.end({ timeout: 5 }) });
+    const source = await waited(copy.readable());
+    return relay(source, { cancel: () => copy.cancel(), end: () => sql.end({ timeout: 5 }), waiting });
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw error;
@@ -159,12 +226,21 @@ export async function copyOut(url: string, query: string, snapshot?: string): Pr
 }
 
 /** A stream that can be left: the source is cancelled and read away, or its connection would wait for a reader for ever. */
-function relay(source: Readable, { cancel, end }: { cancel(): void; end(): Promise<void> }): Readable {
+function relay(
+  source: Readable,
+  { cancel, end, waiting }: { cancel(): void; end(): Promise<void>; waiting(): () => void },
+): Readable {
   let over = false;
-  const closed = new Promise<void>((resolve) => source.once('close', resolve));
+  // While somebody reads: who reads slowly makes it silent, too.
+  let waited = waiting();
+  const closed = new Promise<void>((resolve) => source.once('close', resolve)).finally(() => waited());
   const out = new Readable({
     highWaterMark: HIGH_WATER,
-    read: () => void source.resume(),
+    read() {
+      if (!source.isPaused()) return;
+      waited = waiting();
+      source.resume();
+    },
     destroy(error, done) {
       if (!over) {
         cancel();
@@ -177,7 +253,9 @@ function relay(source: Readable, { cancel, end }: { cancel(): void; end(): Promi
     },
   });
   source.on('data', (chunk: Buffer) => {
-    if (!out.destroyed && !out.push(chunk)) source.pause();
+    if (out.destroyed || out.push(chunk)) return;
+    waited();
+    source.pause();
   });
   source.once('end', () => {
     over = true;

@@ -13,16 +13,23 @@ const GRACE_MS = 5_000;
 const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
   stream instanceof Socket ? stream : undefined;
 
-const gone = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
+export const gone = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
 
 /** After this process stood still its timers come first: what was sent meanwhile is read before anything is decided. */
-const onSilence = (socket: Socket, act: () => void) =>
-  socket.on('timeout', () => {
+function onSilence(socket: Socket, act: () => void): () => void {
+  let over = false;
+  const silent = () => {
     const { bytesRead } = socket;
     setImmediate(() => {
-      if (socket.bytesRead === bytesRead) act();
+      if (!over && socket.bytesRead === bytesRead) act();
     });
-  });
+  };
+  socket.on('timeout', silent);
+  return () => {
+    over = true;
+    socket.off('timeout', silent);
+  };
+}
 
 /** @param longestMs how long a statement may take, by PostgreSQL's own clock */
 export function endSilent(pool: pg.Pool, longestMs: number): void {
@@ -43,6 +50,19 @@ export function allowSilence(client: pg.Client, longestMs: number): () => void {
   const usual = socket?.timeout ?? 0;
   socket?.setTimeout(longestMs + GRACE_MS);
   return () => void socket?.setTimeout(usual);
+}
+
+/**
+ * For a connection that is silent for good reasons, unless it is waited for: gives it up where nothing goes either way for
+ * `longestMs`. Returns the end of waiting.
+ */
+export function endSilentWait(socket: Socket, longestMs: number): () => void {
+  const end = onSilence(socket, () => void socket.destroy(gone()));
+  socket.setTimeout(longestMs);
+  return () => {
+    end();
+    socket.setTimeout(0);
+  };
 }
 
 /** A connection that mostly listens is asked something whenever it was silent for `everyMs`, and given up if it still is. */

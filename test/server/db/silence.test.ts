@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
+import { copyInto, copyOut } from '../../../server/db/bulk.ts';
 import { listenForChanges } from '../../../server/db/changes.ts';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
 import { createTransact } from '../../../server/db/transact.ts';
@@ -99,4 +100,48 @@ test('a connection that listens for changes notices the silence, comes back, and
   await until('after');
   expect(heard).toEqual(['before', 'waiting', undefined, 'after']);
   await changes.stop();
+});
+
+const ROWS = `${'x'.repeat(1023)}\n`.repeat(1024);
+
+test('a COPY into a peer that takes no more ends, and so does one that is never answered', async () => {
+  await database.sql`create table bulk (line text)`;
+  const full = await copyInto(url, 'bulk (line)', { longestMs: 2_000 });
+  const unanswered = await copyInto(url, 'bulk (line)', { longestMs: 2_000 });
+  await unanswered.write('one\n');
+  relay.freeze();
+  const fill = async () => {
+    for (;;) await full.write(ROWS);
+  };
+  await expect(fill()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  await expect(unanswered.finish()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  relay.thaw();
+  await full.abort();
+  // What was on its way may have come, but for half a COPY.
+  expect(await database.sql`select from bulk where line <> 'one'`).toEqual([]);
+});
+
+test('a COPY from a peer that sends no more ends', async () => {
+  const rows = await copyOut(url, 'select repeat(md5(n::text), 100) from generate_series(1, 100000) n', undefined, {
+    longestMs: 2_000,
+  });
+  const read = async () => {
+    for await (const _ of rows) relay.freeze();
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+});
+
+test('whoever has nothing to send, or doesn’t read, is no silent peer', async () => {
+  await database.sql`create table slow (line text)`;
+  const into = await copyInto(url, 'slow (line)', { longestMs: 5_000 });
+  const query = 'select repeat(md5(n::text), 100) from generate_series(1, 10000) n';
+  const from = await copyOut(url, query, undefined, { longestMs: 5_000 });
+  await into.write('one\n');
+  await sleep(7_000);
+  await into.write('two\n');
+  await into.finish();
+  let bytes = 0;
+  for await (const chunk of from) bytes += Buffer.from(chunk).length;
+  expect(bytes).toBe(10_000 * 3_201);
+  expect(await database.sql`select line from slow order by 1`).toEqual([{ line: 'one' }, { line: 'two' }]);
 });
