@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import type { Person } from '../../db/person.ts';
 import { claimsOf, type ScopeView } from '../../http/claims.ts';
+import { OPENID } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
-
 import type { Tokens } from './service.ts';
 
 /** How the person signed in, as it stands in tokens. */
@@ -24,9 +24,8 @@ export interface Minted {
   jti: string;
 }
 
-/** What `scope` says: `openid`, and the scopes that want to be seen there. */
-const scopeText = (scopes: readonly ScopeView[], openid: boolean): string =>
-  [...(openid ? ['openid'] : []), ...scopes.filter((s) => s.inTokenScope).map((s) => s.name)].join(' ');
+/** The scopes that want to be seen in `scope`. */
+const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s.inTokenScope).map((s) => s.name);
 
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
@@ -73,7 +72,7 @@ export function createMint({
       },
     ): Promise<Minted> {
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
-      const scope = scopeText(scopes, false);
+      const scope = shown(scopes).join(' ');
       const accessToken = await tokens.sign(realm, 'at+jwt', {
         ...claimsOf(scopes, { roles: client.roles }, 'accessToken'),
         ...claims,
@@ -112,7 +111,7 @@ export function createMint({
       },
     ): Promise<Minted> {
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
-      const scope = scopeText(scopes, openid);
+      const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
       const audience = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
       const about = { auth_time: authTime, acr, amr, sid };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
