@@ -60,27 +60,54 @@ const clientCredentials: Flow = async (_wire, index, { realm: { realm, clients, 
   return { ready: () => requests[next++ % requests.length] ?? '' };
 };
 
-/** Cookies as a browser keeps them, without paths: each jar sees one realm. */
+const SET_COOKIE = '\r\nset-cookie: ';
+const LOCATION = '\r\nlocation: ';
+const lineAt = (head: string, from: number): string => {
+  const end = head.indexOf('\r\n', from);
+  return head.slice(from, end < 0 ? undefined : end);
+};
+
+/** Cookies as a browser keeps them, without paths: each jar sees one realm. Headers are as our server writes them. */
 class Jar extends Map<string, string> {
   take({ head }: WireAnswer): void {
-    for (const [, name = '', value = '', rest = ''] of head.matchAll(/\r\nset-cookie: ([^=]+)=([^;\r]*)([^\r]*)/gi)) {
-      if (/max-age=0(;|$)|expires=Thu, 01 Jan 1970/i.test(rest)) this.delete(name);
-      else this.set(name, value);
+    for (let at = head.indexOf(SET_COOKIE); at >= 0; at = head.indexOf(SET_COOKIE, at + 1)) {
+      const line = lineAt(head, at + SET_COOKIE.length);
+      const [equals, end] = [line.indexOf('='), line.indexOf(';')];
+      const name = line.slice(0, equals);
+      if (/max-age=0(;|$)|expires=Thu, 01 Jan 1970/i.test(line.slice(end))) this.delete(name);
+      else this.set(name, line.slice(equals + 1, end < 0 ? undefined : end));
     }
   }
   get header(): Record<string, string> {
-    return this.size === 0 ? {} : { cookie: [...this].map(([name, value]) => `${name}=${value}`).join('; ') };
+    if (this.size === 0) return {};
+    let cookie = '';
+    for (const [name, value] of this) cookie += `${cookie === '' ? '' : '; '}${name}=${value}`;
+    return { cookie };
   }
 }
 
-const locationOf = ({ head }: WireAnswer): string => /\r\nlocation: ([^\r]*)/i.exec(head)?.[1] ?? '';
-const fieldsOf = (page: string): Record<string, string> =>
-  Object.fromEntries(
-    [...page.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([tag]) => [
-      /name="([^"]*)"/.exec(tag)?.[1] ?? '',
-      /value="([^"]*)"/.exec(tag)?.[1] ?? '',
-    ]),
-  );
+function locationOf({ head }: WireAnswer): string {
+  const at = head.indexOf(LOCATION);
+  return at < 0 ? '' : lineAt(head, at + LOCATION.length);
+}
+/** The path of a link to this server. */
+function pathOf(answer: WireAnswer): string {
+  const location = locationOf(answer);
+  return location.startsWith('/') ? location : location.slice(location.indexOf('/', location.indexOf('//') + 2));
+}
+const HIDDEN = '<input type="hidden" ';
+const attributeOf = (tag: string, name: string): string => {
+  const at = tag.indexOf(` ${name}="`);
+  return at < 0 ? '' : tag.slice(at + name.length + 3, tag.indexOf('"', at + name.length + 3));
+};
+function fieldsOf(page: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let at = page.indexOf(HIDDEN); at >= 0; at = page.indexOf(HIDDEN, at + 1)) {
+    const tag = page.slice(at, page.indexOf('>', at));
+    fields[attributeOf(tag, 'name')] = attributeOf(tag, 'value');
+  }
+  return fields;
+}
 
 interface Asked {
   path: string;
@@ -110,8 +137,9 @@ function authorization({ realm, application, redirectUri }: BenchRealm): Asked {
 }
 
 const codeIn = (answer: WireAnswer): string => {
-  const code = new URL(locationOf(expectStatus(answer, 303))).searchParams.get('code');
-  if (code === null) throw new Error(`no code: ${locationOf(answer)}`);
+  const location = locationOf(expectStatus(answer, 303));
+  const code = /[?&]code=([^&]+)/.exec(location)?.[1];
+  if (code === undefined) throw new Error(`no code: ${location}`);
   return code;
 };
 
@@ -123,7 +151,6 @@ async function signIn(wire: Wire, jar: Jar, options: BenchRealm, username: strin
     jar.take(answer);
     return answer;
   };
-  const pathOf = (answer: WireAnswer) => locationOf(answer).replace(/^https?:\/\/[^/]+/, '');
   const page = pathOf(await visit(get(asked.path, jar.header)));
   const shown = expectStatus(await visit(get(page, jar.header)), 200);
   const form = { ...fieldsOf(shown.body), do: 'next', username, password: options.password };

@@ -94,7 +94,9 @@ export const get = (path: string, headers: Headers = {}): string =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines(headers)}\r\n`;
 
 export function post(path: string, form: Readonly<Record<string, string>>, headers: Headers = {}): string {
-  const body = new URLSearchParams(form).toString();
+  const body = Object.entries(form)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
   const type = 'content-type: application/x-www-form-urlencoded';
   return `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${type}\r\ncontent-length: ${body.length}\r\n${lines(headers)}\r\n${body}`;
 }
