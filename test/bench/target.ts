@@ -4,14 +4,14 @@
 // Implements: "client in PostgreSQL, audit and metrics on, durable".
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { hashRawSync } from '@node-rs/argon2';
 import pg from 'pg';
 import { startPostgres } from '../../server/db/embedded.ts';
 import type { BenchRealm } from './flows.ts';
+import { benchFolder } from './folder.ts';
 import { type Program, startProgram } from './processes.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -78,9 +78,7 @@ function documentOf({ clients, secret, application, redirectUri, users, password
 
 /** @param nodeArgs for the server's process, such as `--cpu-prof` */
 export async function startTarget(say: (line: string) => void, nodeArgs: readonly string[] = []): Promise<Target> {
-  const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-bench-'));
-  // PostgreSQL's user has to get through it when root starts it
-  await chmod(dir, 0o755);
+  const dir = await benchFolder();
   const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), log: say });
   let server: Program | undefined;
   const stop = async () => {
@@ -146,7 +144,7 @@ async function analyze(databaseUrl: string): Promise<void> {
 }
 
 /** By client credentials, as the operator does; the token outlives the bench. */
-async function signedIn(baseUrl: string, secret: string): Promise<Target['admin']> {
+export async function signedIn(baseUrl: string, secret: string): Promise<Target['admin']> {
   const response = await fetch(`${baseUrl}/realms/master/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials', resource: `${baseUrl}/admin` }),

@@ -4,8 +4,7 @@
 // Implements: the operator's benchmark; everything runs as users run it.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { serverSession } from '../../../operator/session.ts';
@@ -14,6 +13,7 @@ import { type Client, createClient } from '../../../server/contract/client.ts';
 import { startPostgres } from '../../../server/db/embedded.ts';
 import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
 import { type Series, seriesAt, seriesOf, sumOf } from '../../support/series.ts';
+import { benchFolder } from '../folder.ts';
 import { type Program, startProgram } from '../processes.ts';
 import { freePort } from '../target.ts';
 
@@ -63,10 +63,8 @@ export async function startSite({ say, concurrency, profile }: SiteOptions): Pro
     ends.length = 0;
   };
   try {
-    const dir = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-bench-'));
+    const dir = await benchFolder();
     ends.push(() => rm(dir, { recursive: true, force: true }));
-    // PostgreSQL's user has to get through it when root starts it
-    await chmod(dir, 0o755);
     const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), log: say });
     ends.push(() => postgres.stop());
     const cluster = await startCluster({ crds: [path.join(root, 'crds')] });

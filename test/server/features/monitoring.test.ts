@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -107,6 +107,7 @@ test('a certificate file that holds no certificate is shown by ssl', async () =>
     });
   } finally {
     await broken.stop();
+    await rm(file);
   }
 });
 
