@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
+import '../server/contract/field-words.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
 import type { Credential } from './session.ts';
 

@@ -2,6 +2,7 @@
 // Only main.ts files read process.env and hand it here.
 import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
+import './contract/field-words.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z

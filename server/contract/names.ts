@@ -1,5 +1,6 @@
 // Names, identifiers and paging that every feature's wire shapes share. Specification section 2; decisions "Realms".
 import { z } from 'zod';
+import './field-words.ts';
 
 /** Text that PostgreSQL can hold (no NUL), bounded. */
 export const text = (max = 255) =>

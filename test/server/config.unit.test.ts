@@ -20,10 +20,10 @@ test('every fault is told at once, and of a number what is wrong with it', () =>
     SVC_EVENT_RETENTION_DAYS: '0',
   });
   expect(faults).toEqual([
-    expect.stringMatching(/^SVC_PORT: .*<=65535/),
+    expect.stringMatching(/^SVC_PORT: .*at most 65535/),
     'SVC_DATABASE_POOL: must be a whole number',
     'SVC_DRAIN_SECONDS: must be a number',
-    expect.stringMatching(/^SVC_EVENT_RETENTION_DAYS: .*>=1/),
+    expect.stringMatching(/^SVC_EVENT_RETENTION_DAYS: .*at least 1/),
   ]);
 });
 

@@ -1,0 +1,65 @@
+// What is wrong with a field, in words that follow its name: `clients[0].secret must be a string, not null`. For every
+// schema of every program that doesn't say it better itself.
+import { z } from 'zod';
+
+const kinds: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+const kindOf = (value: unknown): string => {
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return kind === 'boolean' ? String(value) : (kinds[kind] ?? kind);
+};
+const sized: Record<string, [one: string, many: string]> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
+const formats: Record<string, string> = {
+  email: 'must be an e-mail address',
+  url: 'must be an absolute address',
+  uuid: 'must be a UUID',
+};
+
+function bound(least: boolean, { origin, limit, exact }: { origin: string; limit: number | bigint; exact: boolean }) {
+  const much = exact ? 'exactly' : least ? 'at least' : 'at most';
+  const unit = sized[origin];
+  if (!unit) return `must be ${much} ${limit}`;
+  if (least && limit === 1) return 'must not be empty';
+  return `must have ${much} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
+}
+
+z.config({
+  customError: (issue) => {
+    switch (issue.code) {
+      case 'invalid_type': {
+        if (issue.input === undefined) return 'is required';
+        const wanted = kinds[issue.expected];
+        if (wanted === undefined) return undefined;
+        const given = kindOf(issue.input);
+        // 1.5 where a whole number belongs; text that is no number.
+        const isNumber = issue.expected === 'int' || issue.expected === 'number';
+        return isNumber && given === 'a number' ? `must be ${wanted}` : `must be ${wanted}, not ${given}`;
+      }
+      case 'invalid_value':
+        return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+      case 'too_small':
+        if (issue.inclusive === false) return undefined;
+        return bound(true, { origin: issue.origin, limit: issue.minimum, exact: issue.exact ?? false });
+      case 'too_big':
+        if (issue.inclusive === false) return undefined;
+        return bound(false, { origin: issue.origin, limit: issue.maximum, exact: issue.exact ?? false });
+      case 'invalid_format':
+        return issue.format === 'regex' ? `must match ${issue.pattern}` : formats[issue.format];
+      case 'invalid_key':
+        return `has a key that ${issue.issues[0]?.message ?? 'is not allowed'}`;
+      default:
+        return undefined;
+    }
+  },
+});
