@@ -1,6 +1,7 @@
 // The authorization endpoint as the OpenID Foundation's suite asks it: the modules of "Basic OP" and "Form Post Basic OP" by
 // their names (oidcc-…), and what RFC 6749, 7636, 9207 and 9700 add. Each by both response modes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD } from '../../support/applications.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import {
   exchange,
@@ -24,6 +25,7 @@ beforeAll(async () => {
   server = await startTestServer();
   await makeProvider(server);
   await makeRelyingParty(server, 'strict', { requirePkce: true });
+  await makeRelyingParty(server, 'robot', { grantTypes: ['client_credentials'] });
   await makeRelyingParty(server, 'retired', { enabled: false });
   const first = await signedIn(server);
   alice = first.person;
@@ -84,6 +86,7 @@ const refusals: Modules = [
   ['hybrid flow', { response_type: 'code id_token' }, 'unsupported_response_type'],
   ['implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
   ['response_type=none', { response_type: 'none' }, 'unsupported_response_type'],
+  ['RFC 6749 §4.1.2.1: a client without this grant', { client_id: 'robot' }, 'unauthorized_client'],
   ['oidcc-unsigned-request-object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
   ['oidcc-request-uri-unsigned', { request_uri: 'https://rp.example/r' }, 'request_uri_not_supported'],
   ['a request_uri of RFC 9126', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }, 'request_uri_not_supported'],
@@ -123,6 +126,20 @@ describe.each(['query', 'form_post'])('by response_mode=%s', (mode) => {
   test.each(refusals)('whoever asks, %s', async (_, parameters, expected) => {
     expect(outcomeOf(await open(alice, parameters))).toBe(expected);
     expect(outcomeOf(await open(createPerson(server.baseUrl), parameters))).toBe(expected);
+  });
+
+  test('after signing in, and after what the person answers', async () => {
+    const person = createPerson(server.baseUrl);
+    const page = await open(person, {});
+    expect(outcomeOf(page)).toBe('Sign in');
+    expect(outcomeOf(await person.fill(page, { username: 'alice', password: PASSWORD }))).toBe('code');
+    for (const [decision, expected] of [
+      ['deny', 'access_denied'],
+      ['allow', 'code'],
+    ] as const) {
+      const { fields } = await open(person, { prompt: 'consent' });
+      expect(outcomeOf(await person.post(`/realms/${REALM}/oauth2/consent`, { ...fields, decision }))).toBe(expected);
+    }
   });
 
   test('oidcc-ensure-post-request-succeeds, with a session and without', async () => {

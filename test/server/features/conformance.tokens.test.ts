@@ -154,6 +154,21 @@ test.each([
   });
 });
 
+test('a realm with an issuer of its own says so everywhere alike', async () => {
+  const own = 'https://id.example/op';
+  const params = { realm: REALM };
+  await server.admin.call(putSettings, { params, body: { issuer: own } });
+  const { answer } = await signedIn(server, { scope: 'openid email' });
+  const { body } = await exchange(server, answer);
+  const discovery = JSON.parse(await (await fetch(`${issuer()}/.well-known/openid-configuration`)).text());
+  const [id, access] = [claimsIn(body.id_token), claimsIn(body.access_token)];
+  expect([discovery.issuer, answer.iss, id.iss, access.iss, access.aud]).toEqual([own, own, own, own, own]);
+  expect((await userinfo(body.access_token)).status).toBe(200);
+  await server.admin.call(putSettings, { params, body: { issuer: null } });
+  // What the issuer of before has signed is not the present one's.
+  expect((await userinfo(body.access_token)).status).toBe(401);
+});
+
 describe('a code', () => {
   test('oidcc-codereuse: used twice ends the tokens of the first use, at userinfo and by refresh', async () => {
     const { code, body } = await freshTokens(server);
