@@ -2,7 +2,7 @@
 // Does not own: what any command does.
 // Implements: issue "CLI".
 import { Command } from 'commander';
-import type { Cli, Io, Register } from './command.ts';
+import { type Cli, examples, type Io, type Register } from './command.ts';
 import { registerApply } from './commands/apply.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerConfig } from './commands/config.ts';
@@ -63,5 +63,13 @@ export function createProgram({
     program.commandsGroup(heading);
     for (const register of commands) register(program, cli);
   }
-  return program;
+  return examples(
+    program,
+    'realmctl login https://iam.example.com',
+    'realmctl diff -f acme.yaml                 # what would change',
+    'realmctl apply -f acme.yaml',
+    'realmctl get clients -r acme',
+    '',
+    'realmctl <command> --help has more of each.',
+  );
 }

@@ -11,6 +11,7 @@ import { createClient } from '../server/contract/client.ts';
 import { ClientSecret } from '../server/contract/clients.ts';
 import { errorWords } from '../server/contract/error-words.ts';
 import { type RunningServer, startServer } from '../server/start.ts';
+import { answerArguments } from '../server/usage.ts';
 import { personFaults, seedPerson } from './person.ts';
 import { demoSecrets } from './secrets.ts';
 import { welcome } from './welcome.ts';
@@ -138,4 +139,6 @@ async function main(): Promise<void> {
   await stop(1);
 }
 
-await main();
+const args = process.argv.slice(2);
+if (args.length === 0) await main();
+else process.exitCode = answerArguments(args, 'quick start', { out: say, fault: console.error });

@@ -35,4 +35,9 @@ async function main(): Promise<void> {
   await stop(1);
 }
 
-await main();
+const args = process.argv.slice(2);
+if (args.length === 0) await main();
+else {
+  const { answerArguments } = await import('./usage.ts');
+  process.exitCode = answerArguments(args, 'server', { out: console.log, fault: console.error });
+}

@@ -1,0 +1,31 @@
+// What the programs say to arguments: they are processes of their own here, as a person starts them.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const run = (program: string, ...args: string[]) =>
+  new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { cwd: root }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+
+test.each([
+  ['server/main.ts', 'npm run server'],
+  ['quickstart/main.ts', 'npm start'],
+])(
+  '%s explains itself with examples, and starts nothing by an argument that it does not know',
+  async (program, usage) => {
+    const helped = await run(program, '--help');
+    expect(helped).toMatchObject({ code: 0, stderr: '' });
+    expect(helped.stdout).toContain(`Usage: ${usage}\n`);
+    expect(helped.stdout).toMatch(/DATABASE_URL .*\nExamples\n/s);
+    expect(helped.stdout.split('\n').filter((line) => line.length > 120)).toEqual([]);
+    const refused = await run(program, '--port', '80');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(
+      'takes no arguments (--port 80): everything comes from the environment. See --help.',
+    );
+  },
+);
