@@ -46,7 +46,7 @@ The parts by themselves
   npm run operator -- --help
   npm run realmctl -- --help`;
 
-export const usages = { server: SERVER, 'quick start': QUICK_START };
+const usages = { server: SERVER, 'quick start': QUICK_START };
 
 /** @returns the exit code: 0 where help was asked for, else 2 */
 export function answerArguments(
