@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { settingNames } from '../../../server/contract/settings.ts';
+import { mostObjects, type Plan, type RealmDocument } from '../../../server/contract/transfer.ts';
+import { fullRealm } from '../../support/full-realm.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import { type Importer, importer } from '../../support/transfer.ts';
+
+// Every field of every section, each alone: changed by a document it is one change with its name, and so is the way back;
+// nothing that the document doesn't declare moves.
+let server: TestServer;
+let admin: Importer;
+beforeAll(async () => {
+  server = await startTestServer();
+  admin = await importer(server);
+  await admin.apply('fields', base, { manager: 'm' });
+});
+afterAll(() => server?.stop());
+
+const EACH_SECRET = 'the-secret-of-each-0123456789abcdef';
+const AUDIT_SECRET = 'the signing secret of audit';
+const base: RealmDocument = {
+  ...fullRealm(),
+  clients: [
+    ...(fullRealm().clients ?? []),
+    { clientId: 'each', secret: EACH_SECRET, redirectUris: ['https://a.example/'] },
+  ],
+  serviceAccountRoles: [...(fullRealm().serviceAccountRoles ?? []), { clientId: 'each', roles: ['on'] }],
+  users: [{ username: 'each', createdAt: 1_700_000_000_000 }],
+};
+
+type Case = [section: keyof typeof mostObjects | 'realm' | 'users', key: string, fields: Record<string, unknown>];
+const cases: Case[] = [
+  [
+    'realm',
+    'fields',
+    {
+      displayName: 'Other',
+      issuer: null,
+      accessTokenTtlSeconds: 60,
+      refreshTokenTtlSeconds: 61,
+      reuseRefreshTokens: false,
+      requireMfa: false,
+      ssoSessionIdleTimeoutSeconds: 62,
+      ssoSessionMaxLifetimeSeconds: 63,
+      rememberMe: false,
+      rememberMeLifetimeSeconds: 64,
+      lockoutEnabled: false,
+      maxLoginFailures: 9,
+      lockoutDurationSeconds: 65,
+      passwordMinLength: 20,
+      breachedPasswordCheck: false,
+      maxConcurrentSessions: 0,
+      riskPolicyEnabled: false,
+      riskMediumThreshold: 31,
+      riskHighThreshold: 61,
+      riskLowAction: 'deny',
+      riskMediumAction: 'allow',
+      riskHighAction: 'deny',
+      logoUrl: null,
+      primaryColor: '#000000',
+      backgroundColor: null,
+      welcomeText: '',
+      customCss: null,
+      registrationEnabled: true,
+      browserFlow: 'browser',
+      defaultLocale: 'en',
+      supportedLocales: ['no', 'en', 'de-CH'],
+      workloadTokenTtlSeconds: 121,
+    },
+  ],
+  [
+    'clientScopes',
+    'orders:read',
+    { description: null, includeInTokenScope: true, claims: [{ name: 'tier', source: 'constant', value: '011' }] },
+  ],
+  [
+    'roles',
+    'reader',
+    { description: '', default: true, attributes: {}, composite: { clientRoles: { billing: ['clerk'] } } },
+  ],
+  ['flows', 'password-only', { executions: [] }],
+  [
+    'clients',
+    'each',
+    {
+      name: 'Each',
+      description: '',
+      enabled: false,
+      tokenEndpointAuthMethod: 'client_secret_post',
+      redirectUris: ['https://b.example/', 'https://a.example/'],
+      postLogoutRedirectUris: ['https://a.example/out'],
+      webOrigins: ['+'],
+      grantTypes: ['client_credentials'],
+      defaultClientScopes: [],
+      optionalClientScopes: ['phone', 'orders:read'],
+      consentRequired: true,
+      requirePkce: false,
+      flowOverride: 'password-only',
+      accessTokenTtlSeconds: 60,
+      refreshTokenTtlSeconds: 61,
+      jwks: { keys: [{ kty: 'RSA', n: '0', e: 'AQAB' }] },
+      jwksUri: 'https://keys.example.com/',
+      allowedResources: ['urn:example:on'],
+      secret: 'another-secret-of-each-0123456789abcdef',
+    },
+  ],
+  ['adminRoles', 'helpdesk: on', { permissions: ['users:read'] }],
+  ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
+  ['groups', '/staff', { roles: [], attributes: { k: ['2', '1'] } }],
+  [
+    'webhooks',
+    'audit',
+    {
+      url: 'https://other.example.com/',
+      eventTypes: 'LOGIN_SUCCESS',
+      enabled: false,
+      secret: 'another-signing-secret-of-audit',
+    },
+  ],
+  [
+    'workloadIdentity',
+    'plain',
+    {
+      issuer: 'https://other.example.com',
+      jwksUri: 'https://ci.example.com/k',
+      subject: 'other',
+      audience: 'off',
+      clientId: 'keyed',
+      scopes: 'roles',
+      enabled: false,
+      adminAccess: false,
+    },
+  ],
+  [
+    'users',
+    'each',
+    {
+      email: 'each@people.example',
+      emailVerified: true,
+      firstName: 'E',
+      lastName: '',
+      enabled: false,
+      attributes: { k: ['v'] },
+      requiredActions: ['CONFIGURE_OTP'],
+      roles: ['reader'],
+      groups: ['/staff'],
+      clientRoles: { web: ['on'] },
+      createdAt: 1_700_000_000_001,
+    },
+  ],
+];
+const keys: Record<string, string> = {
+  clients: 'clientId',
+  serviceAccountRoles: 'clientId',
+  groups: 'path',
+  flows: 'alias',
+  users: 'username',
+};
+const documentOf = (section: string, key: string, fields: object) =>
+  section === 'realm' ? { realm: fields } : { [section]: [{ [keys[section] ?? 'name']: key, ...fields }] };
+const told = ({ changes }: Plan) => changes.map((c) => [c.action, c.key, c.fields.map((f) => f.path)]);
+
+const each = cases.flatMap(([section, key, fields]) =>
+  Object.entries(fields).map(([field, value]): [string, string, string, unknown] => [section, field, key, value]),
+);
+
+test('the table has every setting and every section', () => {
+  const there = each.filter(([section]) => section === 'realm').map(([, field]) => field);
+  expect(settingNames.filter((name) => !there.includes(name))).toEqual(['captchaProvider']); // has one value yet
+  const named = cases.map(([section]) => section);
+  // those of a list without fields, or of the same fields as roles
+  expect(Object.keys(mostObjects).filter((name) => !named.some((n) => n === name))).toEqual([
+    'resourceIndicators',
+    'clientRoles',
+  ]);
+});
+
+const secrets: Record<string, unknown> = { each: EACH_SECRET, audit: AUDIT_SECRET };
+const Sections = z.record(z.string(), z.unknown());
+const Objects = z.array(z.record(z.string(), z.unknown()));
+
+test.each(each)('%s: %s', async (section, field, key, value) => {
+  const before = await admin.download('fields');
+  const there = Sections.parse(JSON.parse(before))[section];
+  const objects = Array.isArray(there) ? Objects.parse(there) : [Sections.parse(there)];
+  const object = objects.find((o) => section === 'realm' || o[keys[section] ?? 'name'] === key);
+  const was = field === 'secret' ? secrets[key] : object?.[field];
+  expect(was).toBeDefined();
+  for (const wanted of [value, was]) {
+    const document = documentOf(section, key, { [field]: wanted });
+    const dry = await admin.apply('fields', document, { force: 'true', dryRun: 'true' });
+    const plan = await admin.apply('fields', document, { force: 'true' });
+    expect(told(plan)).toEqual([['update', key, [field]]]);
+    expect(plan.changes).toEqual(dry.changes);
+    expect((await admin.apply('fields', document)).inSync).toBe(true);
+  }
+  // Nothing but this field moved, there or back.
+  expect(await admin.download('fields')).toBe(before);
+});
