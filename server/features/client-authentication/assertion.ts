@@ -8,13 +8,20 @@ import { endpointsOf } from '../../http/realm-endpoints.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { RemoteKeys } from './remote-keys.ts';
 
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
 export const assertionAlgorithms: readonly string[] = ALGORITHMS;
 const SKEW_SECONDS = 60;
 /** An assertion is made for one request; a long-lived one is somebody's stored credential. */
 const LONGEST_SECONDS = 3_600;
 
-const Jwks = z.object({ keys: z.array(z.looseObject({ kty: z.enum(['RSA', 'EC']) })).max(100) });
+const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
+/** A set may hold keys of other kinds, for other purposes: they count for nothing (RFC 7517 §5). */
+const Jwks = z
+  .object({ keys: z.array(z.unknown()).max(100) })
+  .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));
 
 export function createAssertions({
   sql,

@@ -26,6 +26,7 @@ const keys = {
   ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
   ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  Ed25519: generateKeyPairSync('ed25519'),
 };
 const at = (endpoint: string) => `${server.baseUrl}/realms/${REALM}/oauth2/${endpoint}`;
 beforeAll(async () => {
@@ -325,8 +326,8 @@ describe('discovery', () => {
     expect(await refresh({}, { authorization: basic('rp') })).toBe('invalid_grant');
     expect(await refresh({ client_id: 'rp', client_secret: SECRET })).toBe('invalid_grant');
     expect(await refresh({ client_id: 'spa' })).toBe('invalid_grant');
-    const key = (alg: string) =>
-      (alg === 'ES256' || alg === 'ES384' || alg === 'ES512' ? keys[alg] : keys.RSA).privateKey;
+    const keyOf: Record<string, keyof typeof keys> = { ES256: 'ES256', ES384: 'ES384', ES512: 'ES512' };
+    const key = (alg: string) => keys[keyOf[alg] ?? (alg.startsWith('Ed') ? 'Ed25519' : 'RSA')].privateKey;
     const claims = { iss: 'keyed', sub: 'keyed', aud: String(all.issuer) };
     for (const alg of of('token_endpoint_auth_signing_alg_values')) {
       const jwt = new SignJWT(claims).setProtectedHeader({ alg }).setJti(alg);
