@@ -6,11 +6,17 @@ import { residentMiB } from '../machine.ts';
 import { startProgram, startWorker } from '../processes.ts';
 import { freePort, serverFile } from '../target.ts';
 
-async function second(bench: Bench) {
+/** Another server on the same database, which nobody has asked for anything yet. */
+export async function second(bench: Bench) {
   const { env } = await bench.target();
   const port = await freePort();
   const more = { ...env, SVC_PORT: String(port), SVC_BASE_URL: `http://localhost:${port}` };
-  return { port, program: await startProgram([serverFile], { env: more, ready: 'listens on' }) };
+  return {
+    port,
+    baseUrl: more.SVC_BASE_URL,
+    env,
+    program: await startProgram([serverFile], { env: more, ready: 'listens on' }),
+  };
 }
 
 async function start(bench: Bench): Promise<Result> {

@@ -3,7 +3,9 @@ import postgres from 'postgres';
 import { copyInto, copyOut } from '../../../server/db/bulk.ts';
 import { copyRow } from '../../../server/db/copy.ts';
 import { type Bench, type Case, number, type Result, resultOf, windows } from '../bench.ts';
-import type { Target } from '../target.ts';
+import { residentMiB } from '../machine.ts';
+import { signedIn, type Target } from '../target.ts';
+import { second } from './start.ts';
 
 const PEOPLE = 100_000;
 const count = ({ quick }: Bench) => (quick ? PEOPLE / 5 : PEOPLE);
@@ -89,6 +91,40 @@ async function importing(bench: Bench): Promise<Result> {
   );
 }
 
+/** What a server grows by at most while it imports, beside the document; one that has done nothing before. */
+async function growing(bench: Bench): Promise<Result> {
+  const target = await bench.target();
+  await spread(bench, target);
+  const people = count(bench);
+  const document = Buffer.from(JSON.stringify({ users: Array.from({ length: people }, (_, i) => person(i)) }));
+  const { baseUrl, env, program } = await second(bench);
+  const now = () => residentMiB(program.pid) ?? Number.NaN;
+  let watch: NodeJS.Timeout | undefined;
+  try {
+    const admin = await signedIn(baseUrl, env.SVC_OPERATOR_CLIENT_SECRET ?? '');
+    // the admin API itself is loaded when it is first asked for
+    await (await admin('/admin/realms')).arrayBuffer();
+    const before = now();
+    let most = before;
+    watch = setInterval(() => {
+      most = Math.max(most, now());
+    }, 20);
+    const answer = await admin(`/admin/realms/growth-${program.pid}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: document,
+    });
+    if (answer.status !== 200) throw new Error(`import: ${answer.status} ${await answer.text()}`);
+    await answer.arrayBuffer();
+    const size = document.length / 2 ** 20;
+    const figures = `${number(most - before)} MiB more than ${number(before)} MiB; ${number(people)} users, ${number(size)} MiB`;
+    return { ratio: (most - before) / size, windows: 1, quietWindows: 1, figures };
+  } finally {
+    clearInterval(watch);
+    await program.stop();
+  }
+}
+
 /** The same people as JSON lines, made by PostgreSQL itself. */
 const JSON_COPY = `select json_build_object('username', username, 'email', email, 'emailVerified', email_verified,
   'firstName', first_name, 'lastName', last_name, 'attributes', attributes,
@@ -143,6 +179,12 @@ export const transferCases: Case[] = [
     title: "import of 100,000 people / PostgreSQL's COPY of the same rows",
     goal: { atLeast: 0.6 },
     run: importing,
+  },
+  {
+    name: 'import-memory',
+    title: 'growth of resident memory by an import of 100,000 people / the document',
+    goal: { atMost: 10 },
+    run: growing,
   },
   {
     name: 'export',
