@@ -27,7 +27,7 @@ export interface Receiver {
   caFile: string;
   received: Received[];
   /** What it answers; called for each request. */
-  answer: (request: Received) => Answer;
+  answer: (request: Received) => Answer | Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -39,16 +39,16 @@ export async function startReceiver({ names = [] }: { names?: string[] } = {}): 
   const caFile = path.join(folder, 'ca.crt');
   await writeFile(caFile, authority.certificatePem);
   const received: Received[] = [];
-  const receiver = { received, answer: (_: Received): Answer => ({}) };
+  const receiver: Pick<Receiver, 'received' | 'answer'> = { received, answer: () => ({}) };
 
   const server: Server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       const { method = '', url = '', headers } = request;
       const one = { method, url, headers, raw: Buffer.concat(chunks), at: performance.now() };
       received.push(one);
-      const { status = 200, headers: more = {}, body = '', afterMs = 0 } = receiver.answer(one);
+      const { status = 200, headers: more = {}, body = '', afterMs = 0 } = await receiver.answer(one);
       setTimeout(() => response.writeHead(status, more).end(body), afterMs).unref();
     });
   });

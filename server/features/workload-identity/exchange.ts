@@ -87,7 +87,8 @@ export function createExchange({
     return { ok: true, token, credential, client };
   }
 
-  async function grant(request: ExchangeRequest, { token, credential, client }: Accepted): Promise<Minted> {
+  /** @returns undefined: the credential was taken away while its issuer was asked for keys */
+  async function grant(request: ExchangeRequest, { token, credential, client }: Accepted): Promise<Minted | undefined> {
     const { realm, scopes, resources } = request;
     const ofRealm = await settings.of(realm);
     if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
@@ -117,9 +118,14 @@ export function createExchange({
       jti,
       resources: allowed,
     };
-    await transact(realm, async (tx) =>
-      tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId }),
-    );
+    const issued = await transact(realm, async (tx) => {
+      const now = await store.match(tx.sql, realm, token);
+      const holds = now?.enabled && now.id === credential.id && now.client_id === credential.client_id;
+      if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId });
+      else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
+      return holds;
+    });
+    if (!issued) return undefined;
     metrics.tokenIssued(realm, 'token-exchange');
     return minted;
   }
@@ -137,11 +143,15 @@ export function createExchange({
       const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
       const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
       const verdict: Verdict = reading.ok ? await Promise.race([judge(realm, reading.token), late]) : reading;
-      if (verdict.ok) return grant(request, verdict);
-      const audit = eventOf(request, reading.ok ? reading.token : reading);
-      await transact(realm, async (tx) =>
-        tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: false, reason: verdict.reason })),
-      );
+      if (verdict.ok) {
+        const granted = await grant(request, verdict);
+        if (granted) return granted;
+      } else {
+        const audit = eventOf(request, reading.ok ? reading.token : reading);
+        await transact(realm, async (tx) =>
+          tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: false, reason: verdict.reason })),
+        );
+      }
       await deadline;
       return undefined;
     },

@@ -442,3 +442,26 @@ test('success is audited with issuer, subject and client', async () => {
     data: { issuer: issuer.url, subject: SUBJECT, credential: 'main' },
   });
 });
+
+test('a credential that is taken away while its issuer is asked for keys gives no token', async () => {
+  const path = `${issuer.url}/taken`;
+  const params = { realm: 'acme' };
+  const { body: made } = await server.admin.call(createWorkloadIdentity, {
+    params,
+    body: credential('taken', { issuer: path }),
+  });
+  const answer = issuer.answer;
+  let asked = 0;
+  issuer.answer = async (request) => {
+    if (request.url.endsWith('/keys')) {
+      asked += 1;
+      await server.admin.call(putWorkloadIdentity, {
+        params: { realm: 'acme', id: made?.id ?? '' },
+        body: { ...credential('taken', { issuer: path }), enabled: false },
+      });
+    }
+    return answer(request);
+  };
+  const refused = await exchange(await token({ iss: path }));
+  expect([refused.status, asked]).toEqual([401, 1]);
+});
