@@ -98,7 +98,7 @@ ${codeInput(complaint)}`,
 
 function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
   const address = otpAddress(secret, { issuer: step.settings.displayName, account: user.username });
-  // The library draws from numbers alone; nothing of the address is in the markup.
+  // The library draws from numbers alone; nothing of the address is in its markup.
   const drawing = new Html(renderSVG(address, { border: 0 }));
   return {
     title: 'Set up a second factor',
@@ -107,7 +107,7 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
 <ol class="steps">
 <li>Scan this picture with your authenticator app.
 <div class="qr" role="img" aria-label="QR code for your authenticator app; the same key is below as text">${drawing}</div>
-<p class="hint" id="secret-hint">You can&rsquo;t scan it? Enter this key instead:</p>
+<p class="hint" id="secret-hint">You can&rsquo;t scan it? <a href="${address}">Open it in the app</a> on this device, or enter this key:</p>
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>Enter the code that the app shows.</li>
 </ol>

@@ -127,6 +127,9 @@ test('where the realm requires a second factor, a person sets one up while signi
   expect(setUp.heading).toBe('Set up a second factor');
   const secret = secretOn(setUp);
   expect(setUp.text).toContain('<svg');
+  // on the phone itself there is nothing to scan with
+  const [, address = ''] = /href="(otpauth:[^"]+)"/.exec(setUp.text) ?? [];
+  expect(new URL(address.replaceAll('&amp;', '&')).searchParams.get('secret')).toBe(secret);
   // Looking again doesn't make another secret.
   expect(secretOn(await alice.open(`/realms/${realm}/login`))).toBe(secret);
   const wrong = await alice.fill(setUp, { code: '000000' });
