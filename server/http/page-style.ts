@@ -38,6 +38,7 @@ form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
 label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
 .hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
+.hint a { display: inline-block; padding: .125rem 0; }
 input[type=text], input[type=password], input[type=email] {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
   border: 1px solid var(--line); border-radius: 9px;
