@@ -260,3 +260,32 @@ test('pages are accessible in light and dark, whatever colour the realm chose', 
     }
   }
 });
+
+test('who clicks twice with the first code of a new factor gets to the application, though the first answer is lost', async () => {
+  const realm = await realmWith({ requireMfa: true });
+  await page.goto(authorizeUrl(realm));
+  await typePassword();
+  const secret = (await page.locator('code.secret').innerText()).replace(/\s/g, '');
+  const lost: number[] = [];
+  await page.route('**/login', async (route) => {
+    const request = route.request();
+    if (request.method() !== 'POST' || lost.length > 0) return route.fallback();
+    const cookies = await context.cookies(request.url());
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    const body = request.postData() ?? '';
+    const answer = await fetch(request.url(), { method: 'POST', headers, body, redirect: 'manual' });
+    await route.abort('aborted');
+    lost.push(answer.status);
+  });
+  await page.getByLabel('Code', { exact: true }).fill(code(secret));
+  const button = page.getByRole('button', { name: 'Confirm and continue' });
+  await button.click({ noWaitAfter: true });
+  await expect.poll(() => lost).toEqual([303]);
+  await button.click();
+  await page.waitForURL((url) => url.href.startsWith(redirectUri));
+  expect(new URL(page.url()).searchParams.get('code')).not.toBeNull();
+  // Whose answer was lost is signed in here.
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  expect(await heading()).toBe('Alice Miller');
+});
