@@ -154,6 +154,7 @@ export const importRealm = route({
     '`dryRun=true` answers the plan, conflicts included, and writes nothing; otherwise a conflict is a 409 that lists every conflict with its owner in `conflicts` and changes nothing; `force=true` takes over instead.',
     '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
     'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
+    'A realm that is made of a whole export, every key of the format present, has only those of the seeded client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
     'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for administrators of `master`; both are shown as ***.',
     'Credentials of a user are set where the user is created or has none of that type yet, and never replaced. Keys, sessions, consents and events are not touched.',

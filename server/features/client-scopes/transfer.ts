@@ -21,6 +21,7 @@ export const clientScopesPart: RealmPart = {
   kind: 'clientScope',
   area: 'client-scopes',
   list: true,
+  seeded: true,
   parse: parsing(ClientScopeDocument, ({ name, claims, ...fields }, path) => [
     { key: name, fields: declared({ ...fields, claims: claims && canonical(claims) }), path },
   ]),

@@ -9,7 +9,7 @@ import type { Tx } from '../../db/transact.ts';
 import { names } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Realms } from '../realms/service.ts';
-import type { Section } from './document.ts';
+import type { Document, Section } from './document.ts';
 import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts';
 import type { RealmPart } from './part.ts';
 import type { People, UserPlan } from './people.ts';
@@ -87,13 +87,15 @@ export function createApply({
   async function conclude(
     tx: Tx,
     request: Request,
-    { opened, declared, people }: { opened: Opened; declared: readonly Section[]; people: People | undefined },
+    { opened, document, people }: { opened: Opened; document: Document; people: People | undefined },
   ): Promise<Plan> {
     const { principal, realm, query, ifMatch } = request;
+    const { declared } = document;
     const created = opened.revision === undefined;
+    const anew = created && document.whole;
     let { revision } = opened;
     for (let tries = 1; ; tries += 1) {
-      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal });
+      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const wire = (at: number) =>
         planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users });
@@ -124,17 +126,19 @@ export function createApply({
       people,
       ask,
       principal,
+      anew,
     }: {
       realm: string;
       declared: readonly Section[];
       people: People | undefined;
       ask: ImportQuery;
       principal: Principal;
+      anew: boolean;
     },
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
     requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
     await refuseGuesses(on, principal, realm, declared);
-    const config = await planRealm(on, { realm, parts, declared, ask });
+    const config = await planRealm(on, { realm, parts, declared, ask, anew });
     const touched = new Set([...config.changes, ...config.moves].map((c) => c.kind));
     requireSections(principal, realm, {
       declared: [],
@@ -200,7 +204,7 @@ export function createApply({
     const changes =
       objects === 'keep'
         ? []
-        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal })).config.changes;
+        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal, anew: false })).config.changes;
     await applyRealm(tx.sql, { realm, parts, changes });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);

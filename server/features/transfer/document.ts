@@ -9,6 +9,7 @@ import type { Item, RealmPart } from './part.ts';
 const MIB = 1024 * 1024;
 export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };
 const MOST_FAULTS = 100;
+const everyKey = [...Object.keys(sections), 'formatVersion', 'requiredEnv'];
 const mostOf = new Map<string, number>(Object.entries(mostObjects));
 /** How long parsing may hold the event loop. */
 const SLICE_MS = 10;
@@ -16,6 +17,13 @@ const SLICE_MS = 10;
 export interface Section {
   part: RealmPart;
   items: Item[];
+}
+
+export interface Document {
+  declared: Section[];
+  users: boolean;
+  /** It has every key of the format but perhaps users, as an export has: what it doesn't hold wasn't there. */
+  whole: boolean;
 }
 
 /** Takes users while they arrive; opened by the first sign of the key. */
@@ -45,9 +53,10 @@ export function refuse(faults: readonly FieldError[], detail?: string): void {
 export async function readDocument(
   body: AsyncIterable<Buffer>,
   { parts, users }: { parts: readonly RealmPart[]; users: UserSink },
-): Promise<{ declared: Section[]; users: boolean }> {
+): Promise<Document> {
   const bySection = new Map(parts.map((part): [string, RealmPart] => [part.section, part]));
   const found = new Map<string, Section>();
+  const keys = new Set<string>();
   const faults: FieldError[] = [];
   // One value can have any number of them.
   const note = (found: readonly FieldError[]) => {
@@ -77,6 +86,7 @@ export async function readDocument(
   }
 
   function take(slice: Slice): void {
+    keys.add(slice.key);
     if (slice.key !== 'users') {
       note(config(slice));
       return;
@@ -116,7 +126,7 @@ export async function readDocument(
   refuse(faults);
   const declared = parts.flatMap((part) => found.get(part.section) ?? []);
   refuse(doubles(declared));
-  return { declared, users: hasUsers };
+  return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) };
 }
 
 /** Keys that no part reads: what describes the document, and what a later version will read. */

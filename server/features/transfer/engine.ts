@@ -34,11 +34,20 @@ export async function planRealm(
     parts,
     declared,
     ask,
-  }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; ask: Ask },
+    anew,
+  }: {
+    realm: string;
+    parts: readonly RealmPart[];
+    declared: readonly Section[];
+    ask: Ask;
+    /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
+    anew: boolean;
+  },
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
   for (const section of declared) await planSection(sql, { realm, section, ask, all });
   if (ask.prune) await planPruned(sql, { realm, parts, declared, ask, all });
+  if (anew) await planUnseeded(sql, { realm, declared, all });
   refuse(all.faults);
   const { changes } = all;
   await refuseDependents(sql, { realm, parts, declared, manager: ask.manager, changes });
@@ -92,6 +101,18 @@ async function planPruned(
       const current = await part.read(sql, realm, chunk);
       for (const key of chunk) planDropped(rulesOf(part, realm), key, current.get(key), all);
     }
+  }
+}
+
+async function planUnseeded(
+  sql: Sql,
+  { realm, declared, all }: { realm: string; declared: readonly Section[]; all: Planned },
+): Promise<void> {
+  for (const { part, items } of declared) {
+    if (!part.seeded) continue;
+    const held = new Set(items.map((item) => item.key));
+    for (const key of (await part.read(sql, realm)).keys())
+      if (!held.has(key)) all.changes.push({ action: 'delete', kind: part.kind, key, path: '', fields: [], save: {} });
   }
 }
 

@@ -72,6 +72,8 @@ export interface RealmPart {
   fieldwise?: boolean;
   /** Values of a field that nobody set; a created object has them, a pruned field goes back to them. */
   fresh(realm: string, key: string): Fields;
+  /** A fresh realm has some of its objects, which one that is made of a whole export has only if that has them. */
+  seeded?: boolean;
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];

@@ -12,7 +12,7 @@ import type { Realms } from '../realms/service.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
-import { readDocument, refuse, type Section } from './document.ts';
+import { type Document, readDocument, refuse, type Section } from './document.ts';
 import { createGate } from './gate.ts';
 import { createHolder, type Held } from './held.ts';
 import type { RealmPart } from './part.ts';
@@ -178,12 +178,13 @@ export function createTransfer({
       return [];
     };
     try {
-      const { declared } = await readDocument(held.read(), { parts, users: { ...people, begin, add } });
+      const document = await readDocument(held.read(), { parts, users: { ...people, begin, add } });
+      const { declared } = document;
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotStraight();
       await people.finish();
       ready(request, declared);
-      return await conclude(tx, request, { opened, declared, people: straightPeople(userRows, realm, people) });
+      return await conclude(tx, request, { opened, document, people: straightPeople(userRows, realm, people) });
     } catch (error) {
       await people.abort();
       throw error;
@@ -209,7 +210,7 @@ export function createTransfer({
       const document = await readDocument(held.read(), { parts, users: { ...stage, begin, add } });
       await stage.finish();
       ready(request, document.declared);
-      const plan = await inTransaction(request, document.declared, document.users ? stage : undefined);
+      const plan = await inTransaction(request, document, document.users ? stage : undefined);
       kept = document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0;
       return { plan, users: kept ? { lines: () => users.changes(stage.importId), discard } : undefined };
     } catch (error) {
@@ -220,18 +221,14 @@ export function createTransfer({
     }
   }
 
-  async function inTransaction(
-    request: Request,
-    declared: readonly Section[],
-    stage: Stage | undefined,
-  ): Promise<Plan> {
+  async function inTransaction(request: Request, document: Document, stage: Stage | undefined): Promise<Plan> {
     const people = stage && stagedPeople(userRows, request.realm, stage);
     const work = () =>
       transact(
         request.realm,
         async (tx) => {
-          const opened = await open(tx, request, displayNameIn(declared));
-          return conclude(tx, request, { opened, declared, people });
+          const opened = await open(tx, request, displayNameIn(document.declared));
+          return conclude(tx, request, { opened, document, people });
         },
         ONE_IMPORT,
       );

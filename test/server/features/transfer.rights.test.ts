@@ -60,6 +60,40 @@ describe('section by section', () => {
     expect(await outcome(looker, { users: [{ username: 'x' }] })).toMatch(/^403 forbidden: .*users:write/);
   });
 
+  test.each<[string, string, RealmDocument]>([
+    ['realm', 'settings', { realm: { rememberMe: true } }],
+    ['resourceIndicators', 'settings', { resourceIndicators: ['urn:x:y'] }],
+    ['clientScopes', 'client-scopes', { clientScopes: [{ name: 'x' }] }],
+    ['roles', 'roles', { roles: [{ name: 'x' }] }],
+    ['flows', 'flows', { flows: [{ alias: 'x' }] }],
+    ['clients', 'clients', { clients: [{ clientId: 'x' }] }],
+    ['clientRoles', 'roles', { clientRoles: { plain: [{ name: 'x' }] } }],
+    ['adminRoles', 'admin-roles', { adminRoles: [{ name: 'x', permissions: ['roles:read'] }] }],
+    ['serviceAccountRoles', 'clients', { serviceAccountRoles: [{ clientId: 'plain', adminRoles: ['reading'] }] }],
+    ['groups', 'groups', { groups: [{ path: '/x' }] }],
+    ['webhooks', 'webhooks', { webhooks: [{ name: 'x', url: 'https://x.example', eventTypes: '*' }] }],
+    [
+      'workloadIdentity',
+      'workload-identity',
+      {
+        workloadIdentity: [{ name: 'x', issuer: 'https://i.example', subject: 's', audience: 'a', clientId: 'plain' }],
+      },
+    ],
+    ['users', 'users', { users: [{ username: 'x' }] }],
+  ])('%s needs %s:read and %s:write, and no other permission lets anybody in', async (_, area, document) => {
+    await admin.apply('acme', { users: [] }, { manager: 'me', prune: 'true' });
+    const before = await admin.download('acme');
+    for (const verb of ['read', 'write']) {
+      const lacking = permissions.filter((p) => p !== `${area}:${verb}`);
+      const refused = await outcome(await holding(...lacking), document);
+      expect(refused).toMatch(new RegExp(`^403 forbidden: .*${area}:${verb}`));
+    }
+    expect(await admin.download('acme')).toBe(before);
+    expect(await outcome(await holding(...permissions), document)).not.toMatch(/^4/);
+    await admin.apply('acme', { users: [] }, { manager: 'me', prune: 'true' });
+    expect(await admin.download('acme')).toBe(before);
+  });
+
   test('a reader learns by a plan neither whether they guessed a secret nor which names the environment has', async () => {
     const secret = 'a-secret-that-somebody-guesses';
     await server.admin.call(importRealm, {

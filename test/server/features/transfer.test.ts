@@ -118,6 +118,28 @@ describe('a document', () => {
     expect((await admin.apply('copy', JSON.parse(original))).inSync).toBe(true);
   });
 
+  test('whose realm has lost a scope that every fresh one has still exports to the same bytes elsewhere', async () => {
+    await admin.apply('less', { users: [{ username: 'ana' }] });
+    const scopes: { id: string; name: string }[] = JSON.parse(
+      await (await admin.fetch('/admin/realms/less/client-scopes')).text(),
+    );
+    const address = scopes.find(({ name }) => name === 'address');
+    await admin.fetch(`/admin/realms/less/client-scopes/${address?.id}`, { method: 'DELETE' });
+    const original = await admin.download('less');
+    for (const realm of ['less-too', 'less-still']) {
+      const dry = await admin.apply(realm, JSON.parse(original), { dryRun: 'true' });
+      const plan = await admin.apply(realm, JSON.parse(original));
+      expect(plan.changes).toEqual(dry.changes);
+      expect(plan.changes).toContainEqual({ action: 'delete', kind: 'clientScope', key: 'address', fields: [] });
+      expect(await admin.download(realm)).toBe(original);
+      expect((await admin.apply(realm, JSON.parse(original))).inSync).toBe(true);
+    }
+    // A document that leaves a section out is no export: it adds to what is there.
+    const { samlClients: _, ...partial } = JSON.parse(original);
+    await admin.apply('less-partial', partial);
+    expect(await admin.download('less-partial')).toContain('"name":"address"');
+  });
+
   test('is exported with every key of the format, sorted, with placeholders for its secrets', async () => {
     const text = await admin.download('acme');
     const exported = JSON.parse(text);
