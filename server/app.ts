@@ -2,22 +2,12 @@
 // It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type pg from 'pg';
-import type { Logger } from 'pino';
-import { bootstrapOptions, type Config, clusterOf, watched } from './config.ts';
+import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
-import { createSeal } from './crypto/seal.ts';
-import { createTokenSeal } from './crypto/token-seal.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
-import { gatheredOver } from './db/gather.ts';
-import { createLanes, inLanesOf } from './db/lanes.ts';
-import { type Sql, sqlOver } from './db/sql.ts';
-import { createTransact } from './db/transact.ts';
-import { createBus } from './events/bus.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
-import { createOutbox } from './events/outbox.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
@@ -32,35 +22,25 @@ import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import { createRealms } from './features/realms/service.ts';
 import { createSettings } from './features/settings/service.ts';
-import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from './features/webhooks/delivery.ts';
+import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createExchange } from './features/workload-identity/exchange.ts';
 import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
 import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
+import { createGround, type GroundDeps } from './ground.ts';
 import { createAttempts } from './http/attempts.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
-import { createOutbound } from './http/outbound.ts';
 import { answerReady } from './http/ready.ts';
 import { janitor } from './jobs/janitor.ts';
-import { createQueue } from './jobs/queue.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
 
 export const VERSION = '0.1.0';
 
 /** Everything impure comes from outside: tests give a fixed clock or another outbound guard. */
-export interface AppOptions {
-  config: Config;
-  pool: pg.Pool;
-  databaseUrl: string;
-  masterKey: readonly Buffer[];
-  log: Logger;
-  /** Outside production: a write that recorded no event fails. */
-  strict: boolean;
-  now: () => Date;
-  newId: () => string;
+export interface AppOptions extends GroundDeps {
   /** Between the tries of a webhook delivery, where it isn't the usual day. */
   retryDelaysSeconds?: readonly number[];
 }
@@ -76,34 +56,11 @@ export interface App {
   stop(): Promise<void>;
 }
 
-export async function buildApp({
-  config,
-  pool,
-  databaseUrl,
-  masterKey,
-  log,
-  strict,
-  now,
-  newId,
-  retryDelaysSeconds,
-}: AppOptions): Promise<App> {
-  const sql = sqlOver(pool);
-  const seal = createSeal(masterKey);
-  const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
-  const cluster = clusterOf(config);
-  const outbound = createOutbound({
-    allow: config.SVC_OUTBOUND_ALLOW,
-    caFile: config.SVC_OUTBOUND_CA_FILE,
-    cluster,
-    log: (message) => log.info({ outbound: message }, 'an outbound request failed'),
-  });
-  const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
-  const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
-  const outbox = createOutbox({ now, newId, enqueue });
-  const lanes = createLanes({ most: pool.options.max });
-  const inLane = inLanesOf(lanes, pool, sql);
-  const transact = createTransact({ pool, lanes, outbox, committed: bus.emit, strict });
+export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Promise<App> {
+  const { config, pool, databaseUrl, log, now, newId } = given;
   const { baseUrl } = config;
+  const ground = createGround(given);
+  const { sql, inLane, transact, seal, bus, queue, enqueue, outbound } = ground;
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
   const caches: { drop(realm: string | undefined): void }[] = [];
@@ -120,10 +77,10 @@ export async function buildApp({
   const people = createPeople({
     sql,
     inLane,
-    gathered: gatheredOver(pool),
+    gathered: ground.gathered,
     transact,
     seal,
-    signInSeal: createTokenSeal(masterKey, 'sign-in'),
+    signInSeal: ground.signInSeal,
     settings,
     attempts,
     breached: createBreaches({

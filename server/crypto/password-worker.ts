@@ -4,10 +4,11 @@ import os from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 import type { Argon2Parameters } from './phc.ts';
+import { priorityFor, threadsHavePriorities } from './priority.ts';
 
 try {
-  // On Linux this is the calling thread's. Signing tokens (signing-threads.ts) must not wait for people's passwords.
-  if (os.platform() === 'linux') os.setPriority(Math.min(os.getPriority() + 10, os.constants.priority.PRIORITY_LOW));
+  // Of the calling thread, which is this one alone.
+  if (threadsHavePriorities) os.setPriority(priorityFor('passwords'));
 } catch {
   // not permitted: then at the process's priority
 }

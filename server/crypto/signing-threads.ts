@@ -3,20 +3,19 @@
 // It owns no thread: signing runs in libuv's pool (jwt.ts); hashing has threads of its own (password-worker.ts).
 import { readdir, readFile } from 'node:fs/promises';
 import os from 'node:os';
+import { priorityFor, threadsHavePriorities } from './priority.ts';
 
-/** Below the process's own priority; before the threads that hash passwords. */
-const NICE = 5;
 /** A thread of libuv's pool in /proc/self/task/<id>/comm. They all begin with the first that anybody asks of the pool. */
 const NAME = 'libuv-worker';
 
-/** Does nothing where threads have no priority of their own (only Linux' have) or may not be told theirs. */
+/** Does nothing where threads have no priority of their own or may not be told theirs. */
 export async function yieldToEventLoop(): Promise<void> {
-  if (os.platform() !== 'linux') return;
+  if (!threadsHavePriorities) return;
   try {
-    const nice = Math.min(os.getPriority() + NICE, os.constants.priority.PRIORITY_LOW);
+    const priority = priorityFor('signing');
     for (const thread of await readdir('/proc/self/task')) {
       const name = await readFile(`/proc/self/task/${thread}/comm`, 'utf8');
-      if (name.trim() === NAME) os.setPriority(Number(thread), nice);
+      if (name.trim() === NAME) os.setPriority(Number(thread), priority);
     }
   } catch {
     // at the process's priority, then

@@ -1,13 +1,9 @@
 // Bulk streams: COPY in and COPY out by postgres.js, each on a connection of its own that ends with the stream.
 // Never for anything else: after a query that fails while it streams rows, the next one on that connection gets wrong
 // rows (test/server/db/bulk.test.ts keeps the reproduction). Dependencies C; performance technique 7.
-import { once } from 'node:events';
-import { connect as connectTo, type Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
-import pg from 'pg';
-import postgres from 'postgres';
+import { openBulk } from './bulk-connection.ts';
 import { type CopyIn, copyRow, type Value } from './copy.ts';
-import { endSilentWait, gone, KEEP_ALIVE } from './silence.ts';
 
 const HIGH_WATER = 256 * 1024;
 
@@ -18,74 +14,10 @@ export interface BulkOptions {
 const TAKES_MS = 60_000;
 /** It may have much to sort before the first row comes. */
 const GIVES_MS = 600_000;
-const CONNECT_MS = 10_000;
-
-/** What postgres.js has made of the address. */
-interface Address {
-  host: string[];
-  port: number[];
-  path: string | false;
-}
-
-/** A connection, and the way to give it up where it is waited for in vain, for which postgres.js has none. */
-function connect(url: string, longestMs: number) {
-  const { promise: connected, resolve: connect } = Promise.withResolvers<Socket>();
-  async function open({ host, port, path }: Address): Promise<Socket> {
-    const to = path ? { path } : { host: host[0] ?? '', port: port[0] ?? 0 };
-    // postgres.js asks the socket for the host that a certificate must name
-    const made = Object.assign(connectTo({ ...to, ...KEEP_ALIVE }), to);
-    await once(made, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
-      made.destroy();
-      throw error.name === 'AbortError' ? gone() : error;
-    });
-    connect(made);
-    return made;
-  }
-  const opened = { socket: open };
-  const sql = postgres(withoutTls(url), {
-    max: 1,
-    prepare: false,
-    onnotice: () => {},
-    connect_timeout: CONNECT_MS / 1000,
-    connection: { application_name: 'realmkeeper-bulk' },
-    // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
-    ssl: new pg.Client({ connectionString: url }).ssl,
-    ...opened,
-  });
-  /** From now on; returns the end of waiting. */
-  function waiting(): () => void {
-    let end: (() => void) | undefined;
-    let over = false;
-    void connected.then((socket) => {
-      if (!over) end = endSilentWait(socket, longestMs);
-    });
-    return () => {
-      over = true;
-      end?.();
-    };
-  }
-  const waited = async <T>(answer: Promise<T>): Promise<T> => {
-    const end = waiting();
-    try {
-      return await answer;
-    } finally {
-      end();
-    }
-  };
-  return { sql, waiting, waited };
-}
-
-const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
-/** postgres.js would hand what it doesn't know to PostgreSQL as settings, and be refused. */
-function withoutTls(url: string): string {
-  const rest = new URL(url);
-  for (const name of TLS_PARAMETERS) rest.searchParams.delete(name);
-  return rest.href;
-}
 
 /** @param target `table (column, …)`: our own text, never a user's */
 export async function copyInto(url: string, target: string, options: BulkOptions = {}): Promise<CopyIn> {
-  const { sql, waited } = connect(url, options.longestMs ?? TAKES_MS);
+  const { sql, waited } = openBulk(url, options.longestMs ?? TAKES_MS);
   const query = sql.unsafe(`copy ${target} from stdin`);
   let stream: Writable;
   try {
@@ -209,7 +141,7 @@ export async function copyOut(
   snapshot?: string,
   options: BulkOptions = {},
 ): Promise<Readable> {
-  const { sql, waiting, waited } = connect(url, options.longestMs ?? GIVES_MS);
+  const { sql, waiting, waited } = openBulk(url, options.longestMs ?? GIVES_MS);
   try {
     if (snapshot !== undefined) {
       // One connection, so that these statements follow each other on it; it ends with the stream.

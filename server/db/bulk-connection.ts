@@ -1,0 +1,79 @@
+// A connection of postgres.js for one bulk stream (bulk.ts), and the way to give it up where it is waited for in vain, for
+// which postgres.js has none: the socket is ours. How long that is, is the stream's to say.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pg from 'pg';
+import postgres from 'postgres';
+import { endSilentWait, gone, KEEP_ALIVE } from './silence.ts';
+
+const CONNECT_MS = 10_000;
+
+/** What postgres.js has made of the address. */
+interface Address {
+  host: string[];
+  port: number[];
+  path: string | false;
+}
+
+async function dial({ host, port, path }: Address): Promise<Socket> {
+  const to = path ? { path } : { host: host[0] ?? '', port: port[0] ?? 0 };
+  // postgres.js asks the socket for the host that a certificate must name
+  const socket = Object.assign(connect({ ...to, ...KEEP_ALIVE }), to);
+  await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
+    socket.destroy();
+    throw error.name === 'AbortError' ? gone() : error;
+  });
+  return socket;
+}
+
+/** @param longestMs how long PostgreSQL may say nothing while it is waited for */
+export function openBulk(url: string, longestMs: number) {
+  const { promise: connected, resolve: hasConnected } = Promise.withResolvers<Socket>();
+  // postgres.js takes the socket that it is to use from here; its types don't say so.
+  const ours = {
+    async socket(address: Address): Promise<Socket> {
+      const socket = await dial(address);
+      hasConnected(socket);
+      return socket;
+    },
+  };
+  const sql = postgres(withoutTls(url), {
+    max: 1,
+    prepare: false,
+    onnotice: () => {},
+    connect_timeout: CONNECT_MS / 1000,
+    connection: { application_name: 'realmkeeper-bulk' },
+    // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
+    ssl: new pg.Client({ connectionString: url }).ssl,
+    ...ours,
+  });
+  /** From now on; returns the end of waiting. */
+  function waiting(): () => void {
+    let end: (() => void) | undefined;
+    let over = false;
+    void connected.then((socket) => {
+      if (!over) end = endSilentWait(socket, longestMs);
+    });
+    return () => {
+      over = true;
+      end?.();
+    };
+  }
+  async function waited<T>(answer: Promise<T>): Promise<T> {
+    const end = waiting();
+    try {
+      return await answer;
+    } finally {
+      end();
+    }
+  }
+  return { sql, waiting, waited };
+}
+
+const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
+/** postgres.js would hand what it doesn't know to PostgreSQL as settings, and be refused. */
+function withoutTls(url: string): string {
+  const rest = new URL(url);
+  for (const name of TLS_PARAMETERS) rest.searchParams.delete(name);
+  return rest.href;
+}

@@ -1,0 +1,55 @@
+// The composition root's part for what every feature stands on: the ways to PostgreSQL, sealing, events, the job queue, and
+// requests to elsewhere. It decides nothing. Design "Composition root".
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { type Config, clusterOf } from './config.ts';
+import { createSeal } from './crypto/seal.ts';
+import { createTokenSeal } from './crypto/token-seal.ts';
+import { gatheredOver } from './db/gather.ts';
+import { createLanes, inLanesOf } from './db/lanes.ts';
+import { type Sql, sqlOver } from './db/sql.ts';
+import { createTransact } from './db/transact.ts';
+import { createBus } from './events/bus.ts';
+import { createOutbox } from './events/outbox.ts';
+import { DELIVERY_JOB, type DeliveryJob } from './features/webhooks/delivery.ts';
+import { createOutbound } from './http/outbound.ts';
+import { createQueue } from './jobs/queue.ts';
+
+export interface GroundDeps {
+  config: Config;
+  pool: pg.Pool;
+  databaseUrl: string;
+  masterKey: readonly Buffer[];
+  log: Logger;
+  /** Outside production: a write that recorded no event fails. */
+  strict: boolean;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createGround({ config, pool, databaseUrl, masterKey, log, strict, now, newId }: GroundDeps) {
+  const sql = sqlOver(pool);
+  const lanes = createLanes({ most: pool.options.max });
+  const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
+  const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
+  const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
+  const outbox = createOutbox({ now, newId, enqueue });
+  return {
+    sql,
+    gathered: gatheredOver(pool),
+    inLane: inLanesOf(lanes, pool, sql),
+    transact: createTransact({ pool, lanes, outbox, committed: bus.emit, strict }),
+    seal: createSeal(masterKey),
+    signInSeal: createTokenSeal(masterKey, 'sign-in'),
+    bus,
+    queue,
+    /** For deliveries of webhooks. */
+    enqueue,
+    outbound: createOutbound({
+      allow: config.SVC_OUTBOUND_ALLOW,
+      caFile: config.SVC_OUTBOUND_CA_FILE,
+      cluster: clusterOf(config),
+      log: (message) => log.info({ outbound: message }, 'an outbound request failed'),
+    }),
+  };
+}
