@@ -1,6 +1,6 @@
 // Sees that a realm has changed by its revision: one conditional request for all realms, every 2 seconds.
 // It never compares configuration; it only says whom to look at. What differs is for the server's plan to say, and what
-// follows from it for controller.ts (converge). Decisions "Custom resources" (drift), "revision".
+// follows from it for converge.ts. Decisions "Custom resources" (drift), "revision".
 import type { Client } from '../../server/contract/client.ts';
 import { because, errorWords } from '../../server/contract/error-words.ts';
 import { listRealms } from '../../server/contract/realms.ts';

@@ -26,12 +26,18 @@ const formats: Record<string, string> = {
   uuid: 'must be a UUID',
 };
 
-function bound(least: boolean, { origin, limit, exact }: { origin: string; limit: number | bigint; exact: boolean }) {
-  const much = exact ? 'exactly' : least ? 'at least' : 'at most';
+interface Bound {
+  origin: string;
+  limit: number | bigint;
+  exact?: boolean | undefined;
+}
+
+function bound(much: 'at least' | 'at most', { origin, limit, exact }: Bound): string {
+  const amount = `${exact ? 'exactly' : much} ${limit}`;
   const unit = sized[origin];
-  if (!unit) return `must be ${much} ${limit}`;
-  if (least && limit === 1) return 'must not be empty';
-  return `must have ${much} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
+  if (!unit) return `must be ${amount}`;
+  if (much === 'at least' && limit === 1) return 'must not be empty';
+  return `must have ${amount} ${limit === 1 ? unit[0] : unit[1]}`;
 }
 
 z.config({
@@ -50,10 +56,10 @@ z.config({
         return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
       case 'too_small':
         if (issue.inclusive === false) return undefined;
-        return bound(true, { origin: issue.origin, limit: issue.minimum, exact: issue.exact ?? false });
+        return bound('at least', { ...issue, limit: issue.minimum });
       case 'too_big':
         if (issue.inclusive === false) return undefined;
-        return bound(false, { origin: issue.origin, limit: issue.maximum, exact: issue.exact ?? false });
+        return bound('at most', { ...issue, limit: issue.maximum });
       case 'invalid_format':
         return issue.format === 'regex' ? `must match ${issue.pattern}` : formats[issue.format];
       case 'invalid_key':

@@ -1,5 +1,6 @@
-// Owns: every request that the server makes. Who may be reached is decided at connection time, on the address that is
-// dialled (so no DNS rebinding); redirects are not followed; time and size are bounded. Which ranges: outbound-addresses.ts.
+// Owns: every request that the server makes, and the guard against SSRF. Who may be reached is decided at connection time, on
+// the address that is dialled (so no DNS rebinding); redirects are not followed; time and size are bounded. Does not own:
+// which addresses those are (outbound-addresses.ts).
 // Implements decisions "Webhooks" (the same guard covers every outbound fetch) and specification 5 rule 5.
 import { lookup as systemLookup } from 'node:dns';
 import { readFileSync } from 'node:fs';
