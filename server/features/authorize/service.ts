@@ -200,6 +200,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   const continuation: Continuation = {
     continueAt: resumePath,
     again: (kept, realm) => requestPath(realm, Kept.parse(kept).text),
+    asked: { write: (kept) => Kept.parse(kept).text, read: (text) => ({ text }) },
     async prepare(kept, request, realm, session) {
       const form = parseForm(Kept.parse(kept).text);
       const brand = await settings.of(realm);

@@ -14,6 +14,8 @@ export interface Continuation {
   prepare(request: unknown, at: FastifyRequest, realm: string, session: SsoSession): Promise<Next | undefined>;
   /** Where the same thing is asked for anew: for a browser that comes back when it has been done. */
   again(request: unknown, realm: string): string;
+  /** The same in a form that outlives the sign-in; nobody vouches for what comes back in it. */
+  asked: { write(request: unknown): string; read(text: string): unknown };
 }
 
 /** What can be written together with other people's: nothing is read for it. */

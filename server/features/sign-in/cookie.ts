@@ -1,5 +1,6 @@
 // The sign-in's cookie: a token, and beside it, sealed, all there is to know while nothing has happened yet. So a visitor who
 // only looks at the page costs no row. The first thing that happens is stored under the token, and from then on the row counts.
+// A sign-in that is begun beside others of the same browser, in another tab, has a cookie and a number of its own.
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -10,9 +11,31 @@ import { SignInState } from './state.ts';
 const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
 /** A browser keeps 4,096 bytes of a cookie, its name and attributes included (RFC 6265 §6.1). */
 const LONGEST = 3000;
+/** Sign-ins in one browser at once; beyond them the oldest are let go. */
+const MOST_AT_ONCE = 3;
+/** All of their cookies: the header line they come in has to fit into 8 KiB (nginx, large_client_header_buffers). */
+const LONGEST_TOGETHER = 6000;
+const LAST_TAB = 99;
 export const LIFETIME_SECONDS = 1800;
 /** Some kilobytes each. */
 const MOST_REMEMBERED = 500;
+
+const nameOf = (tab: number): string => (tab === 0 ? SIGN_IN_COOKIE : `${SIGN_IN_COOKIE}_${tab}`);
+const NUMBERED = new RegExp(`^${SIGN_IN_COOKIE}(?:_([1-9]\\d?))?$`);
+
+/** The number of the sign-in that an address is about; 0 is the one that isn't numbered. */
+const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
+/** An address about the sign-in of that number. */
+export const inTab = (path: string, tab: number): string => (tab === 0 ? path : `${path}?tab=${tab}`);
+
+/** The browser's sign-ins, the oldest first. */
+const allOf = ({ cookies }: FastifyRequest): { tab: number; length: number }[] =>
+  Object.entries(cookies)
+    .flatMap(([name, value = '']) => {
+      const [whole, tab = 0] = NUMBERED.exec(name) ?? [];
+      return whole === undefined ? [] : [{ tab: Number(tab), length: value.length }];
+    })
+    .sort((a, b) => a.tab - b.tab);
 
 const Begun = z.object({ state: SignInState, until: z.int() });
 
@@ -50,6 +73,8 @@ function createMemory(now: () => Date) {
 /** A sign-in as the request's cookie names it. */
 export interface Carried {
   token: string;
+  /** Its number among the browser's sign-ins. */
+  tab: number;
   /** Of the row, where there is one. */
   id: Buffer;
   /** What the cookie itself holds: how it began, which says nothing about whether there is a row by now. */
@@ -63,10 +88,23 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
     sameSite: 'lax' as const,
     secure: baseUrl.startsWith('https:'),
   });
-  const set = (reply: FastifyReply, realm: string, value: string, expiresAt: Date): void => {
+  const set = (reply: FastifyReply, realm: string, tab: number, value: string, expiresAt: Date): void => {
     const maxAge = Math.ceil((expiresAt.getTime() - now().getTime()) / 1000);
-    void reply.setCookie(SIGN_IN_COOKIE, value, { ...options(realm), maxAge });
+    void reply.setCookie(nameOf(tab), value, { ...options(realm), maxAge });
   };
+  const clear = (reply: FastifyReply, realm: string, tab: number): void =>
+    void reply.clearCookie(nameOf(tab), options(realm));
+  /** A new number, and room for `length` characters beside the others. */
+  function place(reply: FastifyReply, realm: string, length: number): number {
+    const all = allOf(reply.request);
+    const next = (all.at(-1)?.tab ?? -1) + 1;
+    let room = next > LAST_TAB ? 0 : LONGEST_TOGETHER - length;
+    for (const [newer, other] of all.toReversed().entries()) {
+      room -= other.length;
+      if (newer + 1 >= MOST_AT_ONCE || room < 0) clear(reply, realm, other.tab);
+    }
+    return next > LAST_TAB ? 0 : next;
+  }
   const contextOf = (realm: string): string => `sign-in:${realm}`;
   const memory = createMemory(now);
 
@@ -82,33 +120,61 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
     return opened;
   }
 
+  function read(request: FastifyRequest, realm: string, tab: number): Carried | undefined {
+    const [token, sealed] = request.cookies[nameOf(tab)]?.split('.') ?? [];
+    if (!token) return undefined;
+    const id = sha256(token);
+    if (sealed === undefined) return { token, tab, id, begun: undefined };
+    const opened = open(token, id, realm, sealed);
+    if (!opened || opened.expiresAt <= now()) return undefined;
+    return { token, tab, id, begun: { state: opened.state, expiresAt: opened.expiresAt } };
+  }
+
   return {
-    /** @returns false: it is too much for a cookie */
-    carry(reply: FastifyReply, realm: string, state: SignInState, expiresAt: Date): boolean {
+    /**
+     * Of a sign-in that begins.
+     * @param again it takes the place of the one that the request's address is about
+     * @returns its number; undefined: it is too much for a cookie
+     */
+    carry(
+      reply: FastifyReply,
+      realm: string,
+      { state, expiresAt, again }: { state: SignInState; expiresAt: Date; again: boolean },
+    ): number | undefined {
       const begun: z.infer<typeof Begun> = { state, until: expiresAt.getTime() };
       const { token, sealed } = seal.seal(JSON.stringify(begun), contextOf(realm));
       const value = `${token}.${sealed}`;
-      if (value.length > LONGEST) return false;
-      set(reply, realm, value, expiresAt);
+      if (value.length > LONGEST) return undefined;
+      const tab = again ? tabOf(reply.request) : place(reply, realm, value.length);
+      set(reply, realm, tab, value, expiresAt);
       memory.put(sha256(token), { realm, sealed, state, expiresAt });
-      return true;
+      return tab;
     },
+
+    /** The number of one that begins with a row of its own; like {@link carry}. */
+    place: (reply: FastifyReply, realm: string, { token, again }: { token: string; again: boolean }): number =>
+      again ? tabOf(reply.request) : place(reply, realm, token.length),
 
     /** The row of this token is what counts from now on. */
-    keep: (reply: FastifyReply, realm: string, token: string, expiresAt: Date): void =>
-      set(reply, realm, token, expiresAt),
+    keep: (
+      reply: FastifyReply,
+      realm: string,
+      { tab, token, expiresAt }: Pick<Carried, 'tab' | 'token'> & { expiresAt: Date },
+    ): void => set(reply, realm, tab, token, expiresAt),
 
-    read(request: FastifyRequest, realm: string): Carried | undefined {
-      const [token, sealed] = request.cookies[SIGN_IN_COOKIE]?.split('.') ?? [];
-      if (!token) return undefined;
-      const id = sha256(token);
-      if (sealed === undefined) return { token, id, begun: undefined };
-      const opened = open(token, id, realm, sealed);
-      if (!opened || opened.expiresAt <= now()) return undefined;
-      return { token, id, begun: { state: opened.state, expiresAt: opened.expiresAt } };
+    /** The sign-in that the request's address is about. */
+    read: (request: FastifyRequest, realm: string): Carried | undefined => read(request, realm, tabOf(request)),
+
+    /** The one of the browser's sign-ins whose token it is. */
+    find(request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined {
+      for (const { tab } of allOf(request)) {
+        const carried = read(request, realm, tab);
+        if (carried && isIts(carried.token)) return carried;
+      }
+      return undefined;
     },
 
-    clear: (reply: FastifyReply, realm: string): void => void reply.clearCookie(SIGN_IN_COOKIE, options(realm)),
+    clear,
   };
 }
 export type SignInCookie = ReturnType<typeof createSignInCookie>;

@@ -9,7 +9,8 @@ import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
-import type { SignInCookie } from './cookie.ts';
+import { inTab, type SignInCookie } from './cookie.ts';
+import type { Held } from './held.ts';
 import { provenBy, type SignInState } from './state.ts';
 import type { Visit } from './steps.ts';
 import * as store from './store.ts';
@@ -21,16 +22,6 @@ export interface FinishDeps {
   risk: RiskService;
   cookie: SignInCookie;
   now: () => Date;
-}
-
-/** A sign-in that a request holds. */
-export interface Held {
-  token: string;
-  id: Buffer;
-  state: SignInState;
-  expiresAt: Date;
-  /** Whether the state is a row's; else it is how the sign-in began, by its cookie. */
-  stored: boolean;
 }
 
 /** How a request is answered. */
@@ -164,9 +155,9 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       sessions.setCookie(reply, ended.session, ended.token);
       if (ended.device) risk.setCookie(reply, realm, ended.device);
       const { next } = plan;
-      if (next) cookie.clear(reply, realm);
-      else if (!held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
-      return next?.send ?? ((to) => to.redirect(state.continueAt, 303));
+      if (next) cookie.clear(reply, realm, held.tab);
+      else if (!held.stored) cookie.keep(reply, realm, held);
+      return next?.send ?? ((to) => to.redirect(inTab(state.continueAt, held.tab), 303));
     } catch (error) {
       // Two posts at once: the other one finished it, and its cookies are the ones that count.
       if (error instanceof Lost || store.isKept(error)) return 'lost';

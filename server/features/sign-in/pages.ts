@@ -10,23 +10,32 @@ import type { View } from './service.ts';
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';
 
+/** What a form says of itself: whose it is, and what was asked for, which it leads back to when its sign-in is gone. */
+interface Of {
+  realm: string;
+  csrf: string;
+  asked: string | undefined;
+}
+
 /** A form of the sign-in: every one carries the token that only its own pages know. */
-const form = (realm: string, csrf: string, inside: Html): Html =>
+const form = ({ realm, csrf, asked }: Of, inside: Html): Html =>
   html`<form method="post" action="/realms/${realm}/login" novalidate>
 <input type="hidden" name="csrf" value="${csrf}">
+${asked !== undefined && html`<input type="hidden" name="asked" value="${asked}">`}
 ${inside}
 </form>`;
 
-const restart = (realm: string, csrf: string, words: string): Html =>
-  form(realm, csrf, html`<button class="link" name="do" value="restart">${words}</button>`);
+const restart = (of: Of, words: string): Html =>
+  form(of, html`<button class="link" name="do" value="restart">${words}</button>`);
 
 export function sendStep(
   reply: FastifyReply,
   realm: string,
   { state, settings, standing, page, csrf }: View,
-  registry: readonly AuthenticatorRecord[],
+  { registry, asked }: { registry: readonly AuthenticatorRecord[]; asked: string | undefined },
 ): FastifyReply {
-  if (standing.do === 'refused') return sendRefusal(reply, realm, { state, settings, csrf, because: standing.because });
+  const of = { realm, csrf, asked };
+  if (standing.do === 'refused') return sendRefusal(reply, of, { state, settings, because: standing.because });
   if (!page || standing.do === 'finish') throw new Error('there is no step to show');
   const step = standing.do === 'ask' ? standing.executionId : standing.action;
   const others = standing.do === 'ask' ? standing.others : [];
@@ -35,8 +44,7 @@ export function sendStep(
   const body = html`${!state.user && lead(state.clientName, settings)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
-  realm,
-  csrf,
+  of,
   html`<input type="hidden" name="step" value="${step}">
 ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
@@ -46,13 +54,12 @@ ${
   html`<div class="more">
 ${others.map((other) =>
   form(
-    realm,
-    csrf,
+    of,
     html`<input type="hidden" name="execution" value="${other.executionId}">
 <button class="link" name="do" value="choose">Use ${nameOf(other.authenticatorId)} instead</button>`,
   ),
 )}
-${state.user && restart(realm, csrf, `Not ${state.user.username}? Start again`)}
+${state.user && restart(of, `Not ${state.user.username}? Start again`)}
 </div>`
 }`;
   const title = complaint ? `Error: ${page.title}` : page.title;
@@ -99,20 +106,28 @@ const refusals: Record<string, { title: string; words: string }> = {
 
 function sendRefusal(
   reply: FastifyReply,
-  realm: string,
-  { state, settings, csrf, because }: Pick<View, 'state' | 'settings' | 'csrf'> & { because: string },
+  of: Of,
+  { state, settings, because }: Pick<View, 'state' | 'settings'> & { because: string },
 ): FastifyReply {
   const { title = 'You could not be signed in', words = '' } = refusals[because] ?? {};
   const body = html`<div class="error" role="alert"><p>${words}</p></div>
-${form(realm, csrf, html`<button class="full" name="do" value="restart">Start again</button>`)}`;
-  return sendPage(reply, { realm, brand: settings, title, body }, { ...formPolicy(state), status: 403 });
+${form(of, html`<button class="full" name="do" value="restart">Start again</button>`)}`;
+  return sendPage(reply, { realm: of.realm, brand: settings, title, body }, { ...formPolicy(state), status: 403 });
 }
 
-/** The form was not of a sign-in that is under way: too late, another tab, or cookies are off. */
-export function sendExpired(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
-  const body = html`<p role="alert">It took too long, or another sign-in was begun in this browser. Nothing is lost: go back to
+/**
+ * The form was not of a sign-in that is under way: too late, too many others since, or cookies are off.
+ * @param again where what it was for is asked for anew
+ */
+export function sendExpired(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  again = `/realms/${realm}/login`,
+): FastifyReply {
+  const body = html`<p role="alert">It took too long, or other sign-ins were begun in this browser. Nothing is lost: go back to
 the application that you came from and sign in there again, or start again here.</p>
 <p class="hint">If this happens every time, allow cookies for this site.</p>
-<div class="actions"><a class="button full" href="/realms/${realm}/login">Start again</a></div>`;
+<div class="actions"><a class="button full" href="${again}">Start again</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: 'This sign-in has expired', body }, { status: 400 });
 }

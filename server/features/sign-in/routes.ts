@@ -74,12 +74,20 @@ export function signInRoutes(
       const answer = await signIns.complete(reply, request, realm, continuation);
       if (answer) return answer(reply);
     }
-    return sendStep(reply, realm, view, registry);
+    const { state } = view;
+    const asked = state.continueAt === continuation.continueAt(realm) ? continuation.asked.write(state.request) : '';
+    const fits = asked !== '' && asked.length <= FIELD_MAX;
+    return sendStep(reply, realm, view, { registry, asked: fits ? asked : undefined });
   });
 
   app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    const answer = await signIns.submit(reply, request, realm, formOf(request.body), continuation);
-    return answer ? answer(reply) : sendExpired(reply, realm, policy);
+    const form = formOf(request.body);
+    const answer = await signIns.submit(reply, request, realm, form, continuation);
+    if (answer) return answer(reply);
+    const again = form.asked === undefined ? undefined : continuation.again(continuation.asked.read(form.asked), realm);
+    // Signed in meanwhile, by another tab or an earlier click: that may do for what this was for.
+    if (await sessions.current(request, realm)) return reply.redirect(again ?? `/realms/${realm}/account`, 303);
+    return sendExpired(reply, realm, policy, again);
   });
 }

@@ -18,8 +18,9 @@ import type { RiskService } from '../risk/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { createActions } from './actions.ts';
 import type { Continuation } from './continuation.ts';
-import { createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
-import { type Answer, createFinish, type Ending, type Held } from './finish.ts';
+import { type Carried, createSignInCookie, inTab } from './cookie.ts';
+import { type Answer, createFinish, type Ending } from './finish.ts';
+import { createHolding, type Held } from './held.ts';
 import { type BeginInput, begunBy, restarted, type SignInState } from './state.ts';
 import { byOf, createSteps, type Visit } from './steps.ts';
 import * as store from './store.ts';
@@ -59,8 +60,9 @@ export interface View {
 }
 
 export function createSignIns(deps: SignInDeps) {
-  const { sql, inLane, settings, registry, now } = deps;
+  const { inLane, settings, registry, now } = deps;
   const cookie = createSignInCookie(deps);
+  const { load, reload, carry, keep, keepNew } = createHolding({ ...deps, cookie });
   const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
   const actions = createActions(deps);
   const { look, verify, announce, withdraw, pageOf } = createSteps({ ...deps, walk, actions });
@@ -77,43 +79,6 @@ export function createSignIns(deps: SignInDeps) {
     const found = await settings.of(realm);
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
-  }
-  /**
-   * The sign-in of the request's cookie. Where the cookie itself says how it began, nobody is asked whether more has
-   * happened: that shows when something is to be kept, and until then there is nothing in it but the way to a form.
-   */
-  async function load(request: FastifyRequest, realm: string): Promise<Held | undefined> {
-    const carried = cookie.read(request, realm);
-    if (!carried) return undefined;
-    const { token, id, begun } = carried;
-    return begun ? { token, id, ...begun, stored: false } : read(realm, carried);
-  }
-  async function read(realm: string, { token, id }: Pick<Held, 'token' | 'id'>): Promise<Held | undefined> {
-    const kept = await store.read(sql, realm, id, now());
-    return kept && { token, id, ...kept, stored: true };
-  }
-  /** A row for somebody who has proven nothing: from one address not more than people need. */
-  function keepForStranger({ ip }: FastifyRequest): void {
-    const retryAfterSeconds = deps.strangers.take(ip);
-    if (retryAfterSeconds !== undefined)
-      throw new Problem('too-many-requests', 'Too many sign-ins were begun from here. Try again shortly.', {
-        retryAfterSeconds,
-      });
-  }
-  /** @returns whether nobody kept anything else meanwhile */
-  async function keep(
-    reply: FastifyReply,
-    request: FastifyRequest,
-    realm: string,
-    held: Held,
-    state: SignInState,
-  ): Promise<boolean> {
-    const { id, token, expiresAt, stored } = held;
-    if (stored) return store.save(inLane(realm), realm, id, state);
-    if (state.proven.length === 0) keepForStranger(request);
-    const first = await store.insert(inLane(realm), realm, id, state, now(), expiresAt);
-    cookie.keep(reply, realm, token, expiresAt);
-    return first;
   }
   /** What a form makes of a sign-in, and where that stands if a step was taken; undefined: it changes nothing. */
   async function taken(
@@ -137,17 +102,25 @@ export function createSignIns(deps: SignInDeps) {
     return standing.do === 'finish' ? announce(visit, state) : undefined;
   }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
-  async function end(reply: FastifyReply, ending: Ending, continuation: Continuation): Promise<Answer | undefined> {
-    const { request, realm, held, state } = ending;
+  async function end(reply: FastifyReply, reached: Ending, continuation: Continuation): Promise<Answer | undefined> {
+    const { request, realm, held } = reached;
+    const state = await joined(reached);
+    const ending = { ...reached, state };
     const answer = await finish(reply, ending, continuation);
     if (answer === 'withdrawn') {
       await keep(reply, request, realm, held, await withdraw(ending, state));
       return undefined;
     }
     if (answer !== 'lost') return answer;
-    if ((await read(realm, held))?.state.done) return endOnItsOwn(reply, ending, continuation);
-    if (!held.stored) cookie.keep(reply, realm, held.token, held.expiresAt);
+    if ((await reload(realm, held))?.state.done) return endOnItsOwn(reply, ending, continuation);
+    if (!held.stored) cookie.keep(reply, realm, held);
     return undefined;
+  }
+  /** Who has signed in meanwhile in another tab proves that session anew, and has no second one. */
+  async function joined({ request, realm, state }: Ending): Promise<SignInState> {
+    const session = state.session ? undefined : await deps.sessions.current(request, realm);
+    if (!session || session.userId !== state.user?.id) return state;
+    return { ...state, session: { id: session.id, user: state.user, methods: methodsOf(session) } };
   }
   /**
    * Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by this
@@ -167,25 +140,27 @@ export function createSignIns(deps: SignInDeps) {
     (path: string): Answer =>
     (reply) =>
       reply.redirect(path, 303);
+  const pageIn = (realm: string, { tab }: Pick<Held, 'tab'>): Answer => to(inTab(`/realms/${realm}/login`, tab));
 
   /** Where a browser goes whose sign-in is over. */
-  function onward(reply: FastifyReply, realm: string, state: SignInState, continuation: Continuation): Answer {
-    if (!state.spent) return to(state.continueAt);
-    cookie.clear(reply, realm);
+  function onward(reply: FastifyReply, realm: string, { state, tab }: Held, continuation: Continuation): Answer {
+    if (!state.spent) return to(inTab(state.continueAt, tab));
+    cookie.clear(reply, realm, tab);
     return to(continuation.again(state.request, realm));
   }
 
-  /** What a person sent; undefined: there is no such sign-in (any more), or the form was not one of its own. */
+  /** What a person sent; undefined: there is no such sign-in (any more). */
   async function submitted(
     reply: FastifyReply,
     request: FastifyRequest,
     realm: string,
+    carried: Carried,
     form: Form,
     continuation: Continuation,
   ): Promise<Answer | undefined> {
-    const held = await load(request, realm);
-    if (!held || !sameSecret(form.csrf ?? '', csrfOf(held.token))) return undefined;
-    const here = to(`/realms/${realm}/login`);
+    const held = await load(realm, carried);
+    if (!held) return undefined;
+    const here = pageIn(realm, held);
     const visit = { request, realm, policy: await settingsOf(realm) };
     const { done, spent, ...before } = held.state;
     const took = digestOf(held.token, form);
@@ -193,7 +168,7 @@ export function createSignIns(deps: SignInDeps) {
       const again = held.state.took === took && now().getTime() - done.authenticatedAt < AGAIN_MS;
       const answer =
         again && (await endOnItsOwn(reply, { ...visit, held, state: before, level: done.level }, continuation));
-      return answer || onward(reply, realm, held.state, continuation);
+      return answer || onward(reply, realm, held, continuation);
     }
     if (held.state.took === took) return here;
     const next = await taken(visit, held, form);
@@ -213,22 +188,18 @@ export function createSignIns(deps: SignInDeps) {
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
       const { state, standing } = await announce(visit, await look(visit, begunBy(input, methodsOf(session))));
-      const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';
-      if (!(nothingYet && cookie.carry(reply, realm, state, expiresAt))) {
-        if (!session) keepForStranger(request);
-        const token = newSecret();
-        await store.insert(inLane(realm), realm, sha256(token), state, now(), expiresAt);
-        cookie.keep(reply, realm, token, expiresAt);
-      }
-      return reply.redirect(`/realms/${realm}/login${input.again ? '?begun=1' : ''}`, 303);
+      const again = input.again ?? false;
+      const carried = nothingYet ? carry(reply, realm, state, again) : undefined;
+      const page = inTab(`/realms/${realm}/login`, carried ?? (await keepNew(reply, realm, state, again)));
+      return reply.redirect(again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },
 
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
     async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);
-      for (let held = await load(request, realm); held; held = await read(realm, held)) {
+      for (let held = await load(realm, cookie.read(request, realm)); held; held = await reload(realm, held)) {
         const { token, state } = held;
         const standing = await walk(realm, policy, state);
         const page = await pageOf({ request, realm, policy }, state, standing);
@@ -253,9 +224,9 @@ export function createSignIns(deps: SignInDeps) {
       form: Form,
       continuation: Continuation,
     ): Promise<Answer | undefined> {
-      const carried = cookie.read(request, realm);
+      const carried = cookie.find(request, realm, (token) => sameSecret(form.csrf ?? '', csrfOf(token)));
       if (!carried) return undefined;
-      const submit = () => submitted(reply, request, realm, form, continuation);
+      const submit = () => submitted(reply, request, realm, carried, form, continuation);
       // Where nothing has happened yet each form proves all of it by itself.
       return carried.begun ? submit() : inTurn(`${realm} ${carried.id.toString('hex')}`, submit);
     },
@@ -267,17 +238,18 @@ export function createSignIns(deps: SignInDeps) {
       realm: string,
       continuation: Continuation,
     ): Promise<Answer | undefined> {
-      const held = await load(request, realm);
+      const held = await load(realm, cookie.read(request, realm));
       if (!held) return undefined;
       const { state } = held;
-      if (state.done) return onward(reply, realm, state, continuation);
+      if (state.done) return onward(reply, realm, held, continuation);
       const policy = await settingsOf(realm);
       const standing = await walk(realm, policy, state);
       if (standing.do !== 'finish') return undefined;
       const ending = { request, realm, policy, held, state, level: standing.level };
       const answer = await finish(reply, ending, continuation);
       if (answer === 'withdrawn') await keep(reply, request, realm, held, await withdraw(ending, state));
-      return typeof answer === 'string' ? to(answer === 'lost' ? state.continueAt : `/realms/${realm}/login`) : answer;
+      if (answer === 'lost') return to(inTab(state.continueAt, held.tab));
+      return answer === 'withdrawn' ? pageIn(realm, held) : answer;
     },
 
     /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */
@@ -288,9 +260,10 @@ export function createSignIns(deps: SignInDeps) {
       continueAt: string,
     ): Promise<{ request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
       const carried = cookie.read(request, realm);
-      const state = carried && (await store.take(inLane(realm), realm, carried.id, continueAt, now()));
+      if (!carried) return undefined;
+      const state = await store.take(inLane(realm), realm, carried.id, continueAt, now());
       if (!state?.done) return undefined;
-      cookie.clear(reply, realm);
+      cookie.clear(reply, realm, carried.tab);
       return { request: state.request, done: state.done };
     },
   };
