@@ -50,7 +50,9 @@ export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, s
   // The issuer's own address, which people open to see what is there; to programs there is nothing.
   app.get('/realms/:realm', { schema: { hide: true } }, async (request, reply) => {
     if (!wantsPage(request)) return reply.callNotFound();
-    return reply.header('vary', 'Accept').redirect(`/realms/${Params.parse(request.params).realm}/account`, 303);
+    // It may be no realm's name: nothing has looked yet.
+    const realm = encodeURIComponent(Params.parse(request.params).realm);
+    return reply.header('vary', 'Accept').redirect(`/realms/${realm}/account`, 303);
   });
 
   const path = '/realms/:realm/account';

@@ -138,12 +138,12 @@ export function createApply({
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
     requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
     await refuseGuesses(on, principal, realm, declared);
-    const config = await planRealm(on, { realm, parts, declared, ask, anew });
-    const touched = new Set([...config.changes, ...config.moves].map((c) => c.kind));
-    requireSections(principal, realm, {
-      declared: [],
-      written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
-    });
+    const permit = (touched: ReadonlySet<string>) =>
+      requireSections(principal, realm, {
+        declared: [],
+        written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
+      });
+    const config = await planRealm(on, { realm, parts, declared, ask, permit, anew });
     await refuseEscalation(on, principal, realm, config.changes);
     if (!people) return { config, users: NO_USERS };
     const users = await people.plan(on, ask, config.changes);

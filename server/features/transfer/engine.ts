@@ -34,12 +34,15 @@ export async function planRealm(
     parts,
     declared,
     ask,
+    permit,
     anew,
   }: {
     realm: string;
     parts: readonly RealmPart[];
     declared: readonly Section[];
     ask: Ask;
+    /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
+    permit(touched: ReadonlySet<string>): void;
     /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
     anew: boolean;
   },
@@ -48,6 +51,7 @@ export async function planRealm(
   for (const section of declared) await planSection(sql, { realm, section, ask, all });
   if (ask.prune) await planPruned(sql, { realm, parts, declared, ask, all });
   if (anew) await planUnseeded(sql, { realm, declared, all });
+  permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
   refuse(all.faults);
   const { changes } = all;
   await refuseDependents(sql, { realm, parts, declared, manager: ask.manager, changes });

@@ -94,6 +94,21 @@ describe('section by section', () => {
     expect(await admin.download('acme')).toBe(before);
   });
 
+  test('who may not write what another manager’s pruning would take learns nothing of what hangs on it', async () => {
+    const body = { roles: [{ name: 'held' }] };
+    await admin.apply('acme', body, { manager: 'owner' });
+    await admin.apply('acme', { groups: [{ path: '/holding', roles: ['held'] }] }, { manager: 'team' });
+    const reader = await holding('users:read');
+    for (const dryRun of ['true', 'false'] as const) {
+      const query = { manager: 'owner', prune: 'true', dryRun } as const;
+      const refused = await reader.call(importRealm, { params: { realm: 'acme' }, query, body: {} }).catch((e) => e);
+      expect(refused).toMatchObject({ status: 403, problem: { permission: 'roles:write' } });
+      expect(JSON.stringify(refused.problem)).not.toMatch(/held|holding/);
+    }
+    for (const manager of ['team', 'owner'])
+      await admin.fetch(`/admin/realms/acme/managers/${manager}?objects=delete`, { method: 'DELETE' });
+  });
+
   test('a reader learns by a plan neither whether they guessed a secret nor which names the environment has', async () => {
     const secret = 'a-secret-that-somebody-guesses';
     await server.admin.call(importRealm, {

@@ -41,6 +41,10 @@ test.each([
   ['/realms/master', '/realms/master/account'],
   // whether the realm is there, that page says
   ['/realms/nowhere', '/realms/nowhere/account'],
+  // nor is what somebody wrote there anything but a name
+  ['/realms/%0d%0aset-cookie:a=b', '/realms/%0D%0Aset-cookie%3Aa%3Db/account'],
+  ['/realms/..%2f%2fevil.example%3f', '/realms/..%2F%2Fevil.example%3F/account'],
+  ['/realms/%E2%80%A8', '/realms/%E2%80%A8/account'],
   ['/admin', '/admin/login'],
 ])('%s leads a browser to %s, and is nothing to a program', async (path, to) => {
   const opened = await fetch(server.baseUrl + path, BROWSER);
