@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../server/contract/clients.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { putSettings, type SettingsInput } from '../../server/contract/settings.ts';
 import { createUser } from '../../server/contract/users.ts';
+import { codeAt } from '../support/authenticator-app.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -85,11 +85,9 @@ async function typePassword(password = PASSWORD): Promise<void> {
   await page.waitForLoadState();
 }
 const heading = () => page.getByRole('heading', { level: 1 }).innerText();
-const code = (secret: string, at = Date.now()) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
 async function setUpCode(): Promise<string> {
   const secret = (await page.locator('code.secret').innerText()).replace(/\s/g, '');
-  await page.getByLabel('Code', { exact: true }).fill(code(secret));
+  await page.getByLabel('Code', { exact: true }).fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm and continue' }).click();
   await page.waitForLoadState();
   return secret;
@@ -278,7 +276,7 @@ test('who clicks twice with the first code of a new factor gets to the applicati
     await route.abort('aborted');
     lost.push(answer.status);
   });
-  await page.getByLabel('Code', { exact: true }).fill(code(secret));
+  await page.getByLabel('Code', { exact: true }).fill(codeAt(secret));
   const button = page.getByRole('button', { name: 'Confirm and continue' });
   await button.click({ noWaitAfter: true });
   await expect.poll(() => lost).toEqual([303]);

@@ -1,7 +1,6 @@
 // Owns: admin sign-in, sessions, CSRF and bearer as a person, a script and a machine meet them.
 // Does not own: who may change whom (escalation.test.ts).
 // Implements: specification 5; decisions "Admin authentication".
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/admin-access.ts';
 import { ServerProblem } from '../../../server/contract/client.ts';
@@ -15,6 +14,7 @@ import { newOtpSecret, OTP_DEFAULTS, sealOtp } from '../../../server/crypto/otp.
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { administrator } from '../../support/administrators.ts';
+import { codeAt } from '../../support/authenticator-app.ts';
 import { ADMIN_PASSWORD, MASTER_KEY, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -141,7 +141,7 @@ describe('a second factor', () => {
     await sqlOver(server.pool)`
       insert into credential (realm_id, id, user_id, type, secret, created_at)
       values (${realm}, ${id}, ${userId}, 'otp', ${JSON.stringify(stored)}, now())`;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock });
+    const code = codeAt(secret, clock);
     const wrong = code === '000000' ? '111111' : '000000';
     expect(await (await attempt()).json()).toMatchObject({ type: problemType('otp-required') });
     for (const bad of [{ password: 'wrong' }, { password: 'wrong', otp: code }, { otp: wrong }]) {

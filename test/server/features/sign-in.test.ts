@@ -1,4 +1,3 @@
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
@@ -7,7 +6,8 @@ import { createRealm } from '../../../server/contract/realms.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { createUser, type UserInput } from '../../../server/contract/users.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
+import { createPerson } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -43,9 +43,7 @@ const events = async (realm: string, type: string) =>
   (await (await admin()).call(listEvents, { params: { realm }, query: { type } })).body ?? [];
 const AUTHORIZE = (realm: string) =>
   `/realms/${realm}/oauth2/authorize?response_type=code&client_id=app&scope=openid&redirect_uri=https%3A%2F%2Fapp.example%2Fcb`;
-const secretOn = (page: Shown) => (/<code class="secret"[^>]*>([^<]+)</.exec(page.text)?.[1] ?? '').replace(/\s/g, '');
-const codeOf = (secret: string) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.getTime() });
+const codeOf = (secret: string) => codeAt(secret, clock.getTime());
 
 test('a person signs in at the realm and lands on the account page', async () => {
   const realm = await realmWith();

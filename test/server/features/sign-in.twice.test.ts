@@ -1,11 +1,11 @@
 // Who clicks twice sends the same form twice, and sees the second answer alone. Where the first one's is dropped before its
 // cookies are kept, the browser's cookies are still the old ones.
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, listCredentials, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -32,10 +32,9 @@ beforeEach(async () => {
   userId = body?.id ?? '';
 });
 
-const secretOn = (page: Shown) => (/<code class="secret"[^>]*>([^<]+)</.exec(page.text)?.[1] ?? '').replace(/\s/g, '');
 const codeOf = (secret: string) => {
   clock = new Date(clock.getTime() + 30_000);
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.getTime() });
+  return codeAt(secret, clock.getTime());
 };
 const withPassword = async () => {
   const alice = createPerson(server.baseUrl);

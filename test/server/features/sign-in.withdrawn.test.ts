@@ -1,6 +1,5 @@
 // What a person proved is taken away while they sign in: a password that is hashed just then, a factor of which the code was
 // right, a session that was to be raised. Each test holds the row that the sign-in waits for, takes it away, and lets go.
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
@@ -8,6 +7,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, deleteCredential, listCredentials, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
@@ -58,11 +58,10 @@ const failures = async () =>
 const inApplication = ({ url }: Shown) => url.startsWith(CALLBACK);
 const require = (settings: { requireMfa?: boolean; lockoutEnabled?: boolean; maxConcurrentSessions?: number }) =>
   server.admin.call(putSettings, { params: { realm }, body: settings });
-const secretOn = (page: Shown) => (/<code class="secret"[^>]*>([^<]+)</.exec(page.text)?.[1] ?? '').replace(/\s/g, '');
 /** A code that was never used: each is of a later moment. */
 const codeOf = (secret: string) => {
   clock = new Date(clock.getTime() + 30_000);
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.getTime() });
+  return codeAt(secret, clock.getTime());
 };
 /** Sets up a second factor. @returns its secret */
 async function enrol(): Promise<string> {

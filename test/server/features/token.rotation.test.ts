@@ -1,10 +1,10 @@
 // Keys rotate while tokens are issued: verifiers never see a gap. Step-up of a session by acr_values.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rotateKeys } from '../../../server/contract/keys.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, getCode, newVerifier, PASSWORD, redeem } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -60,8 +60,7 @@ test('acr_values raises a session by a second factor, and tokens say so', async 
   expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   // Who has no second factor yet sets one up.
   const setUp = await person.open(ask);
-  const secret = (/<code class="secret"[^>]*>([^<]+)</.exec(setUp.text)?.[1] ?? '').replace(/\s/g, '');
-  const page = await person.fill(setUp, { code: new TOTP({ secret: Secret.fromBase32(secret) }).generate() });
+  const page = await person.fill(setUp, { code: codeAt(secretOn(setUp)) });
   const code = new URL(page.url).searchParams.get('code') ?? '';
   const { body } = await redeem(server, 'acme', 'spa', { code, verifier });
   expect(claimsIn(body.id_token)).toMatchObject({ acr: '2', amr: ['pwd', 'otp'] });
