@@ -202,6 +202,8 @@ const patience = (longestMs: number): Statement => statement`
 /** There is a webhook after all, so the transaction goes the longer way. */
 class Heard extends Error {}
 
+/** Whether what was to be written refers to something that was deleted at the same moment. */
+export const refersToNothing = (error: unknown): boolean => codeOf(error) === '23503';
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
-import type { Transact } from '../../db/transact.ts';
+import { refersToNothing, type Transact } from '../../db/transact.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -239,6 +239,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       if (refused) throw refused;
       return await goOn(way, requestOf(target, await contextOf(realm, brand, form, target.client)), past);
     } catch (thrown) {
+      // The application was deleted in the meantime: nobody is known any more to whom an error could go.
+      if (refersToNothing(thrown)) targetOf(form, undefined);
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
       return sendAnswer(way.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
 import { isWithdrawn } from '../../db/proof.ts';
-import type { Transact, Tx } from '../../db/transact.ts';
+import { refersToNothing, type Transact, type Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
@@ -145,16 +145,25 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     ending: Ending,
     continuation: Continuation,
   ): Promise<Answer | 'lost' | 'withdrawn'> {
-    const { realm, policy, held, state } = ending;
-    if (!state.user) return 'lost';
-    const plan = await planOf(ending, state.user, continuation);
+    if (!ending.state.user) return 'lost';
+    const plan = await planOf(ending, ending.state.user, continuation);
+    try {
+      return await write(reply, plan);
+    } catch (error) {
+      // What it was for was deleted at the same moment: the person is signed in, and told so where they would go on.
+      if (plan.next && refersToNothing(error)) return write(reply, { ...plan, next: undefined });
+      throw error;
+    }
+  };
+
+  async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
+    const { realm, policy, held, state, next } = plan;
     const nothingToRead = state.session === undefined && !held.stored && policy.maxConcurrentSessions === 0;
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));
       sessions.setCookie(reply, ended.session, ended.token);
       if (ended.device) risk.setCookie(reply, realm, ended.device);
-      const { next } = plan;
       if (next) cookie.clear(reply, realm, held.tab);
       else if (!held.stored) cookie.keep(reply, realm, held);
       return next?.send ?? ((to) => to.redirect(inTab(state.continueAt, held.tab), 303));
@@ -164,7 +173,7 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       if (isWithdrawn(error)) return 'withdrawn';
       throw error;
     }
-  };
+  }
 }
 
 /** How the sign-in is kept from here on. */
