@@ -37,6 +37,9 @@ const allOf = ({ cookies }: FastifyRequest): { tab: number; length: number }[] =
     })
     .sort((a, b) => a.tab - b.tab);
 
+/** A sign-in that begins: one more of the browser's, or in the place of the one that the request's address is about. */
+export type Beginning = 'beside others' | 'in its place';
+
 const Begun = z.object({ state: SignInState, until: z.int() });
 
 /** What a cookie holds, open. */
@@ -94,8 +97,9 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
   };
   const clear = (reply: FastifyReply, realm: string, tab: number): void =>
     void reply.clearCookie(nameOf(tab), options(realm));
-  /** A new number, and room for `length` characters beside the others. */
-  function place(reply: FastifyReply, realm: string, length: number): number {
+  /** The number of one that begins, and room for its `length` characters beside the others. */
+  function place(reply: FastifyReply, realm: string, beginning: Beginning, length: number): number {
+    if (beginning === 'in its place') return tabOf(reply.request);
     const all = allOf(reply.request);
     const next = (all.at(-1)?.tab ?? -1) + 1;
     let room = next > LAST_TAB ? 0 : LONGEST_TOGETHER - length;
@@ -131,29 +135,29 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
   }
 
   return {
-    /**
-     * Of a sign-in that begins.
-     * @param again it takes the place of the one that the request's address is about
-     * @returns its number; undefined: it is too much for a cookie
-     */
+    /** @returns its number; undefined: it is too much for a cookie */
     carry(
       reply: FastifyReply,
       realm: string,
-      { state, expiresAt, again }: { state: SignInState; expiresAt: Date; again: boolean },
+      beginning: Beginning,
+      { state, expiresAt }: { state: SignInState; expiresAt: Date },
     ): number | undefined {
       const begun: z.infer<typeof Begun> = { state, until: expiresAt.getTime() };
       const { token, sealed } = seal.seal(JSON.stringify(begun), contextOf(realm));
       const value = `${token}.${sealed}`;
       if (value.length > LONGEST) return undefined;
-      const tab = again ? tabOf(reply.request) : place(reply, realm, value.length);
+      const tab = place(reply, realm, beginning, value.length);
       set(reply, realm, tab, value, expiresAt);
       memory.put(sha256(token), { realm, sealed, state, expiresAt });
       return tab;
     },
 
-    /** The number of one that begins with a row of its own; like {@link carry}. */
-    place: (reply: FastifyReply, realm: string, { token, again }: { token: string; again: boolean }): number =>
-      again ? tabOf(reply.request) : place(reply, realm, token.length),
+    /** For one that begins with a row of its own. @returns its number */
+    keepNew(reply: FastifyReply, realm: string, beginning: Beginning, token: string, expiresAt: Date): number {
+      const tab = place(reply, realm, beginning, token.length);
+      set(reply, realm, tab, token, expiresAt);
+      return tab;
+    },
 
     /** The row of this token is what counts from now on. */
     keep: (

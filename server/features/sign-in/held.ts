@@ -1,11 +1,11 @@
-// The sign-in that a request's cookie names: found, and kept again. How it begins fits into the cookie; what happens then is a
-// row, which of a stranger's address are not more than people need.
+// The sign-in that a request's cookie names: found, and kept again. How it began is in the cookie, what has happened since in a
+// row; strangers of one address get no more rows than people need.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
-import { type Carried, LIFETIME_SECONDS, type SignInCookie } from './cookie.ts';
+import { type Beginning, type Carried, LIFETIME_SECONDS, type SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
 import * as store from './store.ts';
 
@@ -50,8 +50,8 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
 
   return {
     /**
-     * The sign-in of a cookie. Where the cookie itself says how it began, nobody is asked whether more has
-     * happened: that shows when something is to be kept, and until then there is nothing in it but the way to a form.
+     * The sign-in of a cookie. Where the cookie itself says how it began, nobody is asked whether more has happened: that
+     * shows when something is to be kept, and until then there is nothing in it but the way to a form.
      */
     async load(realm: string, carried: Carried | undefined): Promise<Held | undefined> {
       if (!carried) return undefined;
@@ -62,30 +62,22 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
     reload,
 
     /** Begins one that is nothing yet, in the cookie alone. @returns its number; undefined: it is too much for a cookie */
-    carry: (reply: FastifyReply, realm: string, state: SignInState, again: boolean): number | undefined =>
-      cookie.carry(reply, realm, { state, expiresAt: ending(), again }),
+    carry: (reply: FastifyReply, realm: string, beginning: Beginning, state: SignInState): number | undefined =>
+      cookie.carry(reply, realm, beginning, { state, expiresAt: ending() }),
     /** Begins one as a row. @returns its number */
-    async keepNew(reply: FastifyReply, realm: string, state: SignInState, again: boolean): Promise<number> {
+    async keepNew(reply: FastifyReply, realm: string, beginning: Beginning, state: SignInState): Promise<number> {
       if (!state.session) keepForStranger(reply.request);
       const token = newSecret();
       const expiresAt = ending();
       await store.insert(inLane(realm), realm, sha256(token), state, now(), expiresAt);
-      const tab = cookie.place(reply, realm, { token, again });
-      cookie.keep(reply, realm, { tab, token, expiresAt });
-      return tab;
+      return cookie.keepNew(reply, realm, beginning, token, expiresAt);
     },
 
     /** @returns whether nobody kept anything else meanwhile */
-    async keep(
-      reply: FastifyReply,
-      request: FastifyRequest,
-      realm: string,
-      held: Held,
-      state: SignInState,
-    ): Promise<boolean> {
+    async keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(inLane(realm), realm, id, state);
-      if (state.proven.length === 0) keepForStranger(request);
+      if (state.proven.length === 0) keepForStranger(reply.request);
       const first = await store.insert(inLane(realm), realm, id, state, now(), expiresAt);
       cookie.keep(reply, realm, held);
       return first;

@@ -103,12 +103,12 @@ export function createSignIns(deps: SignInDeps) {
   }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
   async function end(reply: FastifyReply, reached: Ending, continuation: Continuation): Promise<Answer | undefined> {
-    const { request, realm, held } = reached;
+    const { realm, held } = reached;
     const state = await joined(reached);
     const ending = { ...reached, state };
     const answer = await finish(reply, ending, continuation);
     if (answer === 'withdrawn') {
-      await keep(reply, request, realm, held, await withdraw(ending, state));
+      await keep(reply, realm, held, await withdraw(ending, state));
       return undefined;
     }
     if (answer !== 'lost') return answer;
@@ -177,7 +177,7 @@ export function createSignIns(deps: SignInDeps) {
     const state = { ...next.state, took: next.state.complaint ? undefined : took };
     if (standing?.do === 'finish')
       return (await end(reply, { ...visit, held, state, level: standing.level }, continuation)) ?? here;
-    await keep(reply, request, realm, held, state);
+    await keep(reply, realm, held, state);
     return here;
   }
 
@@ -190,10 +190,10 @@ export function createSignIns(deps: SignInDeps) {
       const { state, standing } = await announce(visit, await look(visit, begunBy(input, methodsOf(session))));
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';
-      const again = input.again ?? false;
-      const carried = nothingYet ? carry(reply, realm, state, again) : undefined;
-      const page = inTab(`/realms/${realm}/login`, carried ?? (await keepNew(reply, realm, state, again)));
-      return reply.redirect(again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
+      const beginning = input.again ? 'in its place' : 'beside others';
+      const carried = nothingYet ? carry(reply, realm, beginning, state) : undefined;
+      const page = inTab(`/realms/${realm}/login`, carried ?? (await keepNew(reply, realm, beginning, state)));
+      return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },
 
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
@@ -207,7 +207,7 @@ export function createSignIns(deps: SignInDeps) {
         if (!page?.keep || standing.do !== 'ask' || state.kept[standing.executionId]) return view;
         const kept = { [standing.executionId]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
-        if (await keep(reply, request, realm, held, { ...state, kept })) return view;
+        if (await keep(reply, realm, held, { ...state, kept })) return view;
       }
       return undefined;
     },
@@ -247,7 +247,7 @@ export function createSignIns(deps: SignInDeps) {
       if (standing.do !== 'finish') return undefined;
       const ending = { request, realm, policy, held, state, level: standing.level };
       const answer = await finish(reply, ending, continuation);
-      if (answer === 'withdrawn') await keep(reply, request, realm, held, await withdraw(ending, state));
+      if (answer === 'withdrawn') await keep(reply, realm, held, await withdraw(ending, state));
       if (answer === 'lost') return to(inTab(state.continueAt, held.tab));
       return answer === 'withdrawn' ? pageIn(realm, held) : answer;
     },
