@@ -15,19 +15,47 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { errorWords } from './server/contract/error-words.ts';
 import { startPostgres } from './server/db/embedded.ts';
 
+const USAGE = `Bundles the programs, one file for each, with what they read beside them.
+
+Usage: npm run build [-- FOLDER] [--role ROLE]
+
+  FOLDER  where to (default dist); it holds a former build, or nothing
+  --role  server, operator, migrate or realmctl, and nothing else
+
+Examples
+  npm run build
+  npm run build -- --role realmctl
+  npm run build -- /tmp/build --role server`;
+
 const root = import.meta.dirname;
-const {
-  values: { role: only },
-  positionals: [folder = 'dist'],
-} = parseArgs({ allowPositionals: true, options: { role: { type: 'string' } } });
+function given() {
+  try {
+    const options = { role: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
+    if (positionals.length > 1) throw new Error(`one folder at most: ${positionals.join(' ')}`);
+    return { ...values, folder: positionals[0] ?? 'dist' };
+  } catch (error) {
+    console.error(`${errorWords(error)}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+const { role: only, folder, help } = given();
+if (help) {
+  console.log(USAGE);
+  process.exit();
+}
 const dist = path.resolve(root, folder);
 const bundles = path.join(dist, 'bundles');
 /** Role → its program; realmctl is bundled in a way of its own. */
 const programs = { server: 'server/main.ts', operator: 'operator/main.ts', migrate: 'server/db/main.ts' };
 const known = [...Object.keys(programs), 'realmctl'];
-if (only !== undefined && !known.includes(only)) throw new Error(`--role is one of ${known.join(', ')}; it is ${only}`);
+if (only !== undefined && !known.includes(only)) {
+  console.error(`--role is one of ${known.join(', ')}; it is ${only}\n\n${USAGE}`);
+  process.exit(2);
+}
 const roles = Object.entries(programs).filter(([role]) => only === undefined || role === only);
 const native = ['@node-rs/argon2'];
 

@@ -56,7 +56,19 @@ export async function outdated(files: Map<string, string>): Promise<string[]> {
   return checked.flat();
 }
 
-if (import.meta.main) {
+const USAGE = `Writes what is printed from the code and committed: server/openapi.json, and the CRDs in crds/ and in the chart.
+
+Usage: npm run generate
+
+Example
+  npm run generate && git diff --stat`;
+
+const args = process.argv.slice(2);
+if (import.meta.main && args.length > 0) {
+  const help = args.every((arg) => arg === '--help' || arg === '-h');
+  (help ? console.log : console.error)(USAGE);
+  process.exitCode = help ? 0 : 2;
+} else if (import.meta.main) {
   const files = await generatedFiles();
   for (const [file, content] of files) {
     await writeFile(path.join(root, file), content);

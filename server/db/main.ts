@@ -6,13 +6,26 @@ import { parseArgs } from 'node:util';
 import { errorWords } from '../contract/error-words.ts';
 import { migrate } from './migrate.ts';
 
-const USAGE = 'usage: npm run migrate [-- --wait SECONDS]';
+const USAGE = `Brings the database of DATABASE_URL to this version, and says what it did. A server does so at its start, too.
+
+Usage: npm run migrate [-- --wait SECONDS]
+
+  --wait SECONDS  how long a database that is still starting is waited for (default 0)
+
+Examples
+  DATABASE_URL=postgres://user:password@host/database npm run migrate
+  DATABASE_URL=postgres://user:password@host/database npm run migrate -- --wait 60`;
 /** Nobody listens there yet, its name isn't known yet, it doesn't answer yet, or it says that it is starting up. */
 const notYet = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', '57P03']);
 const PAUSE_MS = 1_000;
 
 async function main(): Promise<number> {
-  const seconds = waitOf(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (args.length === 1 && (args[0] === '--help' || args[0] === '-h')) {
+    console.log(USAGE);
+    return 0;
+  }
+  const seconds = waitOf(args);
   if (seconds === undefined) return fault(USAGE);
   const url = process.env.DATABASE_URL;
   if (!url || !/^postgres(ql)?:\/\//.test(url)) {

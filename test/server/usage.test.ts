@@ -29,3 +29,18 @@ test.each([
     );
   },
 );
+
+test.each([
+  ['server/db/main.ts', 'npm run migrate'],
+  ['server/generate.ts', 'npm run generate'],
+  ['test/kubernetes/prepare.ts', 'npm run kubernetes'],
+  ['build.ts', 'npm run build'],
+])('%s explains itself with examples, and does nothing by an option that it does not know', async (program, usage) => {
+  const helped = await run(program, '--help');
+  expect(helped).toMatchObject({ code: 0, stderr: '' });
+  expect(helped.stdout).toContain(`Usage: ${usage}`);
+  expect(helped.stdout).toMatch(/\nExamples?\n/);
+  const refused = await run(program, '--nonsense');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain(`Usage: ${usage}`);
+});
