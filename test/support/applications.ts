@@ -31,12 +31,16 @@ export function authorizePath(realm: string, clientId: string, verifier: string,
   return `/realms/${realm}/oauth2/authorize?${query}`;
 }
 
-/** A realm with the public application `spa`, and people for it. */
-export async function makePeopledRealm(server: TestServer, realm: string, usernames = ['alice']): Promise<void> {
+/** A realm with the public application `spa`, and people for it. @returns their ids */
+export async function makePeopledRealm(server: TestServer, realm: string, usernames = ['alice']): Promise<string[]> {
   await makeRealm(server, realm);
   await makeClient(server, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-  for (const username of usernames)
-    await server.admin.call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
+  const ids: string[] = [];
+  for (const username of usernames) {
+    const { body } = await server.admin.call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
+    ids.push(body?.id ?? '');
+  }
+  return ids;
 }
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
+import { type CodeGrant, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { createPerson } from '../../support/person.ts';
@@ -28,6 +28,15 @@ const write = (realm: string, welcomeText: string): Promise<[number, number | un
 
 const waits = () => lockWaits(server.databaseUrl);
 
+/** A write and a code's exchange of the realm that nobody holds, as many at once as there are grants. */
+async function expectServed(grants: readonly CodeGrant[]): Promise<void> {
+  const served = grants.map(async (grant, i) => [
+    (await write('peaceful', `${i}`))[0],
+    (await redeem(server, 'peaceful', 'spa', grant)).status,
+  ]);
+  expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+}
+
 test('twenty writes to a realm that is locked hold up no other, and those that can’t wait are told to come back', async () => {
   // several, so that one place alone wouldn't do
   const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
@@ -39,11 +48,7 @@ test('twenty writes to a realm that is locked hold up no other, and those that c
       Array.from({ length: 20 }, async (_, i) => void answers.push(await write('stalled', `${i}`))),
     );
     await expect.poll(waits).toBe(5);
-    const served = grants.map(async (grant, i) => [
-      (await write('peaceful', `${i}`))[0],
-      (await redeem(server, 'peaceful', 'spa', grant)).status,
-    ]);
-    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    await expectServed(grants);
     expect(answers).toEqual([]);
     // those without a turn give up, those with one still wait for the lock
     await expect.poll(() => answers.length).toBe(15);
@@ -71,11 +76,7 @@ test('a dozen sign-ins of people who are being deleted hold up no other realm', 
       }),
     );
     await expect.poll(waits).toBe(5);
-    const served = grants.map(async (grant, i) => [
-      (await write('peaceful', `${i}`))[0],
-      (await redeem(server, 'peaceful', 'spa', grant)).status,
-    ]);
-    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    await expectServed(grants);
     await client.query('rollback');
     await stuck;
   });
@@ -102,11 +103,7 @@ test('as many realms as there are connections that are all locked hold up no oth
       ...people.map(({ person, page }) => person.fill(page, { username: 'alice', password: 'not the right one' })),
     ]);
     await expect.poll(waits).toBeGreaterThanOrEqual(8);
-    const served = grants.map(async (grant, i) => [
-      (await write('peaceful', `${i}`))[0],
-      (await redeem(server, 'peaceful', 'spa', grant)).status,
-    ]);
-    expect(await Promise.all(served)).toEqual(grants.map(() => [200, 200]));
+    await expectServed(grants);
     await client.query('rollback');
     await stuck;
   });

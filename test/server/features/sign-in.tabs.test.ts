@@ -1,12 +1,11 @@
 // Sign-ins in several tabs of one browser: each goes on by itself, up to a bound; beyond it they lead on all the same.
-import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
-import { createUser } from '../../../server/contract/users.ts';
-import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
+import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
+import { makeClient } from '../../support/clients.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -24,10 +23,9 @@ afterAll(() => server?.stop());
 beforeEach(async () => {
   made += 1;
   realm = `t${made}`;
-  await makeRealm(server, realm);
+  await makePeopledRealm(server, realm, ['alice', 'bob']);
   for (const clientId of ['mail', 'files'])
     await makeClient(server, realm, { clientId, tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-  for (const body of [alice, bob]) await server.admin.call(createUser, { params: { realm }, body });
 });
 
 const browser = () => createPerson(server.baseUrl);
@@ -90,10 +88,10 @@ test('second factors are asked for in each tab’s own sign-in', async () => {
   const person = browser();
   const [older, newer] = [await open(person, 'mail', 'older'), await open(person, 'files', 'newer')];
   const set = await person.fill(older, alice);
-  const secret = (/<code class="secret"[^>]*>([^<]+)</.exec(set.text)?.[1] ?? '').replace(/\s/g, '');
+  const secret = secretOn(set);
   const code = () => {
     clock = new Date(clock.getTime() + 30_000);
-    return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.getTime() });
+    return codeAt(secret, clock.getTime());
   };
   expectIn(await person.fill(set, { code: code() }), 'older');
   const asked = await person.fill(newer, alice);

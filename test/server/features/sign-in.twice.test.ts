@@ -3,10 +3,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, listCredentials, setPassword } from '../../../server/contract/users.ts';
-import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { listCredentials, setPassword } from '../../../server/contract/users.ts';
+import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -23,13 +22,7 @@ afterAll(() => server?.stop());
 beforeEach(async () => {
   made += 1;
   realm = `t${made}`;
-  await makeRealm(server, realm);
-  await makeClient(server, realm, { clientId: 'app', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-  const { body } = await server.admin.call(createUser, {
-    params: { realm },
-    body: { username: 'alice', password: PASSWORD },
-  });
-  userId = body?.id ?? '';
+  [userId = ''] = await makePeopledRealm(server, realm);
 });
 
 const codeOf = (secret: string) => {
@@ -38,7 +31,7 @@ const codeOf = (secret: string) => {
 };
 const withPassword = async () => {
   const alice = createPerson(server.baseUrl);
-  const page = await alice.open(authorizePath(realm, 'app', newVerifier()));
+  const page = await alice.open(authorizePath(realm, 'spa', newVerifier()));
   return { alice, page: await alice.fill(page, { username: 'alice', password: PASSWORD }) };
 };
 /** A browser with the same cookies. */
@@ -115,7 +108,7 @@ test('another form than the one that ended it, or the same one later, leads back
 
 test('a wrong password that is right by now is tried again', async () => {
   const alice = createPerson(server.baseUrl);
-  const asked = await alice.open(authorizePath(realm, 'app', newVerifier()));
+  const asked = await alice.open(authorizePath(realm, 'spa', newVerifier()));
   const wrong = { username: 'alice', password: 'four dry parasols' };
   const page = await alice.fill(asked, wrong);
   expect(page.text).toContain('is wrong');

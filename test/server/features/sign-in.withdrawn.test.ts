@@ -4,11 +4,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, deleteCredential, listCredentials, setPassword } from '../../../server/contract/users.ts';
+import { deleteCredential, listCredentials, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
-import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
@@ -29,18 +28,12 @@ afterAll(() => server?.stop());
 beforeEach(async () => {
   made += 1;
   realm = `w${made}`;
-  await makeRealm(server, realm);
-  await makeClient(server, realm, { clientId: 'app', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
-  const { body } = await server.admin.call(createUser, {
-    params: { realm },
-    body: { username: 'alice', password: PASSWORD },
-  });
-  userId = body?.id ?? '';
+  [userId = ''] = await makePeopledRealm(server, realm);
 });
 
 const begin = async (more: Record<string, string> = {}) => {
   const alice = createPerson(server.baseUrl);
-  return { alice, page: await alice.open(authorizePath(realm, 'app', newVerifier(), more)) };
+  return { alice, page: await alice.open(authorizePath(realm, 'spa', newVerifier(), more)) };
 };
 const withPassword = (alice: Person, page: Shown, password = PASSWORD) =>
   alice.fill(page, { username: 'alice', password });
@@ -184,7 +177,7 @@ test('a session that has ended is not raised, and its password counts for no new
   const { alice, page } = await begin();
   await withPassword(alice, page);
   const secret = await enrol();
-  const asked = await alice.open(authorizePath(realm, 'app', newVerifier(), { acr_values: '2' }));
+  const asked = await alice.open(authorizePath(realm, 'spa', newVerifier(), { acr_values: '2' }));
   expect(asked.heading).toBe('Enter your code');
   await change();
   expect((await alice.fill(asked, { code: codeOf(secret) })).heading).toBe(REFUSED);
