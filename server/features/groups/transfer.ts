@@ -71,8 +71,8 @@ export const groupsPart: RealmPart = {
         select g.id, x.roles from jsonb_to_recordset(${rows}::jsonb) as x (path text, roles text[])
         join user_group g on g.realm_id = ${realm} and g.path = x.path
       ), wanted as (
-        select d.id as group_id, r.id as role_id from declared d
-        join role r on r.realm_id = ${realm} and r.client is null and r.name = any(d.roles)
+        select d.id as group_id, r.id as role_id from declared d cross join lateral unnest(d.roles) as n (name)
+        join role r on r.realm_id = ${realm} and r.client is null and r.name = n.name
       ), dropped as (
         delete from group_role gr using declared d, role r
         where gr.realm_id = ${realm} and gr.group_id = d.id and r.realm_id = ${realm} and r.id = gr.role_id and r.client is null

@@ -89,6 +89,32 @@ async function linkComposites(
 const idOf = ({ clientId, role }: Names): string =>
   clientId === null ? `role ${role}` : `clientRole ${clientRoleKey(clientId, role)}`;
 
+/** What each role contains. Joined here: just after many were made the planner thinks that there are none, and loops. */
+async function storedTies(sql: Sql, realm: string): Promise<Map<string, string[]>> {
+  const children = new Map<string, string[]>();
+  const ties = await sql<{ role_id: string; child_id: string }>`
+    select role_id, child_id from role_composite where realm_id = ${realm}`;
+  if (ties.length === 0) return children;
+  const clients = await sql<{
+    id: string;
+    client_id: string;
+  }>`select id, client_id from client where realm_id = ${realm}`;
+  const clientIds = new Map(clients.map(({ id, client_id }) => [id, client_id]));
+  const roles = await sql<{ id: string; name: string; client: string | null }>`
+    select id, name, client from role where realm_id = ${realm}`;
+  const names = new Map(
+    roles.map(({ id, name: role, client }) => [id, idOf({ clientId: clientIds.get(client ?? '') ?? null, role })]),
+  );
+  for (const { role_id, child_id } of ties) {
+    const [parent, child] = [names.get(role_id), names.get(child_id)];
+    if (parent === undefined || child === undefined) continue;
+    const inside = children.get(parent);
+    if (inside) inside.push(child);
+    else children.set(parent, [child]);
+  }
+  return children;
+}
+
 /** Changed roles, a client's too, that would contain themselves. */
 async function circles(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(
@@ -96,21 +122,7 @@ async function circles(sql: Sql, realm: string, changes: readonly Wanted[]): Pro
   );
   const asked = changed.map((change) => ({ id: `${change.kind} ${change.key}`, inside: refersTo(change), change }));
   if (asked.every(({ inside }) => inside.length === 0)) return [];
-  const stored = await sql<{ role: string; client_id: string | null; child: string; child_client: string | null }>`
-    select r.name as role, c.client_id, k.name as child, kc.client_id as child_client
-    from role_composite rc join role r on r.realm_id = rc.realm_id and r.id = rc.role_id
-    join role k on k.realm_id = rc.realm_id and k.id = rc.child_id
-    left join client c on c.realm_id = r.realm_id and c.id = r.client
-    left join client kc on kc.realm_id = k.realm_id and kc.id = k.client
-    where rc.realm_id = ${realm}`;
-  const children = new Map<string, string[]>();
-  for (const { role, client_id, child, child_client } of stored) {
-    const parent = idOf({ clientId: client_id, role });
-    const inside = children.get(parent);
-    const id = idOf({ clientId: child_client, role: child });
-    if (inside) inside.push(id);
-    else children.set(parent, [id]);
-  }
+  const children = await storedTies(sql, realm);
   for (const { id, inside } of asked)
     children.set(
       id,

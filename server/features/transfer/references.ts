@@ -134,8 +134,12 @@ async function neededElsewhere(
         if (!there) continue;
         const theirs = Object.fromEntries(fields.map((field) => [field, there[field]]));
         for (const { kind, key: on } of references({ key, fields: theirs, path: '' }))
-          if (gone.has(id(kind, on)))
-            needed.set(kind, [...(needed.get(kind) ?? []), { kind: part.kind, key, on, manager: owner }]);
+          if (gone.has(id(kind, on))) {
+            const found = { kind: part.kind, key, on, manager: owner };
+            const others = needed.get(kind);
+            if (others) others.push(found);
+            else needed.set(kind, [found]);
+          }
       }
     }
   }
