@@ -108,6 +108,7 @@ async function planPruned(
   }
 }
 
+/** What a new realm was seeded with, and the whole export that it was made for doesn't have. */
 async function planUnseeded(
   sql: Sql,
   { realm, declared, all }: { realm: string; declared: readonly Section[]; all: Planned },
