@@ -58,6 +58,7 @@ export function answerArguments(
     out(usages[program]);
     return 0;
   }
-  fault(`The ${program} takes no arguments (${args.join(' ')}): everything comes from the environment. See --help.`);
+  // Not what they were: a log would keep the password of a DATABASE_URL that came the wrong way.
+  fault(`The ${program} takes no arguments: everything comes from the environment. See --help.`);
   return 2;
 }
