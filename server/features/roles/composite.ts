@@ -1,4 +1,5 @@
-// A composite in its one form, for what is stored, answered and compared. Decisions "Role". Pure.
+// A composite in its one form, for what is stored, answered and compared; and which roles would contain themselves. Pure.
+// Decisions "Role".
 import type { Composite } from '../../contract/roles.ts';
 
 const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();

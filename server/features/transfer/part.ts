@@ -1,5 +1,5 @@
 // Owns: what the import engine asks of a feature: how its section of the realm document is read, written and named.
-// Does not own: comparing, ownership, rights, order of phases: those are the engine's (plan.ts, service.ts).
+// Does not own: comparing, ownership, rights, order of phases: those are the engine's (engine.ts, plan.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
 import type { EventType } from '../../contract/events.ts';
 import type { Area } from '../../contract/permissions.ts';
