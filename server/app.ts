@@ -223,7 +223,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
     http,
     api,
     async start() {
-      changes = listenForChanges({ url: databaseUrl, changed, log: (m) => log.warn(m) });
+      changes = listenForChanges({ url: databaseUrl, changed, log: (m, err) => log.warn({ err }, m) });
       // A wrong master key is told now, in one sentence, before anything is written under it.
       const readable = keys.published(MASTER).catch((cause: Error) => {
         throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });

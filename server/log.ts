@@ -1,6 +1,8 @@
 // The process log: JSON lines by pino, without secrets and without the innards of errors.
 // It is for operators of the server; what people did is the audit log's (events/). ASVS 5.0 V16.
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { DatabaseNews } from './database-news.ts';
+import { unreachable } from './db/unreachable.ts';
 
 interface LoggedError {
   type: string;
@@ -19,14 +21,20 @@ export function loggedError(error: unknown, depth = 0): LoggedError | string {
     type: error.constructor.name,
     message: error.message,
     ...('code' in error && typeof error.code === 'string' && { code: error.code }),
-    ...(error.stack !== undefined && { stack: error.stack }),
+    ...(error.stack !== undefined && !unreachable(error) && { stack: error.stack }),
     ...(error.cause !== undefined && depth < DEPTH && { cause: loggedError(error.cause, depth + 1) }),
   };
 }
 
-export const createLog = (level: string): Logger =>
-  pino({
+export const createLog = (
+  level: string,
+  { news, to }: { news?: DatabaseNews; to?: DestinationStream } = {},
+): Logger => {
+  const options = {
     level,
     redact: ['req.headers.authorization', 'req.headers.cookie'],
     serializers: { err: (error: unknown) => loggedError(error), error: (error: unknown) => loggedError(error) },
-  });
+    ...(news && { hooks: { logMethod: news.hear } }),
+  };
+  return to ? pino(options, to) : pino(options);
+};

@@ -24,7 +24,7 @@ export async function listenForChanges({
 }: {
   url: string;
   changed(realm: string | undefined): void;
-  log(message: string): void;
+  log(message: string, error: Error): void;
   silentMs?: number;
 }): Promise<Changes> {
   let stopped = false;
@@ -55,7 +55,7 @@ export async function listenForChanges({
       connect().then(
         () => changed(undefined),
         (error: Error) => {
-          log(`waiting for the database to listen for changes: ${error.message}`);
+          log(`waiting for the database to listen for changes: ${error.message}`, error);
           if (!stopped) again();
         },
       );

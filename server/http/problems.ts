@@ -5,23 +5,13 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
 import { CROWDED } from '../db/lanes.ts';
-import { codeOf } from '../db/transact.ts';
+import { codeOf, refersToNothing } from '../db/transact.ts';
+import { unreachable } from '../db/unreachable.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
 /** A name whose bytes no index holds: its characters were counted, and may have four each. */
 const TOO_LONG = '54000';
-const AWAY = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '08000',
-  '08003',
-  '08006',
+const SHORT_OF = new Set([
   '53300',
   '53100',
   '53200',
@@ -30,14 +20,11 @@ const AWAY = new Set([
   '57014',
   CROWDED,
 ]);
-const AWAY_WORDS =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
-const FOREIGN_KEY = '23503';
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whether the database is away (or out of disk, memory, connections): the request may be tried again. */
 export function databaseAway(error: unknown): boolean {
-  return AWAY.has(codeOf(error)) || (error instanceof Error && AWAY_WORDS.test(error.message));
+  return unreachable(error) || SHORT_OF.has(codeOf(error));
 }
 
 const byStatus: Record<number, ProblemCode> = {
@@ -106,7 +93,7 @@ export function problemOf(error: unknown): Problem {
   if (TEXT_NOT_STORABLE.has(codeOf(error)))
     return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
   // Services look before they write, so only a delete at the same moment comes to this.
-  if (codeOf(error) === FOREIGN_KEY)
+  if (refersToNothing(error))
     return new Problem('not-found', 'What this refers to was deleted meanwhile', {
       cause: error,
       reason: 'foreign key',

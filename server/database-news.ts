@@ -1,0 +1,68 @@
+// What the process log says while the database can't be reached: a line a second at most, however many requests fail of it,
+// without a stack (it would say nothing), and one line when it is back. All other lines it leaves alone.
+import type { LogFn, Logger } from 'pino';
+import { unreachable } from './db/unreachable.ts';
+
+const EVERY_MS = 1_000;
+
+export interface DatabaseNewsOptions {
+  now?: () => number;
+  /** How long a line is enough, and how often the database is asked whether it is back. */
+  everyMs?: number;
+}
+
+export function createDatabaseNews({ now = Date.now, everyMs = EVERY_MS }: DatabaseNewsOptions = {}) {
+  let quietUntil = 0;
+  let unsaid = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let asked: { log: Pick<Logger, 'warn'>; answers(): Promise<unknown> } | undefined;
+
+  function askLater(): void {
+    if (timer || !asked) return;
+    const { log, answers } = asked;
+    timer = setTimeout(() => {
+      answers().then(
+        () => {
+          timer = undefined;
+          if (!asked) return;
+          log.warn(unsaid > 0 ? { unsaid } : {}, 'the database can be reached again');
+          quietUntil = 0;
+          unsaid = 0;
+        },
+        () => {
+          timer = undefined;
+          askLater();
+        },
+      );
+    }, everyMs).unref();
+  }
+
+  return {
+    /** Pino's `logMethod`. */
+    hear(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+      const [fields, message]: unknown[] = args;
+      if (typeof fields !== 'object' || fields === null || !('err' in fields) || !unreachable(fields.err)) {
+        method.apply(this, args);
+        return;
+      }
+      askLater();
+      if (now() < quietUntil) {
+        unsaid += 1;
+        return;
+      }
+      quietUntil = now() + everyMs;
+      const said = { ...fields, during: message, ...(unsaid > 0 && { unsaid }) };
+      unsaid = 0;
+      method.apply(this, [said, 'the database cannot be reached']);
+    },
+    /** From now on it tells when the database is back; until what it returns is called. */
+    watch(log: Pick<Logger, 'warn'>, answers: () => Promise<unknown>): () => void {
+      asked = { log, answers };
+      return () => {
+        asked = undefined;
+        clearTimeout(timer);
+      };
+    },
+  };
+}
+export type DatabaseNews = ReturnType<typeof createDatabaseNews>;
