@@ -69,7 +69,7 @@ export function createAssertions({
     /** Whether the assertion is this client's, for this realm, still good, and seen for the first time. */
     async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
       const payload = await payloadOf(realm, client, assertion).catch(() => undefined);
-      if (payload?.exp === undefined || !payload.jti) return false;
+      if (payload?.exp === undefined || typeof payload.jti !== 'string' || payload.jti === '') return false;
       const at = now().getTime() / 1000;
       if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;
       // Kept as long as it could be accepted.

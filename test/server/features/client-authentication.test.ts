@@ -97,6 +97,8 @@ describe('private_key_jwt', () => {
     ['an exp that is past', { exp: 1 }],
     ['a life of a day', { exp: Math.floor(Date.now() / 1000) + 86_400 }],
     ['no jti', { jti: undefined }],
+    ['a jti that is a number', { jti: 5 }],
+    ['a jti that is an object', { jti: {} }],
     ['an nbf to come', { nbf: Math.floor(Date.now() / 1000) + 600 }],
   ];
   test.each(wrong)('refuses %s with the one invalid_client', async (_, claims) => {
