@@ -6,11 +6,11 @@ import { serverSession } from '../operator/session.ts';
 import { folderSource } from '../operator/source/folder.ts';
 import { orphansOf } from '../operator/source/orphans.ts';
 import { type Operator, startOperator } from '../operator/start.ts';
-import { BadEnvironment, parseConfig } from '../server/config.ts';
+import { BadEnvironment, type Config, parseConfig } from '../server/config.ts';
 import { createClient } from '../server/contract/client.ts';
 import { ClientSecret } from '../server/contract/clients.ts';
 import { errorWords } from '../server/contract/error-words.ts';
-import { type RunningServer, startServer } from '../server/start.ts';
+import { checkAddress, type RunningServer, startServer } from '../server/start.ts';
 import { answerArguments } from '../server/usage.ts';
 import { personFaults, seedPerson } from './person.ts';
 import { demoSecrets } from './secrets.ts';
@@ -23,19 +23,21 @@ const say = (line: string) => console.log(line);
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @throws BadEnvironment with the server's faults and the demonstration's, all at once */
-function checkEnvironment(env: Environment): void {
+function configOf(env: Environment): Config {
   const { SVC_DEMO_PASSWORD: password, SVC_DEMO_CLIENT_SECRET: secret } = env;
   const faults = [
     ...(password ? personFaults(password).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : []),
     ...(secret ? issuesOf(ClientSecret, secret).map((fault) => `SVC_DEMO_CLIENT_SECRET: ${fault}`) : []),
   ];
+  let config: Config | undefined;
   try {
-    parseConfig(env);
+    config = parseConfig(env);
   } catch (error) {
     if (!(error instanceof BadEnvironment)) throw error;
     faults.unshift(...error.faults);
   }
-  if (faults.length > 0) throw new BadEnvironment(faults);
+  if (!config || faults.length > 0) throw new BadEnvironment(faults);
+  return config;
 }
 
 const issuesOf = (schema: typeof ClientSecret, value: string) =>
@@ -43,7 +45,8 @@ const issuesOf = (schema: typeof ClientSecret, value: string) =>
 
 /** @param interrupt asks for an end already while it starts; whatever was started is stopped then, and it throws */
 async function start(env: Environment, interrupt: AbortSignal): Promise<{ server: RunningServer; operator: Operator }> {
-  checkEnvironment(env);
+  // before anything is made: a password that is printed once, above a fault, is easily missed
+  await checkAddress(configOf(env));
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
   say('Starting the server…');

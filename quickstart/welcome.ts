@@ -12,7 +12,7 @@ export interface Welcome {
   resources: readonly { name: string; ready: boolean; message: string }[];
 }
 
-const before = 'printed at the first start, or from the environment';
+const before = 'printed at the first start, or from the environment; lost: docs/troubleshooting.md';
 
 export function welcome({ baseUrl, administrator, secrets, keptIn, resources }: Welcome): string {
   const realm = `${baseUrl}/realms/${REALM}`;

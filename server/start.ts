@@ -1,7 +1,9 @@
 // From an environment to a listening server: database (embedded where none is named), migrations, first administrator.
 // The quick start and main.ts both use it. Decisions "Where it listens, what it reads".
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
@@ -86,19 +88,31 @@ export async function startServer(
   }
 }
 
-async function listen(http: FastifyInstance, { SVC_HOST: host, SVC_PORT: port }: Config): Promise<string> {
-  try {
-    return await http.listen({ host, port });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    if (error.code === 'EADDRINUSE')
-      throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set SVC_PORT to another.`);
-    if (error.code === 'EACCES')
-      throw new Error(`Port ${port} of ${host} is not for this user to listen on: set SVC_PORT to one above 1023.`);
-    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-      throw new Error(`${host} is not an address of this machine: correct SVC_HOST.`);
-    throw error;
-  }
+type Address = Pick<Config, 'SVC_HOST' | 'SVC_PORT'>;
+
+const listen = (http: FastifyInstance, address: Address): Promise<string> =>
+  http.listen({ host: address.SVC_HOST, port: address.SVC_PORT }).catch((error: unknown) => deaf(error, address));
+
+/** @throws what {@link startServer} would say at its end, when an administrator has been made and its password printed */
+export async function checkAddress(address: Address): Promise<void> {
+  const probe = createServer();
+  const listening = once(probe, 'listening');
+  probe.listen({ host: address.SVC_HOST, port: address.SVC_PORT });
+  await listening.catch((error: unknown) => deaf(error, address));
+  const closed = once(probe, 'close');
+  probe.close();
+  await closed;
+}
+
+function deaf(error: unknown, { SVC_HOST: host, SVC_PORT: port }: Address): never {
+  if (!(error instanceof Error && 'code' in error)) throw error;
+  if (error.code === 'EADDRINUSE')
+    throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set SVC_PORT to another.`);
+  if (error.code === 'EACCES')
+    throw new Error(`Port ${port} of ${host} is not for this user to listen on: set SVC_PORT to one above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    throw new Error(`${host} is not an address of this machine: correct SVC_HOST.`);
+  throw error;
 }
 
 /** DATABASE_URL with its SVC_MASTER_KEY, or the embedded PostgreSQL with a key kept beside its data. */
