@@ -7,6 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
 import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved, Wanted } from '../transfer/part.ts';
 import { canonical, inCircles } from './composite.ts';
+import { lockComposites } from './store.ts';
 
 interface Row {
   key: string;
@@ -137,6 +138,11 @@ async function circles(sql: Sql, realm: string, changes: readonly Wanted[]): Pro
   });
 }
 
+/** As whoever changes a role does: else the two close a circle that neither sees. */
+async function holdComposites(sql: Sql, realm: string, items: readonly Item[]): Promise<void> {
+  if (items.some((item) => refersTo(item).length > 0)) await lockComposites(sql, realm);
+}
+
 export const rolesPart: RealmPart = {
   section: 'roles',
   kind: 'role',
@@ -148,6 +154,7 @@ export const rolesPart: RealmPart = {
   read: (sql, realm, keys) => readRoles(sql, realm, keys?.map((role) => ({ clientId: null, role })) ?? 'realm'),
   references: refersTo,
   whole: circles,
+  hold: holdComposites,
   write: (sql, realm, batch) => writeRoles(sql, realm, batch, (key) => ({ clientId: null, role: key })),
   link: (sql, realm, saved) =>
     linkComposites(
@@ -179,6 +186,7 @@ export const clientRolesPart: RealmPart = {
   fresh,
   read: (sql, realm, keys) => readRoles(sql, realm, keys?.map(splitClientRoleKey) ?? 'clients'),
   references: (item) => [{ kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' }, ...refersTo(item)],
+  hold: holdComposites,
   write: (sql, realm, batch) => writeRoles(sql, realm, batch, splitClientRoleKey),
   link: (sql, realm, saved) =>
     linkComposites(

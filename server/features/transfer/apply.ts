@@ -94,6 +94,7 @@ export function createApply({
     const created = opened.revision === undefined;
     const anew = created && document.whole;
     let { revision } = opened;
+    if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
       const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, anew });
       const writes = created || config.changes.length + config.moves.length > 0;

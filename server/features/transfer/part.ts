@@ -87,6 +87,8 @@ export interface RealmPart {
    * @throws Problem `name-taken`
    */
   whole?(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]>;
+  /** Before anything is planned: waits for whoever writes just now what {@link whole} looks at, and holds up who comes. */
+  hold?(sql: Sql, realm: string, items: readonly Item[]): Promise<void>;
   /** Few objects that nothing refers to: `write` has all of them at once, so that what is unique can change hands. */
   atOnce?: boolean;
   /** Creates and updates, then removes: sets of rows, never a statement for each. */

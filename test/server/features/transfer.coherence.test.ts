@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Plan } from '../../../server/contract/transfer.ts';
+import { connected } from '../../support/cluster.ts';
+import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -172,6 +174,21 @@ test('a role that would contain itself is refused, also around others that are s
   await refused('circle', around, {}, ['roles[1].composite']);
   const straight = { roles: [role('a'), role('b', 'a')] };
   expect(words(await admin.apply('circle', straight))).toEqual(['update role a', 'update role b']);
+});
+
+test('a role that somebody else ties at the same moment closes no circle with the document', async () => {
+  const roles = [{ name: 'b' }, { name: 'a' }];
+  await admin.apply('beside', { roles });
+  await connected(server.databaseUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('role_composite beside', 0))`);
+    const sent = admin.refusal('beside', { roles: [{ name: 'a', composite: { roles: ['b'] } }] });
+    await expect.poll(() => lockWaits(server.databaseUrl)).toBe(1);
+    await client.query(`insert into role_composite (realm_id, role_id, child_id) select b.realm_id, b.id, a.id
+      from role a join role b on b.realm_id = a.realm_id and b.name = 'b' where a.realm_id = 'beside' and a.name = 'a'`);
+    await client.query('commit');
+    expect(await sent).toMatchObject({ status: 400, errors: [{ path: 'roles[0].composite' }] });
+  });
 });
 
 test('a group is below its parent wherever in a long document it stands', async () => {
