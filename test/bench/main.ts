@@ -17,18 +17,6 @@ import { built, startTarget, type Target } from './target.ts';
 // the server's start and memory first, while the database is small
 const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases];
 
-const { values: given } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    rounds: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    'cpu-prof': { type: 'string' },
-    'no-build': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
 const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--no-build]
 
 Measures ratios: each figure stands beside the machine's own limit, taken on the same cores before and after it.
@@ -43,6 +31,26 @@ A window whose two yardsticks differ by more than a tenth isn't quiet; medians a
 
 Cases:
 ${cases.map(({ name, title, goal }) => `  ${name.padEnd(16)} ${title} (${goalText(goal)})`).join('\n')}`;
+
+const options = {
+  only: { type: 'string' },
+  rounds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  'cpu-prof': { type: 'string' },
+  'no-build': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+function givenBy(args: string[]) {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    console.error(`${errorWords(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+const given = givenBy(process.argv.slice(2));
 
 const say = (text: string) => console.error(text);
 

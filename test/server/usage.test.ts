@@ -43,3 +43,16 @@ test.each([
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain(`Usage: ${usage}`);
 });
+
+test.each([
+  ['test/bench/main.ts', 'npm run bench'],
+  ['test/bench/operator/main.ts', 'npm run bench:operator'],
+])('%s explains itself, and measures nothing by an option that it does not know', async (program, usage) => {
+  const helped = await run(program, '--help');
+  expect(helped).toMatchObject({ code: 0, stderr: '' });
+  expect(helped.stdout.split(' -- ')[0]).toBe(usage);
+  const refused = await run(program, '--nonsense');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain(`${usage} -- `);
+  expect(refused.stderr).not.toContain('    at ');
+});

@@ -40,6 +40,15 @@ serves it; what rest costs. Progress on stderr. It needs the Kubernetes programs
 
 const say = (line: string) => console.error(line);
 
+function givenBy(args: string[]) {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    say(`${errorWords(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
 function numberOf(given: string | undefined, fallback: number, least: number): number {
   const number = given === undefined ? fallback : Number(given);
   if (!Number.isInteger(number) || number < least) throw new Error(usage);
@@ -47,7 +56,7 @@ function numberOf(given: string | undefined, fallback: number, least: number): n
 }
 
 async function main(): Promise<void> {
-  const { values: given } = parseArgs({ options });
+  const given = givenBy(process.argv.slice(2));
   if (given.help) return void console.log(usage);
   const fleet = { realms: numberOf(given.realms, 1_000, 1), attached: numberOf(given.attached, 5, 0) };
   const changes = numberOf(given.changes, 100, 1);
