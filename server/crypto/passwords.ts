@@ -107,11 +107,18 @@ export function createPasswords({
     return found;
   }
 
+  /** The first, but while others wait hashes from elsewhere leave them a thread: who sends many would hold everybody up. */
+  function takeTask(): Task | undefined {
+    const apart = [...busy.values()].filter((tasks) => tasks.at(-1)?.message.apart).length;
+    const other = apart >= Math.max(1, most - 1) ? waiting.findIndex(({ message }) => !message.apart) : 0;
+    return waiting.splice(Math.max(0, other), 1)[0];
+  }
+
   function next(): void {
     while (waiting.length > 0) {
       const worker = idle.pop() ?? (busy.size < most ? startWorker() : withRoom());
       if (!worker) return;
-      const task = waiting.shift();
+      const task = takeTask();
       if (!task) return;
       const tasks = busy.get(worker);
       if (tasks) tasks.push(task);

@@ -147,6 +147,20 @@ test.skipIf(availableParallelism() < 2)('nobody is put behind a hash from elsewh
   await two.stop();
 });
 
+test.skipIf(availableParallelism() < 2)('many hashes from elsewhere leave a thread to the others', async () => {
+  const two = createPasswords({ threads: 2, parameters: light });
+  let answered = 0;
+  const slow = Array.from({ length: 12 }, async () => {
+    await two.verify(slowest, 'umbrella');
+    answered += 1;
+  });
+  await two.hash('umbrella');
+  // one more than have begun would do; as many as there are if it were behind them
+  expect(answered).toBeLessThan(8);
+  await Promise.all(slow);
+  await two.stop();
+});
+
 test('hashing leaves the event loop free', async () => {
   const slow = createPasswords({ threads: 1, parameters: heavy });
   const [turns] = await turnsUntil([slow.hash('umbrella')]);
