@@ -1,7 +1,7 @@
 // SQL of a bulk import of users: the plan is written into the staging rows, then merged, a statement per table.
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
 import type { Sql } from '../../db/sql.ts';
-import { fragment } from '../../db/sql.ts';
+import { type Fragment, fragment } from '../../db/sql.ts';
 import type { Declares } from './document-user.ts';
 
 /** After a failed try, and before the first: as staged. */
@@ -13,13 +13,27 @@ export async function reset(sql: Sql, importId: string): Promise<void> {
 /** The planner needs to know how many rows there are. */
 export const analyze = (sql: Sql) => sql`analyze import_user (import_id, action)`;
 
-const currentRoles = fragment`array(select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
-  where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null)`;
-const currentGroups = fragment`array(select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
-  where m.realm_id = u.realm_id and m.user_id = u.id)`;
-const currentClientRoles = fragment`array(select replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name
-  from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
-  join client c on c.realm_id = r.realm_id and c.id = r.client where ur.realm_id = u.realm_id and ur.user_id = u.id)`;
+// What a tie names, looked up by its key, which leaves the planner no choice: just after an import it thinks that there are
+// hardly any roles and groups, and would read through all of them for each user.
+/** Of `ur`; null where it is a client's. */
+const roleName = fragment`select case when r.client is null then r.name end from role r
+  where r.realm_id = ur.realm_id and r.id = ur.role_id`;
+/** Of `ur`, as clientRoleKey has it; null where it is the realm's. */
+const clientRoleName = fragment`select replace(replace((
+    select c.client_id from client c where c.realm_id = r.realm_id and c.id = r.client), '%', '%25'), '/', '%2F') || '/' || r.name
+  from role r where r.realm_id = ur.realm_id and r.id = ur.role_id`;
+/** Of `m`. */
+const groupPath = fragment`select g.path from user_group g where g.realm_id = m.realm_id and g.id = m.group_id`;
+
+/** Whether that is something, and none of these. */
+const isOther = (what: Fragment, these: Fragment) =>
+  fragment`(select name is not null and name <> all(${these}) from (${what}) named (name))`;
+
+const heldRoles = fragment`user_role ur where ur.realm_id = u.realm_id and ur.user_id = u.id`;
+const currentRoles = fragment`array(select name from (select (${roleName}) as name from ${heldRoles}) held where name is not null)`;
+const currentClientRoles = fragment`array(
+  select name from (select (${clientRoleName}) as name from ${heldRoles}) held where name is not null)`;
+const currentGroups = fragment`array(select (${groupPath}) from group_member m where m.realm_id = u.realm_id and m.user_id = u.id)`;
 /** Types of declared credentials that the user has none of: an existing credential is never replaced. */
 const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
   where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
@@ -234,15 +248,14 @@ async function mergeRoles(
 ): Promise<void> {
   if (declares.roles && has('update'))
     await sql`
-      delete from user_role ur using import_user i, role r
+      delete from user_role ur using import_user i
       where i.import_id = ${importId} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
-        and r.realm_id = ${realm} and r.id = ur.role_id and r.client is null and r.name <> all(i.roles)`;
+        and ${isOther(roleName, fragment`i.roles`)}`;
   if (declares.clientRoles && has('update'))
     await sql`
-      delete from user_role ur using import_user i, role r, client c
+      delete from user_role ur using import_user i
       where i.import_id = ${importId} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
-        and ur.user_id = i.id and r.realm_id = ${realm} and r.id = ur.role_id and c.realm_id = ${realm} and c.id = r.client
-        and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name <> all(i.client_roles)`;
+        and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)}`;
   if (declares.roles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
@@ -252,18 +265,21 @@ async function mergeRoles(
   if (declares.clientRoles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from import_user i cross join lateral unnest(i.client_roles) as n (name)
-      join role r on r.realm_id = ${realm}
-      join client c on c.realm_id = ${realm} and c.id = r.client
-        and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = n.name
-      where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+      select ${realm}, id, role_id from (
+        select i.id, (
+          select r.id from role r where r.realm_id = ${realm} and r.name = substr(n.name, strpos(n.name, '/') + 1) and r.client = (
+            select c.id from client c where c.realm_id = ${realm}
+              and c.client_id = replace(replace(split_part(n.name, '/', 1), '%2F', '/'), '%25', '%'))) as role_id
+        from import_user i cross join lateral unnest(i.client_roles) as n (name)
+        where i.import_id = ${importId} and i.action in ('create', 'update')) tied
+      where role_id is not null on conflict do nothing`;
 }
 
 async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`
-    delete from group_member m using import_user i, user_group g
+    delete from group_member m using import_user i
     where i.import_id = ${importId} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
-      and g.realm_id = ${realm} and g.id = m.group_id and g.path <> all(i.groups)`;
+      and ${isOther(groupPath, fragment`i.groups`)}`;
   await sql`
     insert into group_member (realm_id, group_id, user_id)
     select ${realm}, g.id, i.id from import_user i cross join lateral unnest(i.groups) as n (path)
