@@ -1,8 +1,9 @@
 // Group commit: what many requests write at the same moment is one transaction, so that they share its messages and its sync.
 // It knows no table: `work` is the feature's, one statement over all that is asked. Each gets its own result, after the commit.
 // Whoever the group's statement passes over, for whatever reason, goes the single way (the caller's own transaction).
+import { codeOf } from './error-code.ts';
 import { createGroups } from './groups.ts';
-import { codeOf, type Transact, type Tx } from './transact.ts';
+import type { Transact, Tx } from './transact.ts';
 
 export interface GroupCommitOptions<Ask, Told> {
   transact: Transact;

@@ -5,6 +5,7 @@
 // import or a deletion, leave connections to all others, however many they are.
 import type pg from 'pg';
 import { BEGIN, COMMIT, ROLLBACK, runBatch } from './batch.ts';
+import { codeOf, LOCKED } from './error-code.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -99,7 +100,6 @@ export function createLanes({ most, patienceMs = 5_000 }: { most: number; patien
 
 /** Whoever meets a lock gives up soon (55P03). */
 export const HASTY: Statement = statement`set local lock_timeout = '50ms'`;
-const LOCK_NOT_AVAILABLE = '55P03';
 /** Of haste: as much waiting for a lock, and more of it in the queue for another place, as anybody has patience for. */
 const TRIES = 100;
 
@@ -113,8 +113,7 @@ export async function inTurnOf<T>(lanes: Lanes, realm: string, work: (hasty: boo
     try {
       return await work(hasty);
     } catch (error) {
-      const locked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
-      if (!hasty || !locked || tries === TRIES) throw error;
+      if (!hasty || codeOf(error) !== LOCKED || tries === TRIES) throw error;
     } finally {
       lanes.leave(realm);
     }

@@ -5,6 +5,7 @@ import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
 import { BEGIN, COMMIT, ROLLBACK, runBatch } from './batch.ts';
 import { type CopyIn, copyOver } from './copy.ts';
+import { codeOf } from './error-code.ts';
 import { createLanes, HASTY, inTurnOf, type Lanes } from './lanes.ts';
 import { allowSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
@@ -201,11 +202,6 @@ const patience = (longestMs: number): Statement => statement`
 
 /** There is a webhook after all, so the transaction goes the longer way. */
 class Heard extends Error {}
-
-/** Whether what was to be written refers to something that was deleted at the same moment. */
-export const refersToNothing = (error: unknown): boolean => codeOf(error) === '23503';
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Last before commit, so that the realm's row is locked as briefly as can be; sorted, so that two never deadlock. */
 function revisionsOf(events: readonly DomainEvent[]): Statement[] {

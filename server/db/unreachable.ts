@@ -1,4 +1,6 @@
 // Which errors mean that nobody is there who would answer: no way to the database, or one that broke.
+import { codeOf } from './error-code.ts';
+
 const CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -16,6 +18,5 @@ const WORDS =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
 export function unreachable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && typeof error.code === 'string' && CODES.has(error.code)) || WORDS.test(error.message);
+  return CODES.has(codeOf(error)) || (error instanceof Error && WORDS.test(error.message));
 }

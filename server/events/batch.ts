@@ -1,7 +1,8 @@
 // Audit rows off the request path, for events that change no state: one insert per 50 ms or 500 events, flushed on stop.
 // They go through the same outbox as all others, so webhooks get them too. Performance technique 6.
 import type { DomainEvent } from '../contract/events.ts';
-import { codeOf, type Transact } from '../db/transact.ts';
+import { codeOf, LOCKED } from '../db/error-code.ts';
+import type { Transact } from '../db/transact.ts';
 
 const EVERY_MS = 50;
 const MOST = 500;
@@ -10,8 +11,6 @@ const KEPT = 50_000;
 const AGAIN_MS = 1_000;
 /** Its id is there: it was committed after all, and only the answer was lost. */
 const WRITTEN = '23505';
-/** Somebody holds a row that a delivery refers to, for longer than writes of many realms wait. */
-const LOCKED = '55P03';
 
 export function createEventBatch({
   transact,

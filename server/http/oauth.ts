@@ -2,7 +2,7 @@
 // Browser errors as pages are features/authorize's and features/logout's. Decisions "Errors", "Protocol paths".
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
-import { codeOf } from '../db/transact.ts';
+import { codeOf } from '../db/error-code.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { databaseAway } from './problems.ts';

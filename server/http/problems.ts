@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
+import { codeOf, LOCKED, refersToNothing } from '../db/error-code.ts';
 import { CROWDED } from '../db/lanes.ts';
-import { codeOf, refersToNothing } from '../db/transact.ts';
 import { unreachable } from '../db/unreachable.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
@@ -16,7 +16,7 @@ const SHORT_OF = new Set([
   '53100',
   '53200',
   // A row that it would change is locked for long, or the statement took too long.
-  '55P03',
+  LOCKED,
   '57014',
   CROWDED,
 ]);

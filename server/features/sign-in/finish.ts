@@ -2,9 +2,10 @@
 // begun for where that can be done at once, and says so in its state.
 import type { FastifyReply } from 'fastify';
 import type { By } from '../../contract/events.ts';
+import { refersToNothing } from '../../db/error-code.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
 import { isWithdrawn } from '../../db/proof.ts';
-import { refersToNothing, type Transact, type Tx } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';

@@ -1,7 +1,9 @@
 // SQL of sign-ins in which something has happened; before that a cookie holds them (cookie.ts).
+
+import { codeOf } from '../../db/error-code.ts';
 import { jsonText } from '../../db/json.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
-import { codeOf, type Tx } from '../../db/transact.ts';
+import type { Tx } from '../../db/transact.ts';
 import { SignInState } from './state.ts';
 
 const UNIQUE_VIOLATION = '23505';

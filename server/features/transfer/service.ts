@@ -4,8 +4,9 @@
 import type { Readable } from 'node:stream';
 import { Problem } from '../../contract/problem.ts';
 import { type Plan, sections } from '../../contract/transfer.ts';
+import { codeOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
-import { codeOf, type Transact, type Tx } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import type { Denial } from '../../events/denials.ts';
 import { may, permissionsIn } from '../../http/principal.ts';
 import type { Realms } from '../realms/service.ts';
@@ -54,7 +55,6 @@ export interface UserChanges {
 }
 
 const UNIQUE = '23505';
-const FOREIGN_KEY = '23503';
 const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
@@ -241,8 +241,7 @@ export function createTransfer({
           if (tries < REPLANS) continue;
           throw new Problem('name-taken', error.message);
         }
-        const code = codeOf(error);
-        if (code !== UNIQUE && code !== FOREIGN_KEY) throw error;
+        if (codeOf(error) !== UNIQUE && !refersToNothing(error)) throw error;
         // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
         if (tries >= 2) throw await nameTaken(error, request.realm, stage);
       }
