@@ -6,7 +6,7 @@ import { listClients } from '../../server/contract/clients.ts';
 import { type Adoption, getAdoption, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
-import { managerOf, type Resource } from '../resource.ts';
+import { managerOf, managersIn, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import type { Standing } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
@@ -72,11 +72,11 @@ export function createRealms(options: RealmsOptions): Realms {
     if (namespace !== operatorNamespace && realm === MASTER)
       throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
     if (!adoption) return false;
-    const manager = managerOf(clusterName, resource);
     if (mayDeclare(resource, realm, adoption)) return true;
+    const manager = managerOf(clusterName, resource);
     throw new Stalled(
       'RealmExists',
-      `the realm ${realm} exists and was not made by this resource; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
+      `the realm ${realm} exists and was not made by this namespace; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
     );
   }
 
@@ -99,12 +99,9 @@ export function createRealms(options: RealmsOptions): Realms {
    * anybody can write any number of those, so they are told apart by one question to the server, and not even read.
    * @throws Waiting where the realm isn't there: whose it is when it comes, nobody can know
    */
-  async function homesFor(namespace: string, realm: string): Promise<string[]> {
-    const all = declaring(realm);
-    if (all.length === 0) return [];
-    const adoption = await adoptionOf(realm);
+  async function homesFor(namespace: string, realm: string, adoption: Adoption | undefined): Promise<string[]> {
     const homes: string[] = [];
-    for (const one of adoption ? all.filter((r) => mayDeclare(r, realm, adoption)) : all) {
+    for (const one of entitled(realm, adoption)) {
       const home = one.metadata.namespace;
       if (!(await letsIn(one, realm, namespace)) || !(await counts(home)) || isUnreadable(one)) continue;
       if (!adoption) throw new Waiting('RealmMissing', missing(one, namespace, realm));
@@ -113,14 +110,31 @@ export function createRealms(options: RealmsOptions): Realms {
     return homes;
   }
 
+  /** Those that speak of the realm by right, whatever else is wrong with them. */
+  const entitled = (realm: string, adoption: Adoption | undefined): Resource[] =>
+    adoption ? declaring(realm).filter((one) => mayDeclare(one, realm, adoption)) : declaring(realm);
+
+  /**
+   * Whether `--undeclared-realms` opens the realm. One that is declared is its Realm resource's to open; a Realm resource
+   * without a right to it closes it to nobody.
+   * @throws Waiting where the realm isn't there: whoever makes it may declare it
+   */
+  async function isUndeclared(namespace: string, realm: string, adoption: Adoption | undefined): Promise<boolean> {
+    if (!undeclaredRealms || (realm === MASTER && namespace !== operatorNamespace)) return false;
+    if (!adoption) throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
+    for (const home of new Set(entitled(realm, adoption).map(({ metadata }) => metadata.namespace)))
+      if (await counts(home)) return false;
+    return true;
+  }
+
   async function admitAttached(
     { metadata: { namespace } }: Resource,
     realm: string,
     actsAs: string | undefined,
   ): Promise<Standing> {
-    const homes = await homesFor(namespace, realm);
-    const undeclared = undeclaredRealms && (realm !== MASTER || namespace === operatorNamespace);
-    if (homes.length === 0 && !undeclared) {
+    const adoption = undeclaredRealms || declaring(realm).length > 0 ? await adoptionOf(realm) : undefined;
+    const homes = await homesFor(namespace, realm, adoption);
+    if (homes.length === 0 && !(await isUndeclared(namespace, realm, adoption))) {
       // Its own namespace it lets in, so it is one that doesn't count.
       const refused = declaring(realm).find((r) => r.metadata.namespace === namespace);
       if (refused)
@@ -181,7 +195,8 @@ export function declares(
   if (resource.metadata.namespace === operatorNamespace) return true;
   if (realm === MASTER) return false;
   const manager = managerOf(clusterName, resource);
-  return createdBy === manager || managers.some((pattern) => matches(pattern, manager));
+  const ours = managersIn(clusterName, resource.metadata.namespace);
+  return createdBy.startsWith(ours) || managers.some((pattern) => matches(pattern, manager));
 }
 
 /** The Realm resource is named to its own namespace alone. */

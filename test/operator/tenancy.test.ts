@@ -121,6 +121,62 @@ test('--undeclared-realms doesn’t open master', async () => {
   await operator.says('Webhook', 'listen', 'RealmNotDeclared', 'shop');
 });
 
+test('--undeclared-realms opens no realm that is declared: its Realm resource alone lets others in', async () => {
+  const theirs = (from: string) =>
+    resource('Realm', 'theirs', { realm: site.realm, allowedNamespaces: { from } }, { namespace: 'bank' });
+  await site.server.admin.call(createRealm, { body: { realm: site.realm } });
+  await site.server.admin.call(putAdoption, { params: { realm: site.realm }, body: { managers: ['k8s:*/bank/*'] } });
+  await site.folder.write('theirs.yaml', theirs('Same'));
+  await site.folder.write('more.yaml', identity(site.realm, 'account'), hook(site.realm));
+  const operator = await begin({ undeclaredRealms: true });
+  await operator.ready('Realm', 'theirs', 'bank');
+  await operator.says('WorkloadIdentity', 'act', 'RealmNotDeclared', 'shop');
+  const { message } = await operator.says('Webhook', 'listen', 'RealmNotDeclared', 'shop');
+  expect(message).not.toContain('bank');
+  expect([await webhooks(site.realm), await identities(site.realm)]).toEqual([[], []]);
+  await site.folder.write('theirs.yaml', theirs('All'));
+  await operator.ready('Webhook', 'listen', 'shop');
+});
+
+test('under --undeclared-realms a Realm resource that is refused closes the realm to nobody', async () => {
+  await site.server.admin.call(createRealm, { body: { realm: site.realm } });
+  await site.folder.write('theirs.yaml', resource('Realm', 'theirs', { realm: site.realm }, { namespace: 'bank' }));
+  await site.folder.write('mine.yaml', hook(site.realm));
+  const operator = await begin({ undeclaredRealms: true });
+  await operator.says('Realm', 'theirs', 'RealmExists', 'bank');
+  await operator.ready('Webhook', 'listen', 'shop');
+});
+
+test('under --undeclared-realms a Realm resource of a namespace that doesn’t count closes the realm to nobody', async () => {
+  await site.server.admin.call(createRealm, { body: { realm: site.realm } });
+  await site.server.admin.call(putAdoption, { params: { realm: site.realm }, body: { managers: ['*'] } });
+  await site.folder.write('theirs.yaml', resource('Realm', 'theirs', { realm: site.realm }, { namespace: 'bank' }));
+  await site.folder.write('mine.yaml', hook(site.realm));
+  const operator = await begin({
+    undeclaredRealms: true,
+    realmNamespaces: { matchLabels: { 'kubernetes.io/metadata.name': 'identity' } },
+  });
+  await operator.says('Realm', 'theirs', 'NamespaceNotAllowed', 'bank');
+  await operator.ready('Webhook', 'listen', 'shop');
+});
+
+test('a realm is its namespace’s, not one resource’s: several may hold parts of it, and one may be renamed', async () => {
+  const bank = { namespace: 'bank' };
+  const part = (name: string, role: string) =>
+    resource('Realm', name, { realm: site.realm, roles: [{ name: role }] }, bank);
+  await site.folder.write('realm.yaml', part('before', 'teller'));
+  const operator = await begin();
+  await operator.ready('Realm', 'before', 'bank');
+  await site.folder.write('more.yaml', part('second', 'clerk'));
+  await operator.ready('Realm', 'second', 'bank');
+  await site.folder.remove('realm.yaml');
+  await operator.gone('Realm', 'before', 'bank');
+  await site.folder.write('realm.yaml', part('after', 'teller'));
+  await operator.ready('Realm', 'after', 'bank');
+  await site.folder.write('mine.yaml', resource('Realm', 'mine', { realm: site.realm }, inShop));
+  await operator.says('Realm', 'mine', 'RealmExists', 'shop');
+});
+
 test('a Secret can’t name a variable of the server’s environment', async () => {
   const clients = [{ clientId: 'app', secretKeyRef: { name: 'sneaky', key: 'value' } }];
   await site.folder.write(
