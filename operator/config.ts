@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
 import '../server/contract/field-words.ts';
+import { parseRealmNames, type RealmNames } from './runtime/realm-names.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
 import type { Credential } from './session.ts';
 
@@ -19,6 +20,7 @@ export interface OperatorConfig {
   resyncMs: number;
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
+  realmNames: RealmNames | undefined;
   /** undefined: this process acts alone, or another makes sure that only one acts. */
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
@@ -46,6 +48,8 @@ Options
                            within seconds anyway
   --undeclared-realms      let Flow, Webhook and WorkloadIdentity attach to realms that no Realm resource declares
   --realm-namespaces SEL   count Realm resources only in namespaces with these labels, e.g. team=identity,env!=dev
+  --realm-names RULE       which names a namespace may give its realms. namespace: its own name, alone or with a hyphen
+                           and more (shop, shop-test); label:KEY: the value of that label of the namespace, likewise
   --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
                            Needs --cluster-name, and cannot go by labels of namespaces
   --leader-elect, --no-leader-elect
@@ -68,6 +72,7 @@ Examples
   SVC_SERVER_URL=http://localhost:8080 SVC_OPERATOR_CLIENT_SECRET=… npm run operator
   npm run operator -- --manifests ./realms --cluster-name laptop
   npm run operator -- --realm-namespaces team=identity --concurrency 8
+  npm run operator -- --realm-names label:example.com/realms
   npm run operator -- --watch-namespace shop --namespace shop --cluster-name prod
 `;
 
@@ -105,6 +110,7 @@ const Arguments = z.object({
     .default(10),
   'undeclared-realms': z.boolean().default(false),
   'realm-namespaces': z.string().optional(),
+  'realm-names': z.string().optional(),
   'leader-elect': z.boolean().optional(),
   'lease-name': z
     .string()
@@ -139,7 +145,8 @@ export function parseOperatorConfig(
   if (signIns !== 1) {
     faults.push(`set ${signIns === 0 ? 'one' : 'only one'} of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE`);
   }
-  const selector = args.success ? selectorOf(args.data['realm-namespaces'], faults) : undefined;
+  const selector = args.success ? understood('realm-namespaces', args.data, parseSelector, faults) : undefined;
+  const realmNames = args.success ? understood('realm-names', args.data, parseRealmNames, faults) : undefined;
   if (args.success) faults.push(...contradictions(args.data));
   if (faults.length > 0 || !environment.success || !args.success) {
     throw new BadConfiguration(
@@ -162,6 +169,7 @@ export function parseOperatorConfig(
     resyncMs: args.data.resync * 60_000,
     undeclaredRealms: args.data['undeclared-realms'],
     realmNamespaces: selector,
+    realmNames,
     leaderElection:
       (args.data['leader-elect'] ?? args.data.manifests === undefined)
         ? { leaseName: args.data['lease-name'], leaseSeconds: args.data['lease-duration'] }
@@ -186,6 +194,8 @@ function contradictions(args: z.output<typeof Arguments>): string[] {
     }
     if (args['realm-namespaces'] !== undefined)
       faults.push('--realm-namespaces: goes by labels of namespaces, which --watch-namespace does not let it read');
+    if (args['realm-names']?.startsWith('label:'))
+      faults.push('--realm-names: goes by labels of namespaces, which --watch-namespace does not let it read');
   }
   return faults;
 }
@@ -207,6 +217,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
         resync: text,
         'undeclared-realms': flag,
         'realm-namespaces': text,
+        'realm-names': text,
         'leader-elect': flag,
         'lease-name': text,
         'lease-duration': text,
@@ -222,12 +233,19 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
   }
 }
 
-function selectorOf(text: string | undefined, faults: string[]): Selector | undefined {
+/** An option with a language of its own. */
+function understood<T>(
+  option: 'realm-namespaces' | 'realm-names',
+  args: z.output<typeof Arguments>,
+  parse: (text: string) => T,
+  faults: string[],
+): T | undefined {
+  const text = args[option];
   if (text === undefined) return undefined;
   try {
-    return parseSelector(text);
+    return parse(text);
   } catch (error) {
-    faults.push(`--realm-namespaces: ${errorWords(error)}`);
+    faults.push(`--${option}: ${errorWords(error)}`);
     return undefined;
   }
 }

@@ -72,6 +72,7 @@ async function start(
     operatorNamespace: config.operatorNamespace,
     undeclaredRealms: config.undeclaredRealms,
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
+    realmNames: config.realmNames,
     concurrency: config.concurrency,
     resyncMs: config.resyncMs,
     metrics: monitoring?.metrics,

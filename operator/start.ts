@@ -14,6 +14,7 @@ import { createDetails } from './runtime/details.ts';
 import { createDrift } from './runtime/drift.ts';
 import { nextOf, type Outcome } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
+import type { RealmNames } from './runtime/realm-names.ts';
 import { createRealms } from './runtime/realms.ts';
 import { createRegistry } from './runtime/registry.ts';
 import type { Source, SourceListener } from './source/source.ts';
@@ -26,6 +27,7 @@ export interface OperatorOptions {
   operatorNamespace?: string | undefined;
   undeclaredRealms?: boolean;
   realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
+  realmNames?: RealmNames | undefined;
   concurrency?: number;
   /**
    * Drift is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
@@ -69,6 +71,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     operatorNamespace: options.operatorNamespace,
     undeclaredRealms: options.undeclaredRealms ?? false,
     realmNamespaces: options.realmNamespaces,
+    realmNames: options.realmNames,
   });
   const drift = createDrift({
     client,
@@ -181,9 +184,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       // Who attaches waits for the Realm that lets it in. Anybody can name any realm in one of their own and touch it all day:
       // one that isn't applied lets nobody in, so whatever else the others have to do goes first.
       if (isRealm(key)) {
-        const leisure = !isApplied(source.get(key));
-        for (const realm of concerned)
+        const resource = source.get(key);
+        const leisure = !isApplied(resource);
+        for (const realm of concerned) {
           for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other, { leisure });
+          // a name that nobody has given a realm yet is the next one's
+          if (!resource || resource.metadata.deletionTimestamp) enqueueStalled(realm);
+        }
       }
     },
     secretChanged(namespace, name) {

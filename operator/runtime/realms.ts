@@ -3,13 +3,15 @@
 import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
-import { type Adoption, getAdoption, MASTER } from '../../server/contract/realms.ts';
+import { type Adoption, getAdoption, getFormerRealm, MASTER } from '../../server/contract/realms.ts';
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
+import { realm as realmKind } from '../kinds/realm.ts';
 import { managerOf, managersIn, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import type { Standing } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
+import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
 import { selects } from './selector.ts';
 
 export interface Realms {
@@ -31,21 +33,33 @@ export interface RealmsOptions {
   undeclaredRealms: boolean;
   /** Namespaces whose Realm resources count; undefined: all. */
   realmNamespaces: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
+  /** Which names they may give; undefined: any. */
+  realmNames: RealmNames | undefined;
 }
 
 export function createRealms(options: RealmsOptions): Realms {
-  const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
+  const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms } = options;
+  const { realmNamespaces, realmNames } = options;
   const mayDeclare: Realms['mayDeclare'] = (...asked) => declares({ clusterName, operatorNamespace }, ...asked);
 
   /** Resources of kind Realm that name the realm; whether they may is another question. */
   const declaring = (realm: string): Resource[] =>
     inRealm(realm).filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp);
 
-  async function counts(namespace: string): Promise<boolean> {
-    return (
-      !realmNamespaces || namespace === operatorNamespace || realmNamespaces(await source.namespaceLabels(namespace))
-    );
+  /** Why Realm resources of the namespace don't count for the realm; undefined: they do. */
+  async function discounted(namespace: string, realm: string): Promise<string | undefined> {
+    if (namespace === operatorNamespace) return undefined;
+    const labels = realmNamespaces || realmNames?.by === 'label' ? await source.namespaceLabels(namespace) : {};
+    if (realmNamespaces && !realmNamespaces(labels))
+      return `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`;
+    if (!realmNames) return undefined;
+    const name = realmNameOf(realmNames, namespace, labels);
+    if (name === undefined) return `the namespace ${namespace} may declare no realm (--realm-names)`;
+    if (mayBeNamed(realm, name)) return undefined;
+    return `the namespace ${namespace} may declare only ${name} and realms whose names begin with ${name}- (--realm-names)`;
   }
+  const counts = async (namespace: string, realm: string): Promise<boolean> =>
+    (await discounted(namespace, realm)) === undefined;
 
   /** It goes by labels of namespaces, which this operator can't read. */
   const isUnreadable = (resource: Resource): boolean => source.labelsUnreadable !== undefined && goesByLabels(resource);
@@ -56,12 +70,8 @@ export function createRealms(options: RealmsOptions): Realms {
    */
   async function admitRealm(resource: Resource, realm: string): Promise<boolean> {
     const { namespace } = resource.metadata;
-    if (!(await counts(namespace))) {
-      throw new Stalled(
-        'NamespaceNotAllowed',
-        `Realm resources of the namespace ${namespace} do not count (--realm-namespaces)`,
-      );
-    }
+    const why = await discounted(namespace, realm);
+    if (why !== undefined) throw new Stalled('NamespaceNotAllowed', why);
     if (isUnreadable(resource)) {
       throw new Stalled(
         'NamespaceNotAllowed',
@@ -71,13 +81,55 @@ export function createRealms(options: RealmsOptions): Realms {
     const adoption = await adoptionOf(realm);
     if (namespace !== operatorNamespace && realm === MASTER)
       throw new Stalled('RealmProtected', `${MASTER} can be declared only in the operator's own namespace`);
-    if (!adoption) return false;
+    if (!adoption) {
+      if (namespace !== operatorNamespace) await refuseTaken(resource, realm);
+      return false;
+    }
     if (mayDeclare(resource, realm, adoption)) return true;
     const manager = managerOf(clusterName, resource);
     throw new Stalled(
       'RealmExists',
       `the realm ${realm} exists and was not made by this namespace; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
     );
+  }
+
+  /**
+   * Who lies in wait for a name doesn't get it when the server loses the realm: it is theirs whose it was, or else of those
+   * who declare it the first one's.
+   * @throws Stalled `RealmTaken`
+   */
+  async function refuseTaken(resource: Resource, realm: string): Promise<void> {
+    const former = (await client.call(getFormerRealm, { params: { name: realm } }).catch(absent))?.body;
+    if (former && (former.createdBy.startsWith('k8s:') || former.managers.length > 0)) {
+      if (mayDeclare(resource, realm, former)) return;
+      throw new Stalled(
+        'RealmTaken',
+        `the realm ${realm} was there before and not made by this namespace: it is others' to make again; an administrator can make it and allow this: realmctl managers allow ${realm} '${managerOf(clusterName, resource)}'`,
+      );
+    }
+    if (await isFirst(resource, realm)) return;
+    throw new Stalled(
+      'RealmTaken',
+      `a Realm resource of another namespace declared ${realm} before this one, and the realm is that one's to make`,
+    );
+  }
+
+  async function isFirst({ metadata }: Resource, realm: string): Promise<boolean> {
+    const others = new Map<string, boolean>([[metadata.namespace, true]]);
+    for (const one of declaring(realm).toSorted(byAge)) {
+      const { namespace } = one.metadata;
+      const counting = others.get(namespace) ?? (await counts(namespace, realm));
+      others.set(namespace, counting);
+      if (counting && isApplicable(one)) return namespace === metadata.namespace;
+    }
+    return true;
+  }
+
+  /** Not refused by its spec alone, as it is. */
+  function isApplicable(resource: Resource): boolean {
+    const { success, data } = RealmSpec.safeParse(resource.spec);
+    if (!success || isUnreadable(resource)) return false;
+    return resource.metadata.namespace === operatorNamespace || !realmKind.givesAdminRoles?.(data);
   }
 
   const adoptionOf = async (realm: string): Promise<Adoption | undefined> =>
@@ -103,7 +155,7 @@ export function createRealms(options: RealmsOptions): Realms {
     const homes: string[] = [];
     for (const one of entitled(realm, adoption)) {
       const home = one.metadata.namespace;
-      if (!(await letsIn(one, realm, namespace)) || !(await counts(home)) || isUnreadable(one)) continue;
+      if (!(await letsIn(one, realm, namespace)) || !(await counts(home, realm)) || isUnreadable(one)) continue;
       if (!adoption) throw new Waiting('RealmMissing', missing(one, namespace, realm));
       homes.push(home);
     }
@@ -123,7 +175,7 @@ export function createRealms(options: RealmsOptions): Realms {
     if (!undeclaredRealms || (realm === MASTER && namespace !== operatorNamespace)) return false;
     if (!adoption) throw new Waiting('RealmMissing', `waiting for the realm ${realm} on the server`);
     for (const home of new Set(entitled(realm, adoption).map(({ metadata }) => metadata.namespace)))
-      if (await counts(home)) return false;
+      if (await counts(home, realm)) return false;
     return true;
   }
 

@@ -35,6 +35,7 @@ export const conditionReasons = [
   'NamespaceNotAllowed',
   'RealmProtected',
   'RealmExists',
+  'RealmTaken',
   'AdminRoles',
   'AdminClient',
 ] as const;

@@ -139,3 +139,14 @@ export const putAdoption = route({
   response: Adoption,
   problems: ['precondition-failed', 'privilege-escalation'],
 });
+export const getFormerRealm = route({
+  method: 'GET',
+  path: '/admin/former-realms/:name',
+  tag,
+  summary: 'Who made a realm that was deleted, and who could adopt it',
+  description: 'Whoever makes realms for others gives the name to nobody else. Needs the permission `realm:create`.',
+  permission: null,
+  params: z.strictObject({ name: RealmName }),
+  response: Adoption,
+  problems: ['not-found', 'forbidden'],
+});

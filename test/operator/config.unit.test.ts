@@ -41,7 +41,18 @@ test('what needs the whole cluster cannot be had together with --watch-namespace
   expect(faultsOf(['--watch-namespace', 'a', '--manifests', 'realms'])).toContain('--manifests names a folder');
 });
 
+test('names of realms go by a namespace’s own name, or by a label of it, which needs the whole cluster', () => {
+  expect(parsed().realmNames).toBeUndefined();
+  expect(parsed('--realm-names', 'namespace').realmNames).toEqual({ by: 'namespace' });
+  expect(parsed('--realm-names', 'label:a/b').realmNames).toEqual({ by: 'label', label: 'a/b' });
+  const one = ['--watch-namespace', 'a', '--cluster-name', 'c', '--realm-names'];
+  expect(faultsOf([...one, 'label:a/b'])).toContain('--realm-names: goes by labels of namespaces');
+  expect(faultsOf([...one, 'namespace'])).toBe('no fault');
+});
+
 test.for([
+  ['--realm-names', 'any', '--realm-names: must be "namespace", or "label:KEY"'],
+  ['--realm-names', 'label:', '--realm-names: must be "namespace", or "label:KEY"'],
   ['--listen', 'nine', '--listen: must be HOST:PORT'],
   ['--listen', 'host:70000', '--listen: must be HOST:PORT'],
   ['--lease-duration', '2', '--lease-duration: must be 3 seconds or more'],

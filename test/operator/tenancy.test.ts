@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { putClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { listClients } from '../../server/contract/clients.ts';
-import { createRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
+import { createRealm, deleteRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
@@ -277,4 +277,47 @@ test('who may adopt a realm no more can’t take it along by deleting the resour
   await operator.gone('Realm', 'mine', 'shop');
   expect((await admin.call(getRealm, { params })).body?.displayName).toBe('Theirs');
   expect((await admin.call(getSettings, { params })).body?.welcomeText).toBe(null);
+});
+
+test('who waits for a realm’s name doesn’t get it when the server loses the realm; an administrator can give it away', async () => {
+  const { admin } = site.server;
+  const { realm } = site;
+  const mine = { realm, settings: { displayName: 'Mine' }, allowedNamespaces: { from: 'All' } };
+  await site.folder.write('theirs.yaml', resource('Realm', 'theirs', { realm }, { namespace: 'bank' }));
+  const operator = await begin();
+  await operator.ready('Realm', 'theirs', 'bank');
+  await site.folder.remove('theirs.yaml');
+  await operator.gone('Realm', 'theirs', 'bank');
+  await site.folder.write('mine.yaml', resource('Realm', 'mine', mine, inShop), hook(realm));
+  await operator.says('Realm', 'mine', 'RealmExists', 'shop');
+  await admin.call(deleteRealm, { params: { realm } });
+  const { message } = await operator.says('Realm', 'mine', 'RealmTaken', 'shop');
+  expect(message).not.toContain('bank');
+  await operator.says('Webhook', 'listen', 'RealmMissing', 'shop');
+  await expect(admin.call(getRealm, { params: { realm } })).rejects.toMatchObject({ status: 404 });
+  // the resource of its namespace, whatever it is called
+  await site.folder.write('theirs.yaml', resource('Realm', 'again', { realm }, { namespace: 'bank' }));
+  await operator.ready('Realm', 'again', 'bank');
+  await operator.says('Realm', 'mine', 'RealmExists', 'shop');
+  await admin.call(putAdoption, { params: { realm }, body: { managers: ['k8s:*/shop/*'] } });
+  await operator.ready('Realm', 'mine', 'shop');
+});
+
+test('--realm-names namespace: a namespace’s realms have its name, alone or at the beginning', async () => {
+  const shop = `shop-${site.realm}`;
+  const own = (name: string, realm: string) => resource('Realm', name, { realm }, { namespace: shop });
+  await site.folder.write('own.yaml', own('own', shop), own('more', `${shop}-test`));
+  await site.folder.write('others.yaml', own('longer', `${shop}2`), own('other', site.realm));
+  await site.folder.write(
+    'operator.yaml',
+    resource('Realm', 'any', { realm: site.realm }, { namespace: 'realmkeeper' }),
+  );
+  const operator = await begin({ realmNames: { by: 'namespace' } });
+  await operator.ready('Realm', 'own', shop);
+  await operator.ready('Realm', 'more', shop);
+  await operator.ready('Realm', 'any', 'realmkeeper');
+  expect((await operator.says('Realm', 'longer', 'NamespaceNotAllowed', shop)).message).toContain(
+    `begin with ${shop}-`,
+  );
+  await operator.says('Realm', 'other', 'NamespaceNotAllowed', shop);
 });

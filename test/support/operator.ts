@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION, type KindName, keyOf } from '../../operator/resource.ts';
+import type { RealmNames } from '../../operator/runtime/realm-names.ts';
 import type { Selector } from '../../operator/runtime/selector.ts';
 import { selects } from '../../operator/runtime/selector.ts';
 import { serverSession } from '../../operator/session.ts';
@@ -100,14 +101,15 @@ export interface TestOperatorOptions {
   operatorNamespace?: string;
   undeclaredRealms?: boolean;
   realmNamespaces?: Selector;
+  realmNames?: RealmNames;
   /** How the operator reaches the server; for what happens between two of its requests. */
   fetch?: typeof fetch;
 }
 
 /** Everything as `npm run operator -- --manifests` puts it together. */
 export async function startTestOperator(options: TestOperatorOptions) {
-  const { serverUrl, dir, clusterName = CLUSTER, operatorNamespace, undeclaredRealms, realmNamespaces } = options;
-  const { fetch: reach = fetch } = options;
+  const { serverUrl, dir, clusterName = CLUSTER, operatorNamespace, undeclaredRealms } = options;
+  const { realmNamespaces, realmNames, fetch: reach = fetch } = options;
   const lines: string[] = [];
   const authorize = serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch });
   const client = createClient({ baseUrl: serverUrl, fetch: reach, authorize });
@@ -120,6 +122,7 @@ export async function startTestOperator(options: TestOperatorOptions) {
     operatorNamespace,
     ...(undeclaredRealms !== undefined && { undeclaredRealms }),
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
+    realmNames,
     log: ({ resource: name, message }) => log(name ? `${name}: ${message}` : message),
   });
   const held = (kind: KindName, name: string, namespace: string) => source.get(keyOf(kind, namespace, name));

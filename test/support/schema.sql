@@ -201,6 +201,8 @@ create table flow_execution (
 create table former_realm (
   name text not null,
   revision bigint not null,
+  created_by text not null default ''::text,
+  adoption text[] not null default '{}'::text[],
   primary key (name)
 );
 

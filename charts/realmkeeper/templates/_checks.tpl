@@ -33,6 +33,9 @@
 {{- if and $v.operator.enabled $v.operator.watchNamespaces $v.operator.realmNamespaces -}}
 {{- $faults = append $faults "operator.realmNamespaces chooses among all namespaces: with operator.watchNamespaces name just those" -}}
 {{- end -}}
+{{- if and $v.operator.enabled $v.operator.watchNamespaces (hasPrefix "label:" $v.operator.realmNames) -}}
+{{- $faults = append $faults "operator.realmNames goes by labels of namespaces, which an operator of operator.watchNamespaces can't read" -}}
+{{- end -}}
 {{- if and $v.operator.serverUrl (not $v.operator.signIn.clientSecret.existingSecret) (hasPrefix "http:" $v.operator.serverUrl) (not (hasSuffix ".svc" (urlParse $v.operator.serverUrl).hostname)) -}}
 {{- $faults = append $faults "operator.serverUrl must be https, except for a Service of this cluster" -}}
 {{- end -}}

@@ -1,6 +1,14 @@
 // Binds the routes of contract/realms.ts; the two of adoption are features/transfer's.
-import type { FastifyInstance } from 'fastify';
-import { createRealm, deleteRealm, getEndpoints, getRealm, getRealmHealth, listRealms } from '../../contract/realms.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  createRealm,
+  deleteRealm,
+  getEndpoints,
+  getFormerRealm,
+  getRealm,
+  getRealmHealth,
+  listRealms,
+} from '../../contract/realms.ts';
 import { bind, principalOf } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
@@ -27,10 +35,9 @@ export function realmRoutes(app: FastifyInstance, { realms, health, issuer, base
     const rows = await realms.list(principal, { after, limit: query.limit });
     return page({ request, reply }, rows, query.limit, (row) => [row.realm]);
   });
-  bind(app, createRealm, ({ body, request }) => {
-    const { ip, method, url: path } = request;
-    return realms.createAs(principalOf(request), body, { ip, method, path });
-  });
+  const asked = ({ ip, method, url: path }: FastifyRequest) => ({ ip, method, path });
+  bind(app, createRealm, ({ body, request }) => realms.createAs(principalOf(request), body, asked(request)));
+  bind(app, getFormerRealm, ({ params, request }) => realms.former(principalOf(request), params.name, asked(request)));
   bind(app, getRealm, ({ params }) => realms.get(params.realm));
   bind(app, deleteRealm, async ({ by, params, expect }) => {
     await realms.remove(by, params.realm, expect);

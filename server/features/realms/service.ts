@@ -3,7 +3,7 @@
 // Implements: decisions "Realms", "Import, export, plan" (revision list with ETag); specification 1.
 import { type By, bySystem } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
-import { MASTER, type Realm, type RealmSummary } from '../../contract/realms.ts';
+import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../contract/realms.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -24,6 +24,13 @@ export interface RealmsDeps {
   denied: AdminSurface['denied'];
   /** Tells this process's caches that a realm is gone; other processes hear it by NOTIFY. */
   gone(realm: string): void;
+}
+
+/** The request that is audited where it is refused. */
+interface Asked {
+  ip: string;
+  method: string;
+  path: string;
 }
 
 /** Of a realm with very many users. */
@@ -73,24 +80,32 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   const create = (by: By, { realm, displayName }: { realm: string; displayName?: string | undefined }) =>
     transact(realm, (tx) => seedInto(tx, by, realm, displayName));
 
+  /** @throws Problem where the principal lacks `realm:create`, which stands with `*` alone */
+  async function maker(principal: Principal, { ip, method, path }: Asked): Promise<By> {
+    const by = byPrincipal(principal, ip);
+    if (principal.permissions.get('*')?.has('realm:create')) return by;
+    await denied({ realm: principal.realm, by, permission: 'realm:create', method, path });
+    throw new Problem('forbidden', 'This needs the permission realm:create over every realm');
+  }
+
   return {
     drop: cache.drop,
     seedInto,
     create,
 
-    /** As an administrator asks for it: needs `realm:create`, which stands with `*` alone. */
-    async createAs(
+    /** As an administrator asks for it. */
+    createAs: async (
       principal: Principal,
       wanted: { realm: string; displayName?: string | undefined },
-      request: { ip: string; method: string; path: string },
-    ): Promise<Realm> {
-      const by = byPrincipal(principal, request.ip);
-      if (!principal.permissions.get('*')?.has('realm:create')) {
-        const { method, path } = request;
-        await denied({ realm: principal.realm, by, permission: 'realm:create', method, path });
-        throw new Problem('forbidden', 'This needs the permission realm:create over every realm');
-      }
-      return create(by, wanted);
+      asked: Asked,
+    ): Promise<Realm> => create(await maker(principal, asked), wanted),
+
+    /** Whose a deleted realm was: for who may make it again. */
+    async former(principal: Principal, realm: string, asked: Asked): Promise<Adoption> {
+      await maker(principal, asked);
+      const row = await store.readFormer(sql, realm);
+      if (!row) throw new Problem('not-found', `No realm ${realm} was deleted`);
+      return { managers: row.adoption, createdBy: row.created_by };
     },
 
     /** Makes the realm that always exists, where it doesn't yet. */

@@ -66,8 +66,20 @@ export async function remove(sql: Sql, realm: string): Promise<void> {
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from admin_grant where target_realm = ${realm}`;
   await sql`
-    insert into former_realm (name, revision) select realm_id, revision from realm where realm_id = ${realm}
-    on conflict (name) do update set revision = excluded.revision`;
+    insert into former_realm (name, revision, created_by, adoption)
+    select realm_id, revision, created_by, adoption from realm where realm_id = ${realm}
+    on conflict (name) do update set revision = excluded.revision, created_by = excluded.created_by,
+      adoption = excluded.adoption`;
   await sql`delete from realm where realm_id = ${realm}`;
   await sql`select pg_notify('realm_changed', ${realm})`;
+}
+
+/** undefined: no realm of this name was ever deleted. */
+export async function readFormer(
+  sql: Sql,
+  realm: string,
+): Promise<{ created_by: string; adoption: string[] } | undefined> {
+  const [row] = await sql<{ created_by: string; adoption: string[] }>`
+    select created_by, adoption from former_realm where name = ${realm}`;
+  return row;
 }

@@ -6,11 +6,14 @@ import {
   createRealm,
   deleteRealm,
   getEndpoints,
+  getFormerRealm,
   getRealm,
   getRealmHealth,
   listRealms,
+  putAdoption,
 } from '../../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../../server/contract/settings.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -228,4 +231,27 @@ test("a realm's health names what keeps people from signing in", async () => {
   expect(await health()).toMatchObject({
     components: { signingKey: { status: 'DOWN', details: { readable: false } } },
   });
+});
+
+test('who made a deleted realm, and who could adopt it, stays known to those who make realms', async () => {
+  const name = fresh();
+  const former = async () => (await server.admin.call(getFormerRealm, { params: { name } })).body;
+  const maker = 'k8s:prod/identity/Realm/acme';
+  await server.admin.call(importRealm, { params: { realm: name }, query: { manager: maker }, body: {} });
+  await server.admin.call(putAdoption, { params: { realm: name }, body: { managers: ['k8s:*/shop/*'] } });
+  expect(await status(former())).toBe(404);
+  await server.admin.call(deleteRealm, { params: { realm: name } });
+  expect(await former()).toEqual({ createdBy: maker, managers: ['k8s:*/shop/*'] });
+  await server.admin.call(createRealm, { body: { realm: name } });
+  await server.admin.call(deleteRealm, { params: { realm: name } });
+  expect(await former()).toEqual({ createdBy: '', managers: [] });
+});
+
+test('whose a deleted realm was is not for who can make none, and the attempt is audited', async () => {
+  const params = await realm();
+  const reader = await administrator(server, { target: params.realm, permissions: ['realm:create', 'realm:read'] });
+  expect(await status(reader.call(getFormerRealm, { params: { name: params.realm } }))).toBe(403);
+  expect(await events('master', 'ACCESS_DENIED')).toContainEqual(
+    expect.objectContaining({ data: expect.objectContaining({ permission: 'realm:create' }) }),
+  );
 });
