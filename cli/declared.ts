@@ -10,6 +10,9 @@ import { webhook } from '../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
 import { API_VERSION, type KindName } from '../operator/resource.ts';
 import { DNS_NAME, GROUP, type SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
+import { realmField } from '../server/contract/resources/realm.ts';
+import { type Element, elementsOf, mapElements, type Section } from '../server/contract/section.ts';
+import { presentSections } from '../server/contract/sections.ts';
 import { RealmDocument } from '../server/contract/transfer.ts';
 import type { FileFault, Item, Path, Reading } from './files.ts';
 
@@ -229,27 +232,28 @@ function manifest(
 function inSpec(kind: KindName, [section, index, ...rest]: Path): Path {
   if (kind !== 'Realm') return section === 'realm' ? ['spec', 'bind'] : ['spec', ...rest];
   const inside = index === undefined ? rest : [index, ...rest];
-  return ['spec', section === 'realm' ? 'settings' : (section ?? ''), ...inside];
+  return ['spec', realmField(String(section ?? '')), ...inside];
 }
 
-function subjectsWithout({ clients = [], webhooks = [] }: RealmDocument): { kind: string; key: string }[] {
-  return [
-    ...clients.filter((c) => c.secret === ABSENT).map((c) => ({ kind: 'client', key: c.clientId })),
-    ...webhooks.filter((w) => w.secret === ABSENT).map((w) => ({ kind: 'webhook', key: w.name })),
-  ];
-}
+const lacks = (section: Section, element: unknown): boolean =>
+  section.secrets?.some((field) => Object(element)[field] === ABSENT) ?? false;
+
+const subjectsWithout = (document: RealmDocument): { kind: string; key: string }[] =>
+  [...presentSections].flatMap(([name, section]) =>
+    elementsOf(section, Reflect.get(document, name))
+      .filter(({ element }) => lacks(section, element))
+      .map(({ key }) => ({ kind: section.kind, key })),
+  );
+
 function withoutAbsent(document: RealmDocument): RealmDocument {
-  const without = <T extends { secret?: string | undefined }>(one: T): T => {
-    if (one.secret !== ABSENT) return one;
-    const { secret: _, ...rest } = one;
-    return rest as T; // a type parameter's rest isn't assignable to it
-  };
-  return {
-    ...document,
-    ...(document.clients && { clients: document.clients.map(without) }),
-    ...(document.webhooks && { webhooks: document.webhooks.map(without) }),
-  };
+  const sections = Object.entries(document).map(([name, value]: [string, unknown]) => {
+    const section = presentSections.get(name);
+    return [name, section?.secrets ? mapElements(section, value, present) : value];
+  });
+  return Object.fromEntries(sections);
 }
+const present = (element: Element): Element =>
+  Object.fromEntries(Object.entries(element).filter(([, value]) => value !== ABSENT));
 
 function document(item: Item, named: string | undefined, found: Declared): FileFault[] {
   const object = 'realm document';

@@ -12,7 +12,9 @@ import { freshClientScopes } from '../server/contract/client-scopes.ts';
 import { type ExecutionDocument, MAX_FLOW_DEPTH } from '../server/contract/flows.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import type { SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
-import { RealmSpec } from '../server/contract/resources/realm.ts';
+import { realmFields } from '../server/contract/resources/realm.ts';
+import { type Element, mapElements, referenceTo, type Section } from '../server/contract/section.ts';
+import { givesAdminRoles, sections } from '../server/contract/sections.ts';
 import type { RealmDocument } from '../server/contract/transfer.ts';
 import { parseEventTypes } from '../server/contract/webhooks.ts';
 import { objectName } from './manifest-names.ts';
@@ -49,18 +51,6 @@ export class NoManifest extends Error {
 }
 
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
-/** Sections that become something else than a field of the Realm resource by the same name. */
-const APART = new Set([
-  'formatVersion',
-  'requiredEnv',
-  'users',
-  'realm',
-  'clients',
-  'flows',
-  'webhooks',
-  'workloadIdentity',
-]);
-
 /** @throws NoManifest */
 export function manifestsOf(
   realm: string,
@@ -78,37 +68,46 @@ export function manifestsOf(
     const metadata = { name, ...(namespace !== undefined && { namespace }) };
     if (parsed.success) items.push({ apiVersion: API_VERSION, kind: kind.name, metadata, spec: parsed.data });
   }
-  function refTo(kind: 'client' | 'webhook', key: string, value: string | undefined): SecretKeyRef | undefined {
-    if (value === undefined) return undefined;
-    const ref = { name: objectName(realm, kind, key), key: 'secret' };
-    secrets.push({ ...ref, of: `${kind} ${key}`, placeholder: PLACEHOLDER.exec(value)?.[1] });
+  function refTo({ label }: Section, key: string, field: string, value: unknown): SecretKeyRef | undefined {
+    if (typeof value !== 'string') return undefined;
+    const ref = { name: objectName(realm, label.replaceAll(' ', '-'), key), key: field };
+    secrets.push({ ...ref, of: `${label} ${key}`, placeholder: PLACEHOLDER.exec(value)?.[1] });
     return ref;
   }
+  /** An element as a resource has it: references in place of its secrets. */
+  function withReferences(section: Section, element: Element, key: string): Element {
+    const out: Record<string, unknown> = { ...element };
+    for (const field of section.secrets ?? []) {
+      delete out[field];
+      out[referenceTo(field)] = refTo(section, key, field, element[field]);
+    }
+    return out;
+  }
 
-  const { realm: settings, clients = [], flows = [], webhooks = [], workloadIdentity: identities = [] } = document;
+  const { realm: settings, flows = [], webhooks = [], workloadIdentity: identities = [] } = document;
   const { realmId: _, browserFlow, ...rest } = settings ?? {};
   // A Flow binds itself: a Realm that names a flow which isn't there yet would be refused.
   const bound = flows.some(({ alias }) => alias === browserFlow) ? browserFlow : undefined;
-  add(realmKind, realm, {
-    settings: unlessEmpty({ ...rest, ...(bound === undefined && { browserFlow }) }),
-    clients: unlessEmpty(
-      clients.map(({ secret, ...client }) => ({ ...client, secretKeyRef: refTo('client', client.clientId, secret) })),
-    ),
-    ...sectionsOf(document, faults),
+  const declared = { ...document, realm: { ...rest, ...(bound === undefined && { browserFlow }) } };
+  const fields = [...realmFields].map(([field, { key, section }]) => {
+    const value = unlessEmpty(Reflect.get(declared, key));
+    const resource = section.secrets
+      ? mapElements(section, value, (element, name) => withReferences(section, element, name))
+      : value;
+    return [field, resource];
   });
+  add(realmKind, realm, Object.fromEntries(fields));
   for (const { alias, executions = [] } of flows)
     add(flow, objectName(realm, alias), {
       alias,
       executions: withContainers(executions, 1),
       bind: alias === bound ? true : undefined,
     });
-  for (const { name, url, eventTypes, enabled, secret } of webhooks)
+  for (const { name, eventTypes, ...subscription } of webhooks)
     add(webhook, objectName(realm, name), {
       name,
-      url,
+      ...withReferences(sections.webhooks, subscription, name),
       eventTypes: eventTypes === undefined ? undefined : parseEventTypes(eventTypes),
-      enabled,
-      secretKeyRef: refTo('webhook', name, secret),
     });
   for (const { scopes, adminAccess, ...identity } of identities)
     add(workloadIdentity, objectName(realm, identity.name), {
@@ -121,17 +120,6 @@ export function manifestsOf(
   return { items, secrets, notes: notesOn(realm, document) };
 }
 
-/** Every other section, by the same name; empty ones declare nothing. */
-function sectionsOf(document: RealmDocument, faults: string[]): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(document)) {
-    if (APART.has(key) || unlessEmpty(value) === undefined) continue;
-    if (Object.hasOwn(RealmSpec.shape, key)) out[key] = value;
-    else faults.push(`the section ${key} has no place in a custom resource`);
-  }
-  return out;
-}
-
 /** A container says so, children or not: the Kubernetes API takes no execution that is neither step nor container. */
 function withContainers(executions: readonly ExecutionDocument[], level: number): ExecutionDocument[] {
   return executions.map(({ executions: children, ...execution }) =>
@@ -141,18 +129,15 @@ function withContainers(executions: readonly ExecutionDocument[], level: number)
   );
 }
 
-function notesOn(
-  realm: string,
-  { users, adminRoles = [], serviceAccountRoles = [], clientScopes }: RealmDocument,
-): string[] {
+function notesOn(realm: string, document: RealmDocument): string[] {
+  const { users, clientScopes } = document;
   const count = users?.length ?? 0;
-  const gives = adminRoles.length > 0 || serviceAccountRoles.some((account) => (account.adminRoles ?? []).length > 0);
   const lacking = freshClientScopes.filter((fresh) => clientScopes?.every(({ name }) => name !== fresh));
   return [
     `Users are run-time data, not configuration: ${count > 0 ? `${count} are left out` : 'they are left out'}.`,
     ...(realm === MASTER
       ? [`The realm ${MASTER} can be declared only in the operator's own namespace.`]
-      : gives
+      : givesAdminRoles(document)
         ? ["The Realm gives admin roles, which it can only in the operator's own namespace."]
         : []),
     ...(lacking.length > 0

@@ -1,39 +1,11 @@
 // Owns: one document of a realm out of many pieces, and what contradicts itself in them.
 // Does not own: the pieces (declared.ts).
 // Implements: issue "CLI": what is declared in one run is one manager's, so nothing may be said twice.
+import { elementsOf } from '../server/contract/section.ts';
+import { presentSections } from '../server/contract/sections.ts';
 import type { RealmDocument } from '../server/contract/transfer.ts';
 import { type Part, shownPath } from './declared.ts';
 import type { FileFault, Path } from './files.ts';
-
-/** What names an object within its section. */
-const keyFields = {
-  clientScopes: 'name',
-  roles: 'name',
-  flows: 'alias',
-  clients: 'clientId',
-  adminRoles: 'name',
-  serviceAccountRoles: 'clientId',
-  groups: 'path',
-  webhooks: 'name',
-  workloadIdentity: 'name',
-  users: 'username',
-} as const;
-const keyField = new Map<string, string>(Object.entries(keyFields));
-const words = new Map([
-  ['realm', 'the setting'],
-  ['clientScopes', 'the client scope'],
-  ['roles', 'the role'],
-  ['flows', 'the flow'],
-  ['clients', 'the client'],
-  ['clientRoles', 'the client role'],
-  ['adminRoles', 'the admin role'],
-  ['serviceAccountRoles', 'the service account’s roles of'],
-  ['groups', 'the group'],
-  ['webhooks', 'the webhook'],
-  ['workloadIdentity', 'the workload identity'],
-  ['users', 'the user'],
-  ['resourceIndicators', 'the resource indicator'],
-]);
 
 export interface Merged {
   realm: string;
@@ -76,33 +48,27 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, '
   };
   for (const part of parts) for (const [section, value] of Object.entries(part.document)) add(part, section, value);
 
-  function add(part: Part, section: string, value: unknown): void {
-    const field = keyField.get(section);
-    if (Array.isArray(value)) {
-      const kept = [...list(merged[section])];
-      for (const [index, one] of value.entries()) {
-        const name = field === undefined ? one : Object(one)[field];
-        if (!claim(part, section, String(name), [section, index], one)) continue;
-        origins.set(`${section} ${kept.length}`, { part, path: [section, index] });
-        kept.push(one);
-      }
-      merged[section] = kept;
-    } else if (section === 'clientRoles') {
-      const roles: Record<string, unknown[]> = { ...Object(merged[section]) };
-      for (const [clientId, ofClient] of Object.entries(Object(value))) {
-        const kept = list(ofClient).filter((role, index) =>
-          claim(part, section, `${clientId}/${String(Object(role).name)}`, [section, clientId, index], role),
-        );
-        roles[clientId] = [...(roles[clientId] ?? []), ...kept];
-      }
-      merged[section] = roles;
-    } else {
-      const kept = Object.entries(Object(value)).filter(([name, one]) =>
-        claim(part, section, name, [section, name], one),
-      );
-      for (const [name] of kept) origins.set(`${section} ${name}`, { part, path: [section, name] });
-      merged[section] = { ...Object(merged[section]), ...Object.fromEntries(kept) };
+  function add(part: Part, name: string, value: unknown): void {
+    const section = presentSections.get(name);
+    if (section?.shape === 'object') {
+      const kept = Object.entries(Object(value)).filter(([field, one]) => claim(part, name, field, [name, field], one));
+      for (const [field] of kept) origins.set(`${name} ${field}`, { part, path: [name, field] });
+      merged[name] = { ...Object(merged[name]), ...Object.fromEntries(kept) };
+      return;
     }
+    const found = section ? elementsOf(section, value) : []; // one of a later release is empty
+    const kept = found.filter(({ key, element, at }) => claim(part, name, key, [name, ...at], element));
+    if (section?.shape === 'map') {
+      const lists: Record<string, unknown[]> = { ...Object(merged[name]) };
+      for (const under of Object.keys(Object(value))) lists[under] = [...(lists[under] ?? [])];
+      for (const { at, element } of kept) lists[String(at[0])]?.push(element);
+      merged[name] = lists;
+      return;
+    }
+    const before = list(merged[name]);
+    for (const [n, { at }] of kept.entries())
+      origins.set(`${name} ${before.length + n}`, { part, path: [name, ...at] });
+    merged[name] = [...before, ...kept.map(({ element }) => element)];
   }
   return {
     document: merged satisfies Lists as RealmDocument, // its pieces were parsed, and each went to where it came from
@@ -140,6 +106,6 @@ function twice({ section, name, path, value, part }: Claim, before: Omit<Claim, 
     document: item.document,
     object,
     path: shownPath(at),
-    message: `${words.get(section) ?? section} ${name} is declared ${same ? 'twice' : 'otherwise before'}, at ${where}`,
+    message: `the ${presentSections.get(section)?.label ?? section} ${name} is declared ${same ? 'twice' : 'otherwise before'}, at ${where}`,
   };
 }

@@ -5,9 +5,10 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { GROUP, VERSION } from '../server/contract/resources/custom-resource.ts';
 import { FlowSpec, FlowStatus } from '../server/contract/resources/flow.ts';
-import { RealmSpec, RealmStatus } from '../server/contract/resources/realm.ts';
+import { RealmSpec, RealmStatus, realmFields } from '../server/contract/resources/realm.ts';
 import { WebhookSpec, WebhookStatus } from '../server/contract/resources/webhook.ts';
 import { WorkloadIdentitySpec, WorkloadIdentityStatus } from '../server/contract/resources/workload-identity.ts';
+import { fieldsOfKey, type Section } from '../server/contract/section.ts';
 import { type KindName, plurals } from './resource.ts';
 
 interface Column {
@@ -246,24 +247,34 @@ function members(properties: unknown, additional: unknown, place: string): Schem
  * Lists whose items have a name: it can stand there once, and with server-side apply each field manager keeps items of its
  * own (a platform team its clients, an application team another). All other lists are one value.
  */
-const listKeys: Record<string, string> = {
-  'status.conditions': 'type',
-  'spec.clientScopes': 'name',
-  'spec.clientScopes[].claims': 'name',
-  'spec.roles': 'name',
-  'spec.clients': 'clientId',
-  'spec.clientRoles.*': 'name',
-  'spec.adminRoles': 'name',
-  'spec.serviceAccountRoles': 'clientId',
-  'spec.groups': 'path',
-};
+const listKeys: ReadonlyMap<string, readonly string[]> = new Map([
+  ['status.conditions', ['type']],
+  ...[...realmFields].flatMap(([field, { section }]) => keysOf(`spec.${field}`, section)),
+]);
+
+type NamedList = [place: string, key: readonly string[]];
+/** Where the lists of a section stand whose items have a name, and the fields that hold it. */
+export function keysOf(place: string, { shape, key, namedLists = {} }: Section): NamedList[] {
+  const list = shape === 'map' ? `${place}.*` : place;
+  const element = shape === 'object' ? place : `${list}[]`;
+  const within = Object.entries(namedLists).map(([path, name]): NamedList => [`${element}.${path}`, fieldsOfKey(name)]);
+  return key === undefined ? within : [[list, fieldsOfKey(key)], ...within];
+}
+
+/** @throws Error where an item may lack its name: the API server refuses such a definition */
+function namedBy(key: readonly string[], items: unknown, place: string): readonly string[] {
+  const required = isSchema(items) && Array.isArray(items.required) ? items.required : [];
+  const lacking = key.filter((field) => !required.includes(field));
+  if (lacking.length > 0) throw new Error(`${place}: an item may lack ${lacking.join(', ')}, which names it`);
+  return key;
+}
 
 /** What a schema can't say. Every string and list in a rule is bounded, or the API server refuses its cost. */
-function rules({ properties, required }: Schema, place: string): Schema {
+function rules({ properties, required, items }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
-  const key = listKeys[place];
-  if (key !== undefined) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] };
+  const key = listKeys.get(place);
+  if (key) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': namedBy(key, items, place) };
   if (place === 'spec.allowedNamespaces') {
     const rule = "(self.from == 'Selector') == has(self.selector)";
     return {

@@ -6,6 +6,7 @@ import {
   Condition,
   commonStatus,
   GROUP,
+  type KindName,
   VERSION,
 } from '../server/contract/resources/custom-resource.ts';
 
@@ -14,8 +15,7 @@ export const FINALIZER = `${GROUP}/release`;
 /** `true`: give up what is on the server and let the resource go. */
 export const ABANDON = `${GROUP}/abandon`;
 
-export const kindNames = ['Realm', 'Flow', 'Webhook', 'WorkloadIdentity'] as const;
-export type KindName = (typeof kindNames)[number];
+export { type KindName, kindNames } from '../server/contract/resources/custom-resource.ts';
 /** Plural names, as in paths of the Kubernetes API and in `kubectl get`. */
 export const plurals: Record<KindName, string> = {
   Realm: 'realms',

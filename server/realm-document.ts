@@ -2,6 +2,7 @@
 // It decides nothing; each feature's transfer.ts reads and writes its own. Decisions "Import, export, plan".
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
+import { type PresentKey, presentSections } from './contract/sections.ts';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
@@ -18,6 +19,7 @@ import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createManagers } from './features/transfer/managers.ts';
+import type { RealmPart } from './features/transfer/part.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
 import * as importStore from './features/users/import-store.ts';
@@ -39,24 +41,37 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
   newId: () => string;
 }
 
+/** The part of each section, in the table's order: what an object names comes before it. */
+export function createParts({
+  baseUrl,
+  registry,
+  passwords,
+  seal,
+  newId,
+  now,
+}: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'passwords' | 'seal' | 'newId' | 'now'>): RealmPart[] {
+  const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
+    realm: createSettingsPart({ baseUrl }),
+    resourceIndicators: resourceIndicatorsPart,
+    clientScopes: clientScopesPart,
+    roles: rolesPart,
+    flows: createFlowsPart({ registry, newId }),
+    clients: createClientsPart({ passwords, newId, now }),
+    clientRoles: clientRolesPart,
+    adminRoles: adminRolesPart,
+    serviceAccountRoles: serviceAccountRolesPart,
+    groups: groupsPart,
+    webhooks: createWebhooksPart({ seal, newId, now }),
+    workloadIdentity: createWorkloadIdentityPart({ newId }),
+  };
+  const found = new Map<string, RealmPart>(Object.entries(parts));
+  return [...presentSections.keys()].flatMap((key) => found.get(key) ?? []);
+}
+
 export function createRealmDocument(deps: RealmDocumentDeps) {
-  const { sql, transact, pool, databaseUrl, seal, passwords, registry, realms, baseUrl, now, newId } = deps;
+  const { sql, transact, pool, databaseUrl, seal, realms, now, newId } = deps;
   const { denied, detoured, documentEnvironment } = deps;
-  // In dependency order: what a part's objects name comes before them.
-  const parts = [
-    createSettingsPart({ baseUrl }),
-    resourceIndicatorsPart,
-    clientScopesPart,
-    rolesPart,
-    createFlowsPart({ registry, newId }),
-    createClientsPart({ passwords, newId, now }),
-    clientRolesPart,
-    adminRolesPart,
-    serviceAccountRolesPart,
-    groupsPart,
-    createWebhooksPart({ seal, newId, now }),
-    createWorkloadIdentityPart({ newId }),
-  ];
+  const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
   const transfer = createTransfer({
     sql,

@@ -1,34 +1,29 @@
-// Kind Realm: settings, clients, roles, scopes, groups: the document's sections by the same names.
-// Decisions "Custom resources".
-import { type RealmSpec, RealmSpec as Schema } from '../../server/contract/resources/realm.ts';
+// Kind Realm: the settings and every section that the table gives to it, by the same names. Decisions "Custom resources".
+import { type RealmSpec, realmFields, RealmSpec as Schema } from '../../server/contract/resources/realm.ts';
+import type { Section } from '../../server/contract/section.ts';
+import { givesAdminRoles } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
-import { declared, type Kind, literal, secretOf } from './kind.ts';
+import type { Kind } from './kind.ts';
+import { referencesIn, withSecrets } from './secret-references.ts';
 
 export const realm: Kind<RealmSpec> = {
   name: 'Realm',
   spec: Schema,
   deletionPolicy: 'Retain',
   attached: false,
-  secrets: (spec) => (spec.clients ?? []).flatMap((c) => (c.secretKeyRef ? [c.secretKeyRef] : [])),
-  document(spec, { secrets }): RealmDocument {
-    const { settings, clients, resourceIndicators, clientScopes, roles, clientRoles } = spec;
-    const { adminRoles, serviceAccountRoles, groups } = spec;
-    return declared({
-      realm: settings,
-      resourceIndicators,
-      clientScopes,
-      roles,
-      clients: clients?.map(({ secretKeyRef, ...client }) => ({
-        ...client,
-        ...(secretKeyRef && { secret: literal(secretOf(secretKeyRef, secrets), `the secret of ${client.clientId}`) }),
-      })),
-      clientRoles,
-      adminRoles,
-      serviceAccountRoles,
-      groups,
-    });
-  },
-  givesAdminRoles: ({ adminRoles = [], serviceAccountRoles = [] }) =>
-    adminRoles.length > 0 || serviceAccountRoles.some((account) => (account.adminRoles ?? []).length > 0),
+  secrets: (spec) => declaredBy(spec).flatMap(({ section, value }) => referencesIn(section, value)),
+  document: (spec, { secrets }): RealmDocument =>
+    bySection(spec, (section, value) => withSecrets(section, value, secrets)),
+  givesAdminRoles: (spec) => givesAdminRoles(bySection(spec, (_, value) => value)),
   status: () => ({}),
 };
+
+/** What the spec declares; what it leaves out isn't there, so that only what is declared becomes the manager's. */
+const declaredBy = (spec: RealmSpec) =>
+  Object.entries(spec).flatMap(([field, value]: [string, unknown]) => {
+    const found = realmFields.get(field);
+    return found && value !== undefined ? [{ ...found, value }] : [];
+  });
+
+const bySection = (spec: RealmSpec, each: (section: Section, value: unknown) => unknown): Record<string, unknown> =>
+  Object.fromEntries(declaredBy(spec).map(({ key, section, value }) => [key, each(section, value)]));

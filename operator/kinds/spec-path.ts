@@ -1,9 +1,22 @@
 // Where in a resource's spec a path of the document that was made of it stands: the server speaks of the document.
+import { realmField } from '../../server/contract/resources/realm.ts';
+import { referenceTo } from '../../server/contract/section.ts';
+import { presentSections } from '../../server/contract/sections.ts';
 import type { KindName } from '../resource.ts';
 
-/** `flows[0].executions[1].config` → `spec.executions[1].config` */
+/** Where a section's element is: `[3]`, `.shop[0]`. */
+const ELEMENT = { list: /^(?:\[\d+\])?/, map: /^(?:\..*?\[\d+\])?/s, object: /^/ };
+
+/** `flows[0].executions[1].config` → `spec.executions[1].config`, `clients[3].secret` → `spec.clients[3].secretKeyRef` */
 export function specPath(kind: KindName, path: string): string {
-  const own = kind === 'Realm' ? path.replace(/^realm(?=\.|$)/, 'settings') : path.replace(/^\w+\[0\]\.?/, '');
-  const found = kind === 'Flow' && path === 'realm.browserFlow' ? 'bind' : own;
-  return ['spec', found.replace(/^(clients\[\d+\]\.)?secret$/, '$1secretKeyRef')].filter(Boolean).join('.');
+  if (kind === 'Flow' && path === 'realm.browserFlow') return 'spec.bind';
+  const key = /^\w*/.exec(path)?.[0] ?? '';
+  const section = presentSections.get(key);
+  if (!section) return ['spec', path].filter(Boolean).join('.');
+  const element = ELEMENT[section.shape ?? 'list'].exec(path.slice(key.length))?.[0] ?? '';
+  const inElement = path.slice(key.length + element.length);
+  const secret = section.secrets?.find((field) => inElement === `.${field}`);
+  const rest = secret === undefined ? inElement : `.${referenceTo(secret)}`;
+  if (kind !== 'Realm') return `spec${rest}`;
+  return `spec.${realmField(key)}${element}${rest}`;
 }

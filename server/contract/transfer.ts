@@ -1,68 +1,37 @@
 // The realm document and the plan: what import, export, the operator and the CLI speak. Specification 2.10;
 // decisions "Import, export, plan". The engine that compares is features/transfer's; nobody else compares.
 import { z } from 'zod';
-import { AdminRoleDocument } from './admin-access.ts';
-import { ClientScopeDocument } from './client-scopes.ts';
-import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
-import { FlowDocument } from './flows.ts';
-import { GroupDocument } from './groups.ts';
 import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
-import { RoleDocument } from './roles.ts';
 import { route } from './route.ts';
-import { ResourceIndicator, SettingsDocument } from './settings.ts';
-import { UserDocument } from './users.ts';
-import { WebhookDocument } from './webhooks.ts';
-import { WorkloadIdentityDocument } from './workload-identity.ts';
+import { collectionOf, type Later, type Section } from './section.ts';
+import { type SectionKey, type Sections, sections } from './sections.ts';
 
 export const FORMAT_VERSION = 2;
 
 /** Sections of a later release: exported empty, and refused when they hold anything, so that nothing is lost silently. */
 const later = z.array(z.unknown()).max(0, 'is not supported by this version of the server yet');
 
-/** Settings in a document: `realmId` of an older export is read and ignored. */
-const RealmSection = SettingsDocument.extend({ realmId: RealmName.optional() });
+type SchemaOf<S> = S extends 'later'
+  ? typeof later
+  : S extends { document: infer Whole }
+    ? Whole
+    : S extends { shape: 'map'; element: infer E extends z.ZodType }
+      ? z.ZodRecord<z.ZodString, z.ZodArray<E>>
+      : S extends { element: infer E extends z.ZodType }
+        ? z.ZodArray<E>
+        : never;
 
-/** Objects that a section may hold in one document; users may be any number. */
-export const mostObjects = {
-  resourceIndicators: 1000,
-  clientScopes: 5000,
-  roles: 50_000,
-  flows: 1000,
-  clients: 50_000,
-  clientRoles: 50_000,
-  adminRoles: 1000,
-  serviceAccountRoles: 50_000,
-  groups: 50_000,
-  webhooks: 5000,
-  workloadIdentity: 5000,
-} as const;
+function schemaOf(section: Section | Later): z.ZodType {
+  if (section === 'later') return later;
+  const { document, shape, element, most, mostOfEach } = section;
+  if (document) return document;
+  return shape === 'object' ? element : collectionOf(element, { shape, most, mostOfEach });
+}
 
-/** Every section but users, by key; each is optional, and an absent one is not touched. */
-export const sections = {
-  realm: RealmSection,
-  resourceIndicators: z.array(ResourceIndicator).max(mostObjects.resourceIndicators),
-  clientScopes: z.array(ClientScopeDocument).max(mostObjects.clientScopes),
-  roles: z.array(RoleDocument).max(mostObjects.roles),
-  flows: z.array(FlowDocument).max(mostObjects.flows),
-  clients: z.array(ClientDocument).max(mostObjects.clients),
-  clientRoles: z.record(name(), z.array(RoleDocument).max(5000)),
-  adminRoles: z.array(AdminRoleDocument).max(mostObjects.adminRoles),
-  serviceAccountRoles: z.array(ServiceAccountRolesDocument).max(mostObjects.serviceAccountRoles),
-  groups: z.array(GroupDocument).max(mostObjects.groups),
-  webhooks: z.array(WebhookDocument).max(mostObjects.webhooks),
-  workloadIdentity: z.array(WorkloadIdentityDocument).max(mostObjects.workloadIdentity),
-  agents: later,
-  applications: later,
-  authorizationServices: later,
-  clientProtocolMappers: later,
-  identityProviders: later,
-  messageTemplates: later,
-  messagingProviders: later,
-  organizations: later,
-  samlClients: later,
-  scimTargets: later,
-};
-export type SectionKey = keyof typeof sections | 'users';
+/** Every section by key; each is optional, and an absent one is not touched. */
+const schemas = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, schemaOf(section)])) as {
+  [Name in SectionKey]: SchemaOf<Sections[Name]>;
+}; // the table's types, which entries lose
 
 export const RealmDocument = z
   .strictObject({
@@ -71,8 +40,7 @@ export const RealmDocument = z
       .array(z.string())
       .optional()
       .describe('Environment variables that the placeholders need; informative on import'),
-    ...sections,
-    users: z.array(UserDocument),
+    ...schemas,
   })
   .partial()
   .meta({ id: 'RealmDocument' });

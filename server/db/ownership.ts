@@ -1,18 +1,9 @@
 // Who manages an object: a fact that single resources show. Taking and releasing is features/transfer's.
+import type { ObjectKind } from '../contract/sections.ts';
 import type { Sql } from './sql.ts';
 
 /** Kinds as in a plan; `user` is kept with the user itself, since users are many. */
-export type OwnedKind =
-  | 'client'
-  | 'clientScope'
-  | 'role'
-  | 'clientRole'
-  | 'adminRole'
-  | 'group'
-  | 'flow'
-  | 'webhook'
-  | 'workloadIdentity'
-  | 'serviceAccountRoles';
+export type OwnedKind = Exclude<ObjectKind, 'user'>;
 
 /** @param key the natural key: clientId, name, alias, path */
 export async function managerOf(

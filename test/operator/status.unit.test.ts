@@ -110,6 +110,10 @@ test('of a refusal every faulty field and every owner is told, each once', () =>
 test.each([
   ['Realm', 'realm.passwordMinLength', 'spec.settings.passwordMinLength'],
   ['Realm', 'clients[3].secret', 'spec.clients[3].secretKeyRef'],
+  ['Realm', 'clients[3].jwks.keys[0].secret', 'spec.clients[3].jwks.keys[0].secret'],
+  ['Realm', 'clientRoles.my.shop[0].name', 'spec.clientRoles.my.shop[0].name'],
+  ['Realm', 'realm', 'spec.settings'],
+  ['Realm', '', 'spec'],
   ['Flow', 'flows[0].executions[1].authenticatorId', 'spec.executions[1].authenticatorId'],
   ['Flow', 'realm.browserFlow', 'spec.bind'],
   ['Webhook', 'webhooks[0].eventTypes', 'spec.eventTypes'],

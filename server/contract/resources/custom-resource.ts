@@ -7,6 +7,9 @@ import { RealmName } from '../names.ts';
 export const GROUP = 'realmkeeper.dev';
 export const VERSION = 'v1alpha1';
 
+export const kindNames = ['Realm', 'Flow', 'Webhook', 'WorkloadIdentity'] as const;
+export type KindName = (typeof kindNames)[number];
+
 /** As Kubernetes names Secrets and ServiceAccounts: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
 export const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

@@ -1,16 +1,57 @@
 // Kind Realm: a realm's configuration, but flows, webhooks and workload identities, which have kinds of their own.
 // Users stay run-time data. Decisions "Custom resources"; specification 2.10 for the sections.
 import { z } from 'zod';
-import { ClientDocument } from '../clients.ts';
-import { SettingsDocument } from '../settings.ts';
-import { sections } from '../transfer.ts';
+import { collectionOf, referenceTo, type Section, words } from '../section.ts';
+import { presentSections, type SectionKey, type Sections } from '../sections.ts';
 import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
 
 /** Where the wire has a write-only secret the resource has a reference. */
-export const ClientResource = ClientDocument.omit({ secret: true }).extend({
-  secretKeyRef: SecretKeyRef.optional().describe('The client’s secret; left out: the server keeps the one it has'),
-});
-export type ClientResource = z.infer<typeof ClientResource>;
+function withReferences({ element, secrets = [], label }: Section): z.ZodType {
+  if (secrets.length === 0) return element;
+  if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets must be an object`);
+  const described = (secret: string) => `The ${label}’s ${words(secret)}; left out: the server keeps the one it has`;
+  return z.strictObject({
+    ...Object.fromEntries(Object.entries(element.shape).filter(([field]) => !secrets.includes(field))),
+    ...Object.fromEntries(
+      secrets.map((secret) => [referenceTo(secret), SecretKeyRef.optional().describe(described(secret))]),
+    ),
+  });
+}
+
+/** A section as a field of the Realm resource. */
+export function resourceField(section: Section): z.ZodOptional {
+  const { resource, shape, most, mostOfEach } = section;
+  if (resource?.kind !== 'Realm') throw new Error(`a ${section.label} is no field of a Realm`);
+  const element = withReferences(section);
+  const field =
+    shape === 'object' ? element : collectionOf(element, { shape, most: resource.most ?? most, mostOfEach });
+  return field.optional().describe(resource.description);
+}
+
+/** The field of the spec that a section of the document stands in. */
+export function realmField(key: string): string {
+  const resource = presentSections.get(key)?.resource;
+  return (resource?.kind === 'Realm' && resource.field) || key;
+}
+
+/** The sections that a Realm holds: field of the spec → key and section. */
+export const realmFields: ReadonlyMap<string, { key: string; section: Section }> = new Map(
+  [...presentSections].flatMap(([key, section]) =>
+    section.resource?.kind === 'Realm' ? [[realmField(key), { key, section }] as const] : [],
+  ),
+);
+
+type InRealm = { [K in SectionKey]: Sections[K] extends { resource: { kind: 'Realm' } } ? K : never }[SectionKey];
+type FieldOf<K extends InRealm> = Sections[K]['resource'] extends { field: infer F extends string } ? F : K;
+type ElementOf<S extends { element: z.ZodType }> = S extends { secrets: readonly (infer F extends string)[] }
+  ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined }
+  : z.infer<S['element']>;
+type ValueOf<S extends { element: z.ZodType; shape?: string }> = S['shape'] extends 'object'
+  ? ElementOf<S>
+  : S['shape'] extends 'map'
+    ? Record<string, ElementOf<S>[]>
+    : ElementOf<S>[];
+type RealmShape = { [K in InRealm as FieldOf<K>]: z.ZodOptional<z.ZodType<ValueOf<Sections[K]>>> };
 
 export const AllowedNamespaces = z
   .strictObject({
@@ -44,19 +85,10 @@ export const RealmSpec = z.strictObject({
   ...commonSpec,
   deletionPolicy: deletionPolicy('Retain'),
   allowedNamespaces: AllowedNamespaces.optional(),
-  settings: SettingsDocument.optional().describe(
-    'The realm’s settings; a field that is left out stays as people set it',
-  ),
-  resourceIndicators: sections.resourceIndicators
-    .optional()
-    .describe('RFC 8707: resources that tokens may be asked for'),
-  clientScopes: sections.clientScopes.optional().describe('Client scopes and the claims they give'),
-  roles: sections.roles.optional().describe('Realm roles'),
-  clients: z.array(ClientResource).max(1000).optional().describe('Clients, by clientId'),
-  clientRoles: sections.clientRoles.optional().describe('Roles of clients: a map of clientId to roles'),
-  adminRoles: sections.adminRoles.optional().describe('Admin roles; only from the operator’s own namespace'),
-  serviceAccountRoles: sections.serviceAccountRoles.optional().describe('What service accounts may do'),
-  groups: sections.groups.optional().describe('Groups, by path'),
+  // the table's types, which entries lose
+  ...(Object.fromEntries(
+    [...realmFields].map(([field, { section }]) => [field, resourceField(section)]),
+  ) as RealmShape),
 });
 export type RealmSpec = z.infer<typeof RealmSpec>;
 

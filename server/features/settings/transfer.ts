@@ -1,6 +1,6 @@
 // The realm document's `realm` (each setting an object of its own) and `resourceIndicators`. Specification 2.3, 2.10.
+import { sections } from '../../contract/sections.ts';
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../contract/settings.ts';
-import { sections } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { join, parsing } from '../../http/document.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../transfer/part.ts';
@@ -22,7 +22,7 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
     list: false,
     fieldwise: true,
     // `realmId` of an older export is read and ignored
-    parse: parsing(sections.realm, ({ realmId: _, ...fields }, path) =>
+    parse: parsing(sections.realm.document, ({ realmId: _, ...fields }, path) =>
       Object.entries(fields).map(([key, value]): Item => ({ key, fields: { value }, path: join(path, key) })),
     ),
     print: (objects) => Object.fromEntries(objects.map(({ key, fields }) => [key, fields.value])),

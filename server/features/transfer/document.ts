@@ -2,15 +2,15 @@
 // by one. It decides nothing about what the realm holds. Specification 2.10; decisions "Import, export, plan".
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
-import { FORMAT_VERSION, mostObjects, sections } from '../../contract/transfer.ts';
+import { presentSections, sections } from '../../contract/sections.ts';
+import { FORMAT_VERSION } from '../../contract/transfer.ts';
 import { createSplitter, parseJson, type Slice } from './document-stream.ts';
 import type { Item, RealmPart } from './part.ts';
 
 const MIB = 1024 * 1024;
 export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };
 const MOST_FAULTS = 100;
-const everyKey = [...Object.keys(sections), 'formatVersion', 'requiredEnv'];
-const mostOf = new Map<string, number>(Object.entries(mostObjects));
+const everyKey = [...Object.keys(sections).filter((key) => key !== 'users'), 'formatVersion', 'requiredEnv'];
 /** How long parsing may hold the event loop. */
 const SLICE_MS = 10;
 
@@ -78,7 +78,7 @@ export async function readDocument(
     const parsed = part.parse(value, path);
     if (parsed.errors) return parsed.errors;
     for (const item of parsed.items) section.items.push(item);
-    const most = mostOf.get(key) ?? Number.POSITIVE_INFINITY;
+    const most = presentSections.get(key)?.most ?? Number.POSITIVE_INFINITY;
     // What follows is not even read: planning it would take the memory of everybody.
     if (section.items.length > most)
       refuse([{ path: key, message: `has more than ${most} objects: send it in parts` }]);

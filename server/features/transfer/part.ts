@@ -4,7 +4,7 @@
 import type { EventType } from '../../contract/events.ts';
 import type { Area } from '../../contract/permissions.ts';
 import type { FieldError } from '../../contract/problem.ts';
-import type { SectionKey } from '../../contract/transfer.ts';
+import type { SectionKey } from '../../contract/sections.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Fields, Item, Parsed } from '../../http/document.ts';
 

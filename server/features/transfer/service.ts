@@ -3,7 +3,8 @@
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { Readable } from 'node:stream';
 import { Problem } from '../../contract/problem.ts';
-import { type Plan, sections } from '../../contract/transfer.ts';
+import { sections } from '../../contract/sections.ts';
+import type { Plan } from '../../contract/transfer.ts';
 import { codeOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -283,4 +284,4 @@ function displayNameIn(declared: readonly Section[]): string | undefined {
 }
 
 /** Sections in the order of their keys, as an export has them. */
-export const sectionKeys = [...Object.keys(sections), 'users', 'formatVersion', 'requiredEnv'].sort();
+export const sectionKeys = [...Object.keys(sections), 'formatVersion', 'requiredEnv'].sort();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { type PresentKey, presentSections } from '../../../server/contract/sections.ts';
 import { settingNames } from '../../../server/contract/settings.ts';
-import { mostObjects, type Plan, type RealmDocument } from '../../../server/contract/transfer.ts';
+import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
 import { fullRealm } from '../../support/full-realm.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -29,7 +30,7 @@ const base: RealmDocument = {
   users: [{ username: 'each', createdAt: 1_700_000_000_000 }],
 };
 
-type Case = [section: keyof typeof mostObjects | 'realm' | 'users', key: string, fields: Record<string, unknown>];
+type Case = [section: PresentKey, key: string, fields: Record<string, unknown>];
 const cases: Case[] = [
   [
     'realm',
@@ -170,7 +171,7 @@ test('the table has every setting and every section', () => {
   expect(settingNames.filter((name) => !there.includes(name))).toEqual(['captchaProvider']); // has one value yet
   const named = cases.map(([section]) => section);
   // those of a list without fields, or of the same fields as roles
-  expect(Object.keys(mostObjects).filter((name) => !named.some((n) => n === name))).toEqual([
+  expect([...presentSections.keys()].filter((name) => !named.some((n) => n === name))).toEqual([
     'resourceIndicators',
     'clientRoles',
   ]);

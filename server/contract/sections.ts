@@ -1,0 +1,171 @@
+// The one table of the realm document's sections. Document, Realm resource, CRD, operator, command line and ownership follow
+// from it; a new section is an entry here, its contract file and its part (server/realm-document.ts).
+// In dependency order: what an element names comes before it. Specification 2.10.
+import { AdminRoleDocument } from './admin-access.ts';
+import { ClientScopeDocument } from './client-scopes.ts';
+import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
+import { FlowDocument } from './flows.ts';
+import { GroupDocument } from './groups.ts';
+import { RealmName } from './names.ts';
+import { RoleDocument } from './roles.ts';
+import { elementsOf, type Section, type Table } from './section.ts';
+import { ResourceIndicator, SettingsDocument } from './settings.ts';
+import { UserDocument } from './users.ts';
+import { WebhookDocument } from './webhooks.ts';
+import { WorkloadIdentityDocument } from './workload-identity.ts';
+
+export const sections = {
+  realm: {
+    shape: 'object',
+    kind: 'settings',
+    label: 'setting',
+    area: 'settings',
+    element: SettingsDocument,
+    // `realmId` of an older export is read and ignored
+    document: SettingsDocument.extend({ realmId: RealmName.optional() }),
+    resource: {
+      kind: 'Realm',
+      field: 'settings',
+      description: 'The realm’s settings; a field that is left out stays as people set it',
+    },
+  },
+  resourceIndicators: {
+    kind: 'resourceIndicator',
+    label: 'resource indicator',
+    area: 'settings',
+    element: ResourceIndicator,
+    most: 1000,
+    resource: { kind: 'Realm', description: 'RFC 8707: resources that tokens may be asked for' },
+  },
+  clientScopes: {
+    kind: 'clientScope',
+    label: 'client scope',
+    area: 'client-scopes',
+    key: 'name',
+    element: ClientScopeDocument,
+    namedLists: { claims: 'name' },
+    most: 5000,
+    resource: { kind: 'Realm', description: 'Client scopes and the claims they give' },
+  },
+  roles: {
+    kind: 'role',
+    label: 'role',
+    area: 'roles',
+    key: 'name',
+    element: RoleDocument,
+    most: 50_000,
+    resource: { kind: 'Realm', description: 'Realm roles' },
+  },
+  flows: {
+    kind: 'flow',
+    label: 'flow',
+    area: 'flows',
+    key: 'alias',
+    element: FlowDocument,
+    most: 1000,
+    resource: { kind: 'Flow' },
+  },
+  clients: {
+    kind: 'client',
+    label: 'client',
+    area: 'clients',
+    key: 'clientId',
+    element: ClientDocument,
+    secrets: ['secret'],
+    most: 50_000,
+    resource: { kind: 'Realm', most: 1000, description: 'Clients, by clientId' },
+  },
+  clientRoles: {
+    shape: 'map',
+    kind: 'clientRole',
+    label: 'client role',
+    area: 'roles',
+    key: 'name',
+    element: RoleDocument,
+    most: 50_000,
+    mostOfEach: 5000,
+    resource: { kind: 'Realm', description: 'Roles of clients: a map of clientId to roles' },
+  },
+  adminRoles: {
+    kind: 'adminRole',
+    label: 'admin role',
+    area: 'admin-roles',
+    key: 'name',
+    element: AdminRoleDocument,
+    most: 1000,
+    resource: { kind: 'Realm', description: 'Admin roles; only from the operator’s own namespace' },
+    givesAdminRoles: () => true,
+  },
+  serviceAccountRoles: {
+    kind: 'serviceAccountRoles',
+    label: 'service account',
+    area: 'clients',
+    key: 'clientId',
+    element: ServiceAccountRolesDocument,
+    most: 50_000,
+    resource: { kind: 'Realm', description: 'What service accounts may do' },
+    givesAdminRoles: ({ adminRoles = [] }: ServiceAccountRolesDocument) => adminRoles.length > 0,
+  },
+  groups: {
+    kind: 'group',
+    label: 'group',
+    area: 'groups',
+    key: 'path',
+    element: GroupDocument,
+    most: 50_000,
+    resource: { kind: 'Realm', description: 'Groups, by path' },
+  },
+  webhooks: {
+    kind: 'webhook',
+    label: 'webhook',
+    area: 'webhooks',
+    key: 'name',
+    element: WebhookDocument,
+    secrets: ['secret'],
+    most: 5000,
+    resource: { kind: 'Webhook' },
+  },
+  workloadIdentity: {
+    kind: 'workloadIdentity',
+    label: 'workload identity',
+    area: 'workload-identity',
+    key: 'name',
+    element: WorkloadIdentityDocument,
+    most: 5000,
+    resource: { kind: 'WorkloadIdentity' },
+  },
+  agents: 'later',
+  applications: 'later',
+  authorizationServices: 'later',
+  clientProtocolMappers: 'later',
+  identityProviders: 'later',
+  messageTemplates: 'later',
+  messagingProviders: 'later',
+  organizations: 'later',
+  samlClients: 'later',
+  scimTargets: 'later',
+  // run-time data: in no custom resource, and the one section that is read as a stream
+  users: { kind: 'user', label: 'user', area: 'users', key: 'username', element: UserDocument, resource: null },
+} as const satisfies Table;
+
+export type Sections = typeof sections;
+export type SectionKey = keyof Sections;
+/** Those that this release has. */
+export type PresentKey = { [K in SectionKey]: Sections[K] extends 'later' ? never : K }[SectionKey];
+/** As plans and managers' lists name what they speak of. */
+export type ObjectKind = Sections[PresentKey]['kind'];
+
+/** The sections of this release, by key, in the table's order. */
+export const presentSections: ReadonlyMap<string, Section> = new Map(
+  Object.entries<Table[string]>(sections).flatMap(([name, section]) => (section === 'later' ? [] : [[name, section]])),
+);
+
+/** Whether a document, or the sections of a Realm resource, give admin rights. */
+export const givesAdminRoles = (document: object): boolean =>
+  Object.entries(document).some(([name, value]) => {
+    const section = presentSections.get(name);
+    return (
+      section?.givesAdminRoles !== undefined &&
+      elementsOf(section, value).some(({ element }) => section.givesAdminRoles?.(element))
+    );
+  });
