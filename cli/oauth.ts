@@ -3,6 +3,7 @@
 // Implements: RFC 6749 4.4 and 6, RFC 8707 (audience {base_url}/admin), RFC 8414.
 import { z } from 'zod';
 import { ServerProblem, unreachable } from '../server/contract/client.ts';
+import { loopbackHosts } from '../server/contract/names.ts';
 import type { Authorize, Fetch } from './connect.ts';
 import { Refused } from './faults.ts';
 
@@ -56,8 +57,7 @@ export async function discover(server: string, realm: string, fetch: Fetch): Pro
 export const adminResource = ({ token_endpoint: endpoint }: Pick<Discovered, 'token_endpoint'>): string =>
   `${endpoint.replace(/\/realms\/.*$/, '')}/admin`;
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-export const isLoopback = (server: string): boolean => LOOPBACK.has(new URL(server).hostname);
+export const isLoopback = (server: string): boolean => loopbackHosts.has(new URL(server).hostname);
 
 /**
  * The page that a browser is sent to. Only the server that was asked for, or who stands at the other end of a tunnel that

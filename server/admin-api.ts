@@ -92,7 +92,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     now,
     newId,
   });
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, baseUrl, now, newId });
 
   const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
   const routes: RouteOptions[] = [];
@@ -112,7 +112,10 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     sessionRoutes(admin, people.sessions);
     eventRoutes(admin, { sql });
     webhookRoutes(admin, { webhooks: createWebhooks({ sql, transact, seal, now, newId, enqueue: deps.enqueue }), sql });
-    workloadIdentityRoutes(admin, { identities: createWorkloadIdentities({ sql, transact, access, newId }), sql });
+    workloadIdentityRoutes(admin, {
+      identities: createWorkloadIdentities({ sql, transact, access, baseUrl, newId }),
+      sql,
+    });
     directory.mount(admin);
     monitoringAdminRoutes(admin, deps.monitoring);
   });

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
+import { loopbackHosts } from './contract/names.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z
@@ -24,7 +25,6 @@ const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
 const number = () =>
   z.coerce.number({ error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined) });
 const wholeNumber = () => number().int('must be a whole number');
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
@@ -32,7 +32,10 @@ const Environment = z.object({
   SVC_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .transform((s) => s.replace(/\/+$/, ''))
-    .refine((s) => s.startsWith('https:') || loopback.has(new URL(s).hostname), 'must be https, except on loopback')
+    .refine(
+      (s) => s.startsWith('https:') || loopbackHosts.has(new URL(s).hostname),
+      'must be https, except on loopback',
+    )
     .optional(),
   SVC_TRUST_PROXY: list
     .refine(

@@ -22,15 +22,16 @@ export interface DirectoryDeps {
   transact: Transact;
   access: Access;
   passwords: Passwords;
+  baseUrl: string;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults'>;
   now: () => Date;
   newId: () => string;
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, baseUrl, now, newId } = deps;
   const clientScopes = createClientScopes({ sql, transact, newId });
-  const clients = createClients({ sql, transact, access, passwords, now, newId });
+  const clients = createClients({ sql, transact, access, passwords, baseUrl, now, newId });
   const roles = createRoles({ sql, transact, newId });
   const groups = createGroups({ sql, transact, newId });
   const users = createUsers({

@@ -41,6 +41,7 @@ import { createCors } from './http/cors.ts';
 import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
+import { adminAudience } from './http/own-addresses.ts';
 
 export interface ProtocolDeps {
   sql: Sql;
@@ -71,7 +72,7 @@ export function createProtocol(deps: ProtocolDeps) {
   });
   const refusals = createRefusals({ record: batch.record, now });
   const clients = createClientViews({ sql, now });
-  const mint = createMint({ tokens, settings, now, newId });
+  const mint = createMint({ tokens, settings, adminAudience: adminAudience(baseUrl), now, newId });
   const families = createFamilies({ now });
   const assertions = createAssertions({
     sql,

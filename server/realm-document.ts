@@ -16,7 +16,7 @@ import type { AuthenticatorEntry } from './features/flows/tree.ts';
 import { groupsPart } from './features/groups/transfer.ts';
 import type { Realms } from './features/realms/service.ts';
 import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
-import { createSettingsPart, resourceIndicatorsPart } from './features/settings/transfer.ts';
+import { createResourceIndicatorsPart, createSettingsPart } from './features/settings/transfer.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createManagers } from './features/transfer/managers.ts';
 import type { RealmPart } from './features/transfer/part.ts';
@@ -52,17 +52,17 @@ export function createParts({
 }: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'passwords' | 'seal' | 'newId' | 'now'>): RealmPart[] {
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
     realm: createSettingsPart({ baseUrl }),
-    resourceIndicators: resourceIndicatorsPart,
+    resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
     clientScopes: clientScopesPart,
     roles: rolesPart,
     flows: createFlowsPart({ registry, newId }),
-    clients: createClientsPart({ passwords, newId, now }),
+    clients: createClientsPart({ passwords, baseUrl, newId, now }),
     clientRoles: clientRolesPart,
     adminRoles: adminRolesPart,
     serviceAccountRoles: serviceAccountRolesPart,
     groups: groupsPart,
     webhooks: createWebhooksPart({ seal, newId, now }),
-    workloadIdentity: createWorkloadIdentityPart({ newId }),
+    workloadIdentity: createWorkloadIdentityPart({ baseUrl, newId }),
   };
   const found = new Map<string, RealmPart>(Object.entries(parts));
   return [...presentSections.keys()].flatMap((key) => found.get(key) ?? []);

@@ -5,7 +5,7 @@ import { route } from './route.ts';
 
 /** What the server itself says in tokens: a scope that could say it could make a token of anyone. */
 export const reservedClaims: ReadonlySet<string> = new Set(
-  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload'.split(
+  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api'.split(
     ' ',
   ),
 );

@@ -57,6 +57,9 @@ export const Attributes = z
   .record(name(255), z.array(text(4096)).max(100))
   .describe('Map of attribute name to its list of values');
 
+/** As a URL parser writes them: what plain http may be spoken with. */
+export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
 /** An absolute http(s) address without fragment or credentials. */
 export const HttpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an absolute http or https address' })

@@ -16,7 +16,9 @@ export type RiskAction = z.infer<typeof RiskAction>;
 /** The fields of 2.3 in their order, then what is added to them. No defaults here: documents declare only what they own. */
 export const settingsShape = {
   displayName: name(200).describe('What people see'),
-  issuer: HttpUrl.nullable().describe('The `iss` of tokens; null: {base_url}/realms/{realm}'),
+  issuer: HttpUrl.nullable().describe(
+    'The `iss` of tokens; null: {base_url}/realms/{realm}. https (http on loopback alone), no other realm’s, and below {base_url} nothing but that path',
+  ),
   accessTokenTtlSeconds: seconds(86_400).describe('Lifetime of access tokens'),
   refreshTokenTtlSeconds: seconds(10 * YEAR).describe('Lifetime of refresh tokens'),
   reuseRefreshTokens: z
@@ -117,7 +119,9 @@ export const RealmSettingsDto = z
   .object({
     realmId: RealmName,
     ...settingsShape,
-    resourceIndicators: z.array(z.string()).describe('RFC 8707: the resources that tokens may be asked for'),
+    resourceIndicators: z
+      .array(z.string())
+      .describe('RFC 8707: the resources that tokens may be asked for; below {base_url} the realm’s own path alone'),
   })
   .meta({ id: 'RealmSettingsDto' });
 export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;

@@ -4,6 +4,10 @@
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+/** What it broke; empty where it broke none. */
+export const constraintOf = (error: unknown): string =>
+  error instanceof Error && 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : '';
+
 /** A lock was not to be had in the time that it was waited for (lock_not_available). */
 export const LOCKED = '55P03';
 

@@ -16,7 +16,7 @@ type Place = 'accessToken' | 'idToken' | 'userinfo';
 
 /** Never taken from a scope: what a token means hangs on them. */
 const RESERVED = new Set(
-  '__proto__ iss sub aud exp iat nbf jti client_id scope azp nonce at_hash c_hash auth_time acr amr sid gid typ act cnf workload'.split(
+  '__proto__ iss sub aud exp iat nbf jti client_id scope azp nonce at_hash c_hash auth_time acr amr sid gid typ act cnf workload admin_api'.split(
     ' ',
   ),
 );

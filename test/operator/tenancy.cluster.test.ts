@@ -219,7 +219,6 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
     const { body: master } = await land.client.call(getRealm, { params: { realm: 'master' } });
     const base = master?.issuer.replace('/realms/master', '') ?? '';
     const look = {
-      resourceIndicators: [`${base}/admin`],
       roles: [
         { name: 'realm-admin', default: true },
         { name: 'everything', composite: { roles: ['realm-admin'] } },
@@ -231,7 +230,6 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
           clientId: 'operator',
           grantTypes: ['client_credentials'],
           defaultClientScopes: ['realm-admin', 'roles'],
-          allowedResources: [`${base}/admin`],
           secretKeyRef: { name: 'mine', key: 'value' },
         },
       ],
@@ -262,8 +260,12 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       await applies(realm('look', 'lookalike', { ...look, clientScopes: [{ name: 'realm-admin', claims: [claim] }] }));
       expect((await says('Realm', 'look', 'Invalid')).message).toContain(words);
     }
-    await applies(realm('issuer', 'issuer', { settings: { issuer: `${base}/realms/master` } }));
-    expect((await says('Realm', 'issuer', 'Refused')).message).toContain('issuer');
+    for (const issuer of [`${base}/realms/master`, `${base}/admin`]) {
+      await applies(realm('issuer', 'issuer', { settings: { issuer } }));
+      expect((await says('Realm', 'issuer', 'Refused')).message).toContain('issuer');
+    }
+    await applies(realm('resource', 'resource', { resourceIndicators: [`${base}/admin`] }));
+    expect((await says('Realm', 'resource', 'Refused')).message).toContain('resourceIndicators');
   });
 
   test('reads no Secret of another namespace, whatever the reference says', async () => {

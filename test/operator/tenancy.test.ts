@@ -114,6 +114,26 @@ test('a WorkloadIdentity outside its Realm’s namespace can’t act for a clien
   await operator.ready('WorkloadIdentity', 'act', 'identity');
 });
 
+test('a realm’s tokens can’t be made the admin API’s by whoever declares it', async () => {
+  const { baseUrl } = site.server.config;
+  const declare = (spec: object) =>
+    site.folder.write('realm.yaml', resource('Realm', 'mine', { realm: site.realm, ...spec }, inShop));
+  await declare({ settings: { issuer: `${baseUrl}/admin` } });
+  const operator = await begin();
+  expect((await operator.says('Realm', 'mine', 'Refused', 'shop')).message).toContain('issuer');
+  for (const [field, spec] of [
+    ['resourceIndicators', { resourceIndicators: [`${baseUrl}/admin`] }],
+    ['allowedResources', { clients: [{ clientId: 'app', allowedResources: [`${baseUrl}/admin`] }] }],
+  ] as const) {
+    await declare(spec);
+    await operator.took('Realm', 'mine', spec, 'shop');
+    expect((await operator.says('Realm', 'mine', 'Refused', 'shop')).message).toContain(field);
+  }
+  await expect(site.server.admin.call(getRealm, { params: { realm: site.realm } })).rejects.toMatchObject({
+    status: 404,
+  });
+});
+
 test('--undeclared-realms doesn’t open master', async () => {
   await site.folder.write('more.yaml', identity('master', 'operator'), hook('master'));
   const operator = await begin({ undeclaredRealms: true });

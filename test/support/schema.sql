@@ -296,9 +296,11 @@ create table realm (
   created_by text not null default ''::text,
   adoption text[] not null default '{}'::text[],
   created_at timestamp with time zone not null,
+  own_issuer text,
   primary key (realm_id),
   constraint realm_realm_id_check CHECK ((realm_id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
+CREATE UNIQUE INDEX realm_own_issuer ON realm USING btree (own_issuer);
 
 create table realm_key (
   realm_id text not null,

@@ -2,7 +2,7 @@
 // Does not own: the check of a route's permission (http/admin.ts), passwords (credentials), tokens' signatures (tokens).
 // Implements: specification 5; decisions "Admin authentication", "Rights".
 import { z } from 'zod';
-import { ADMIN_CLI } from '../../contract/admin-access.ts';
+import { ADMIN_API_CLAIM, ADMIN_CLI } from '../../contract/admin-access.ts';
 import type { By } from '../../contract/events.ts';
 import { permissions as known, type Permission } from '../../contract/permissions.ts';
 import { MASTER } from '../../contract/realms.ts';
@@ -11,15 +11,13 @@ import { sha256 } from '../../crypto/tokens.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { adminAudience } from '../../http/own-addresses.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../http/principal.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;
 /** How stale `last_seen_at` may get, so that not every request writes. */
 const TOUCH_MS = 60_000;
-
-/** The resource that admin bearer tokens are for. */
-export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
 
 /** What the token verifier gives of an access token. */
 export interface TokenVerifier {
@@ -138,7 +136,8 @@ export function createAccess({
     const realm = await realmOf(jwt);
     if (realm === undefined) return undefined;
     const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
-    if (!claims) return undefined;
+    // Whoever names the issuer names the audience of what is asked for without a resource: that is no proof.
+    if (!claims || claims.iss === audience || claims[ADMIN_API_CLAIM] !== true) return undefined;
     const { client_id: clientId, sub, sid, exp } = claims;
     const person = PersonsToken.safeParse(claims);
     if (person.success) return byPersonsToken(realm, person.data);

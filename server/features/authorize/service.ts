@@ -11,6 +11,7 @@ import type { Transact } from '../../db/transact.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import { adminAudience } from '../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
@@ -73,7 +74,7 @@ interface Past {
 
 export function createAuthorization(deps: AuthorizationDeps) {
   const { transact, clients, settings, sessions, signIns, consents, tokens, baseUrl, now } = deps;
-  const adminAudience = `${baseUrl}/admin`;
+  const adminResource = adminAudience(baseUrl);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
     const brand = await settings.of(realm);
@@ -91,7 +92,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const foreign = foreignScopes(form, client);
     const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
     const unknownScopes = new Set(foreign.filter((name) => !known?.has(name)));
-    return { form, client, realmList: brand.resourceIndicators, adminAudience, unknownScopes };
+    return { form, client, realmList: brand.resourceIndicators, adminAudience: adminResource, unknownScopes };
   }
 
   async function expectedUser(realm: string, { idTokenHint, client }: AuthorizationRequest) {

@@ -1,6 +1,9 @@
 // What a client may look like as a whole, pure: faults that no single field's schema can see.
+import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import type { Client } from '../../contract/clients.ts';
+import { loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
+import { adminAudience, anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
 
 type Shape = Pick<
   Client,
@@ -15,7 +18,6 @@ type Shape = Pick<
   | 'optionalClientScopes'
 >;
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
 const MAX_JWKS_BYTES = 65_536;
 
@@ -52,11 +54,21 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   ];
 }
 
+/** What is this server's and not the realm's may nobody have tokens for, nor look into; `realmctl` is who asks for the admin API. */
+export const resourceFaults = (
+  { clientId, allowedResources }: Pick<Client, 'clientId' | 'allowedResources'>,
+  at: RealmAt,
+): FieldError[] =>
+  allowedResources
+    .filter((resource) => isAnothers(resource, at))
+    .filter((resource) => clientId !== ADMIN_CLI || resource !== adminAudience(at.baseUrl))
+    .map((resource) => fault('allowedResources', anothersResource(resource)));
+
 /** OpenID Connect Core §3.1.2.1: plain http only for confidential clients; loopback is a native app's (RFC 8252 §7.3). */
 const addressFaults = (field: string, addresses: readonly string[], open: boolean): FieldError[] =>
   addresses.flatMap((address, i) => {
     const url = new URL(address);
-    return open && url.protocol === 'http:' && !LOOPBACK.has(url.hostname)
+    return open && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)
       ? [fault(`${field}[${i}]`, 'must be https, a loopback address or an app’s own scheme for a public client')]
       : [];
   });

@@ -15,7 +15,7 @@ import { clientRoleKey } from '../../http/document.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
-import { clientFaults, usesSecret } from './rules.ts';
+import { clientFaults, resourceFaults, usesSecret } from './rules.ts';
 import * as store from './store.ts';
 import { fresh, merged, toRow, toWire } from './wire.ts';
 
@@ -27,6 +27,7 @@ export function createClients({
   transact,
   access,
   passwords,
+  baseUrl,
   now,
   newId,
 }: {
@@ -34,6 +35,7 @@ export function createClients({
   transact: Transact;
   access: Pick<Access, 'covers'>;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
+  baseUrl: string;
   now: () => Date;
   newId: () => string;
 }) {
@@ -43,8 +45,15 @@ export function createClients({
       throw new Problem('privilege-escalation', 'The client holds admin permissions that you do not hold');
   }
 
-  async function refuseFaults(on: Sql, realm: string, client: Client, secret: boolean): Promise<void> {
+  /** @param changed what the client had before blames nobody who leaves it alone */
+  async function refuseFaults(
+    on: Sql,
+    realm: string,
+    client: Client,
+    { secret, changed }: { secret: boolean; changed: readonly string[] },
+  ): Promise<void> {
     const faults = clientFaults(client, secret);
+    if (changed.includes('allowedResources')) faults.push(...resourceFaults(client, { baseUrl, realm }));
     const { defaultClientScopes: defaults, optionalClientScopes: optional, serviceAccountRoles: roles } = client;
     const scopes = await store.scopesNamed(on, realm, [...defaults, ...optional]);
     const known = await store.rolesNamed(on, realm, roles);
@@ -98,7 +107,7 @@ export function createClients({
       const secret = input.secret === undefined ? undefined : await hashClientSecret(input.secret, passwords);
       return transact(realm, async ({ sql: on, record }) => {
         const client = merged(await freshIn(on, realm, input.clientId), input);
-        await refuseFaults(on, realm, client, secret !== undefined);
+        await refuseFaults(on, realm, client, { secret: secret !== undefined, changed: Object.keys(client) });
         if (!(await store.insert(on, realm, toRow(client, secret ?? { hash: null, slow: null }))))
           throw new Problem('name-taken', `The clientId ${client.clientId} is taken`);
         await link(on, realm, client);
@@ -131,7 +140,7 @@ export function createClients({
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
         const { before, after, stored, newSecret, fields } = await read(on);
-        await refuseFaults(on, realm, after, input.secret !== undefined);
+        await refuseFaults(on, realm, after, { secret: input.secret !== undefined, changed: fields });
         const kept = usesSecret(after.tokenEndpointAuthMethod) ? stored : { hash: null, slow: null };
         if (!(await store.update(on, realm, toRow(after, newSecret ?? kept))))
           throw new Problem('name-taken', `The clientId ${after.clientId} is taken`);

@@ -7,7 +7,7 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import { asSet, declared, join, parsing, strings } from '../../http/document.ts';
 import type { Existing, Item, RealmPart, Reference, Saved, StoredSecret } from '../transfer/part.ts';
 import * as store from './import-store.ts';
-import { clientFaults, usesSecret } from './rules.ts';
+import { clientFaults, resourceFaults, usesSecret } from './rules.ts';
 
 const SETS = [
   'redirectUris',
@@ -37,10 +37,12 @@ function refersTo({ fields }: Item): Reference[] {
 
 export function createClientsPart({
   passwords,
+  baseUrl,
   newId,
   now,
 }: {
   passwords: Pick<Passwords, 'hash' | 'verify'>;
+  baseUrl: string;
   newId: () => string;
   now: () => Date;
 }): RealmPart {
@@ -100,6 +102,13 @@ export function createClientsPart({
     },
     references: refersTo,
     check: (saved) => saved.flatMap(faults),
+    whole: async (_, realm, changes) =>
+      changes
+        .filter(({ kind, changed }) => kind === 'client' && changed.includes('allowedResources'))
+        .flatMap(({ key, fields, path }) => {
+          const client = { clientId: key, allowedResources: strings(fields.allowedResources) };
+          return told({ key, path }, resourceFaults(client, { baseUrl, realm }));
+        }),
     async write(sql, realm, { create, update, remove }) {
       if (create.length > 0 || update.length > 0) {
         const rows = await rowsOf([...create, ...update]);
@@ -127,5 +136,8 @@ function faults({ fields, changed, path, key }: Saved): FieldError[] {
   // What is stored already was accepted once; only a client that changes is asked again.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, fresh) : [];
-  return [...short, ...found].map((f) => ({ path: join(path, f.path), message: `${key}: ${f.message}` }));
+  return told({ key, path }, [...short, ...found]);
 }
+
+const told = ({ key, path }: Pick<Saved, 'key' | 'path'>, found: readonly FieldError[]): FieldError[] =>
+  found.map((f) => ({ path: join(path, f.path), message: `${key}: ${f.message}` }));

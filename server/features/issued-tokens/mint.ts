@@ -1,6 +1,7 @@
 // Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. Who may have one, and for what, was decided before.
 // Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
 import { hash } from 'node:crypto';
+import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
 import type { Person } from '../../db/person.ts';
 import { claimsOf, type ScopeView } from '../../http/claims.ts';
 import { OPENID } from '../../http/scopes.ts';
@@ -36,6 +37,7 @@ const halfHash = (token: string): string => hash('sha256', token, 'buffer').suba
 export function createMint({
   tokens,
   settings,
+  adminAudience,
   now,
   newId,
 }: {
@@ -44,9 +46,14 @@ export function createMint({
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
   };
+  adminAudience: string;
   now: () => Date;
   newId: () => string;
 }) {
+  /** An audience alone doesn't say how the token came by it. */
+  const marks = (resources: readonly string[]) =>
+    resources.includes(adminAudience) ? { [ADMIN_API_CLAIM]: true } : {};
+
   async function frame(realm: string, client: ClientView, ttlSeconds?: number) {
     const iat = Math.floor(now().getTime() / 1000);
     const ofRealm = (await settings.of(realm))?.accessTokenTtlSeconds ?? 300;
@@ -76,6 +83,7 @@ export function createMint({
       const accessToken = await tokens.sign(realm, 'at+jwt', {
         ...claimsOf(scopes, { roles: client.roles }, 'accessToken'),
         ...claims,
+        ...marks(resources),
         iss,
         sub: client.clientId,
         aud: resources.length > 0 ? one(resources) : iss,
@@ -116,6 +124,7 @@ export function createMint({
       const about = { auth_time: authTime, acr, amr, sid };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
         ...claimsOf(scopes, person, 'accessToken'),
+        ...marks(resources),
         iss,
         sub: person.id,
         aud: one(audience),

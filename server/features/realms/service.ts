@@ -9,6 +9,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { AdminSurface } from '../../http/admin.ts';
 import type { Expect } from '../../http/etag.ts';
+import { issuerOf } from '../../http/own-addresses.ts';
 import { byPrincipal, type Principal } from '../../http/principal.ts';
 import type { RealmSeed } from './seed.ts';
 import * as store from './store.ts';
@@ -56,7 +57,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
 
   const toWire = (row: store.RealmRow): Realm => ({
     ...toSummary(row),
-    issuer: row.issuer ?? `${baseUrl}/realms/${row.realm_id}`,
+    issuer: issuerOf(baseUrl, { realmId: row.realm_id, issuer: row.issuer }),
     createdAt: row.created_at.getTime(),
   });
   const missing = (realm: string) => new Problem('not-found', `There is no realm ${realm}`);

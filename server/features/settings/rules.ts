@@ -1,8 +1,10 @@
 // What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
+import { loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../contract/settings.ts';
+import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
 
 /** What is stored: only what was set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
@@ -14,10 +16,6 @@ export const settingsOf = (realm: string, stored: StoredSettings): RealmSettings
   resourceIndicators: [],
   ...stored,
 });
-
-/** `{base_url}/realms/{realm}` unless the realm has its own. */
-export const issuerOf = (baseUrl: string, settings: Pick<RealmSettingsDto, 'realmId' | 'issuer'>): string =>
-  settings.issuer ?? `${baseUrl}/realms/${settings.realmId}`;
 
 export interface SettingsChange {
   /** The settings as they would be. */
@@ -63,21 +61,22 @@ export function settingsFaults(
     );
   for (const list of ['supportedLocales', 'resourceIndicators'] as const)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
-  // Discovery 1.0 §3: the issuer has no query or fragment; RFC 8414 §3.3: it belongs to one authorization server.
-  if (issuer !== null && /[?#]/.test(issuer)) refuse('must have neither query nor fragment', 'issuer');
-  if (issuer !== null && !isCanonical(issuer))
-    refuse(
-      'must be written as a URL parser writes it: lower-case host, no default port, no . or .. in its path',
-      'issuer',
-    );
-  const own = `${baseUrl}/realms/${wanted.realmId}`;
-  if (issuer?.startsWith(`${baseUrl}/realms/`) && issuer !== own && !issuer.startsWith(`${own}/`))
-    refuse("is another realm's issuer", 'issuer');
+  const at = { baseUrl, realm: wanted.realmId };
+  const against = issuer === null ? undefined : againstIssuer(issuer, at);
+  if (against !== undefined) refuse(against, 'issuer');
+  for (const resource of wanted.resourceIndicators)
+    if (isAnothers(resource, at)) refuse(anothersResource(resource), 'resourceIndicators');
   return faults;
 }
 
-/** Else `{base_url}/realms/mine/../other` would be another realm's issuer to whoever resolves it. */
-function isCanonical(issuer: string): boolean {
-  const { href, username, password } = new URL(issuer);
-  return (href === issuer || href === `${issuer}/`) && username === '' && password === '';
+/** What is wrong with it. Discovery 1.0 §3, RFC 8414 §3.3: it is https, for itself, and belongs to one authorization server. */
+function againstIssuer(issuer: string, at: RealmAt): string | undefined {
+  const { href, protocol, hostname, username, password } = new URL(issuer);
+  if (/[?#]/.test(issuer)) return 'must have neither query nor fragment';
+  // Else `{base_url}/realms/mine/../other` would be another realm's issuer to whoever resolves it.
+  if ((href !== issuer && href !== `${issuer}/`) || username !== '' || password !== '')
+    return 'must be written as a URL parser writes it: lower-case host, no default port, no . or .. in its path';
+  if (protocol !== 'https:' && !loopbackHosts.has(hostname))
+    return 'must be https; http is for a loopback address alone';
+  return isAnothers(issuer, at) ? 'is this server’s, and not this realm’s own' : undefined;
 }

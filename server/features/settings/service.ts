@@ -5,10 +5,12 @@ import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
+import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
-import { changeOf, issuerOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
+import { issuerOf } from '../../http/own-addresses.ts';
+import { changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
 import * as store from './store.ts';
 
 export interface SettingsDeps {
@@ -67,6 +69,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
           faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
         if (faults.length > 0) throw invalid(faults);
+        await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
         // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });
         await store.mergeSettings(tx.sql, realm, patch);
@@ -78,6 +81,8 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
           data: { fields: changes.map((c) => c.field), changes },
         });
         return wanted;
+      }).catch((error: unknown) => {
+        throw constraintOf(error) === store.ISSUER_TAKEN ? store.issuerTaken('issuer') : error;
       }),
   };
 }

@@ -1,4 +1,6 @@
 // SQL of realm.settings. Only what was set is there; rules.ts puts it over a fresh realm's values.
+
+import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { StoredSettings } from './rules.ts';
 
@@ -15,7 +17,24 @@ export async function lockSettings(sql: Sql, realm: string): Promise<StoredSetti
 }
 
 export async function mergeSettings(sql: Sql, realm: string, patch: StoredSettings): Promise<void> {
-  await sql`update realm set settings = settings || ${JSON.stringify(patch)}::jsonb where realm_id = ${realm}`;
+  const json = JSON.stringify(patch);
+  await sql`
+    update realm set settings = settings || ${json}::jsonb,
+      own_issuer = case when ${json}::jsonb ? 'issuer' then rtrim(${json}::jsonb ->> 'issuer', '/') else own_issuer end
+    where realm_id = ${realm}`;
+}
+
+/** The constraint that keeps two realms from one issuer, whoever is quicker. */
+export const ISSUER_TAKEN = 'realm_own_issuer';
+/** Whose it is, is not for everybody to know. */
+export const issuerTaken = (path: string): Problem =>
+  new Problem('name-taken', 'Another realm has this issuer', { errors: [{ path, message: 'is another realm’s' }] });
+
+/** @throws Problem `name-taken` */
+export async function refuseTakenIssuer(sql: Sql, realm: string, issuer: unknown, path: string): Promise<void> {
+  if (typeof issuer !== 'string') return;
+  const [other] = await sql`select from realm where own_issuer = rtrim(${issuer}, '/') and realm_id <> ${realm}`;
+  if (other) throw issuerTaken(path);
 }
 
 export async function flowExists(sql: Sql, realm: string, alias: string): Promise<boolean> {

@@ -3,9 +3,10 @@ import { sections } from '../../contract/sections.ts';
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../contract/settings.ts';
 import type { Sql } from '../../db/sql.ts';
 import { join, parsing } from '../../http/document.ts';
+import { anothersResource, isAnothers } from '../../http/own-addresses.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../transfer/part.ts';
 import { settingsFaults, settingsOf } from './rules.ts';
-import { readSettings } from './store.ts';
+import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
 const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
 
@@ -39,11 +40,12 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
       const patch = Object.fromEntries(changed.map(({ key, fields }) => [key, fields.value]));
       const wanted = settingsOf(realm, { ...(await settingsIn(sql, realm)), ...patch });
       const faults = settingsFaults(wanted, { baseUrl, changed: Object.keys(patch) });
+      if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
       return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
     },
     async write(sql, realm, { update }) {
       const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));
-      await sql`update realm set settings = settings || ${JSON.stringify(patch)}::jsonb where realm_id = ${realm}`;
+      await mergeSettings(sql, realm, patch);
     },
     events,
   };
@@ -53,10 +55,12 @@ async function indicators(sql: Sql, realm: string): Promise<string[]> {
   return (await settingsIn(sql, realm)).resourceIndicators;
 }
 
+const INDICATOR = 'resourceIndicator';
+
 /** RFC 8707's allow-list: each address belongs to the manager that added it. */
-export const resourceIndicatorsPart: RealmPart = {
+export const createResourceIndicatorsPart = ({ baseUrl }: { baseUrl: string }): RealmPart => ({
   section: 'resourceIndicators',
-  kind: 'resourceIndicator',
+  kind: INDICATOR,
   area: 'settings',
   list: true,
   parse: parsing(ResourceIndicator, (key, path) => [{ key, fields: {}, path }]),
@@ -67,13 +71,17 @@ export const resourceIndicatorsPart: RealmPart = {
     const all = (await indicators(sql, realm)).filter((key) => !wanted || wanted.has(key));
     return new Map(all.map((key): [string, Existing] => [key, { fields: {} }]));
   },
+  whole: async (_, realm, changes) =>
+    changes
+      .filter(
+        ({ kind, action, key }) => kind === INDICATOR && action === 'create' && isAnothers(key, { baseUrl, realm }),
+      )
+      .map(({ key, path }) => ({ path, message: anothersResource(key) })),
   async write(sql: Sql, realm: string, { create, remove }: Batch) {
     const gone = new Set(remove);
     const kept = (await indicators(sql, realm)).filter((key) => !gone.has(key));
     const list = [...new Set([...kept, ...create.map((s: Saved) => s.key)])].sort();
-    await sql`
-      update realm set settings = settings || jsonb_build_object('resourceIndicators', ${JSON.stringify(list)}::jsonb)
-      where realm_id = ${realm}`;
+    await mergeSettings(sql, realm, { resourceIndicators: list });
   },
   events,
-};
+});

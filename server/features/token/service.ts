@@ -7,6 +7,7 @@ import type { Refusals } from '../../events/refusals.ts';
 import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import { adminAudience } from '../../http/own-addresses.ts';
 import { allowedResources, presentResources } from '../../http/resources.ts';
 import { scopeNames } from '../../http/scopes.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
@@ -39,7 +40,7 @@ export function createTokenEndpoint({
   baseUrl: string;
 }) {
   const byType = new Map(grants.map((grant) => [grant.grantType, grant]));
-  const adminAudience = `${baseUrl}/admin`;
+  const adminResource = adminAudience(baseUrl);
 
   function grantFor(form: Form, { client, confidential }: Authenticated): Grant {
     const grantType = form.get('grant_type');
@@ -61,7 +62,7 @@ export function createTokenEndpoint({
     const rules = {
       realmList: ofRealm.resourceIndicators,
       client,
-      adminAudience,
+      adminAudience: adminResource,
       ownBehalf: grant.grantType === 'client_credentials',
     };
     const answer = await grant.authorize({

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { Problem } from '../../contract/problem.ts';
 import { sections } from '../../contract/sections.ts';
 import type { Plan } from '../../contract/transfer.ts';
-import { codeOf, refersToNothing } from '../../db/error-code.ts';
+import { codeOf, constraintOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Denial } from '../../events/denials.ts';
@@ -71,6 +71,7 @@ const MANY_BYTES = 256 * 1024;
 /** What a unique index refuses and no rule sees before. */
 const takenWords: Record<string, string> = {
   workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
+  realm_own_issuer: 'Another realm has this issuer',
 };
 
 /** Its users can't be written straight. */
@@ -252,7 +253,7 @@ export function createTransfer({
   async function nameTaken(error: unknown, realm: string, stage: Stage | undefined): Promise<unknown> {
     const address = stage && (await takenNames(userRows, sql, realm, stage));
     if (address) return address;
-    const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : '';
+    const constraint = constraintOf(error);
     const words = takenWords[constraint] ?? 'Somebody took a name or an address of this document meanwhile: plan again';
     return new Problem('name-taken', words, { cause: error, reason: constraint });
   }

@@ -11,6 +11,7 @@ import type {
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
+import { isNoRealms } from '../../http/own-addresses.ts';
 import type { Principal } from '../../http/principal.ts';
 import * as store from './store.ts';
 
@@ -20,6 +21,7 @@ export interface WorkloadIdentitiesDeps {
   access: {
     covers(principal: Principal, realm: string, target: { clientUuid: string }, on: Sql): Promise<boolean>;
   };
+  baseUrl: string;
   newId(): string;
 }
 
@@ -55,9 +57,10 @@ const merged = (
   admin_access: input.adminAccess ?? before?.admin_access ?? true,
 });
 
+export const noRealmsIssuer = 'is this server’s, and no realm’s issuer';
 const missing = () => new Problem('not-found', 'There is no such credential');
 
-export function createWorkloadIdentities({ sql, transact, access, newId }: WorkloadIdentitiesDeps) {
+export function createWorkloadIdentities({ sql, transact, access, baseUrl, newId }: WorkloadIdentitiesDeps) {
   const record = (tx: Tx, type: EventType, by: By, realm: string, { id, name, ...row }: store.CredentialRow) =>
     tx.record({
       type,
@@ -84,6 +87,11 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
       throw new Problem('privilege-escalation', `The client ${clientId} holds admin roles that you do not hold`);
   }
 
+  function refuseIssuer(issuer: string, before?: string): void {
+    if (issuer === before || !isNoRealms(issuer, baseUrl)) return;
+    throw new Problem('invalid-request', undefined, { errors: [{ path: 'issuer', message: noRealmsIssuer }] });
+  }
+
   async function refuseClash(tx: Tx, realm: string, row: store.CredentialRow): Promise<void> {
     const other = await store.clash(tx.sql, realm, row);
     if (other?.byName) throw new Problem('name-taken', `There is a credential named ${row.name}`);
@@ -105,6 +113,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
     create: (principal: Principal, by: By, realm: string, input: WorkloadIdentityInput): Promise<WorkloadIdentity> =>
       transact(realm, async (tx) => {
         const row = merged(input, undefined, newId());
+        refuseIssuer(row.issuer);
         await mayActFor(tx, principal, realm, row.client_id);
         await refuseClash(tx, realm, row);
         if (!(await store.insert(tx.sql, realm, row))) throw new Problem('name-taken');
@@ -125,6 +134,7 @@ export function createWorkloadIdentities({ sql, transact, access, newId }: Workl
         if (!before) throw missing();
         expect(toWire(realm, before));
         const row = merged(input, before, id);
+        refuseIssuer(row.issuer, before.issuer);
         // Both ends: neither a client's credential may be taken over, nor one be made for a client.
         for (const clientId of new Set([before.client_id, row.client_id]))
           await mayActFor(tx, principal, realm, clientId);

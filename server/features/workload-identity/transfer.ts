@@ -1,8 +1,10 @@
 // The realm document's `workloadIdentity`: as 2.8 without ids. For whom a workload may act is the engine's right to check.
 import { Problem } from '../../contract/problem.ts';
 import { WorkloadIdentityDocument } from '../../contract/workload-identity.ts';
-import { declared, parsing } from '../../http/document.ts';
+import { declared, join, parsing } from '../../http/document.ts';
+import { isNoRealms } from '../../http/own-addresses.ts';
 import type { Existing, Fields, RealmPart } from '../transfer/part.ts';
+import { noRealmsIssuer } from './service.ts';
 import type { CredentialRow } from './store.ts';
 
 type Row = Omit<CredentialRow, 'id'>;
@@ -11,7 +13,7 @@ type Match = Pick<Row, 'name' | 'issuer' | 'subject' | 'audience'>;
 /** Whose tokens it takes: unique in a realm. */
 const matchOf = ({ issuer, subject, audience }: Fields | Match): string => JSON.stringify([issuer, subject, audience]);
 
-export function createWorkloadIdentityPart({ newId }: { newId: () => string }): RealmPart {
+export function createWorkloadIdentityPart({ baseUrl, newId }: { baseUrl: string; newId: () => string }): RealmPart {
   return {
     section: 'workloadIdentity',
     kind: 'workloadIdentity',
@@ -37,6 +39,10 @@ export function createWorkloadIdentityPart({ newId }: { newId: () => string }): 
     },
     references: ({ fields }) =>
       typeof fields.clientId === 'string' ? [{ kind: 'client', key: fields.clientId, path: 'clientId' }] : [],
+    check: (saved) =>
+      saved
+        .filter(({ changed, fields }) => changed.includes('issuer') && isNoRealms(String(fields.issuer), baseUrl))
+        .map(({ path }) => ({ path: join(path, 'issuer'), message: noRealmsIssuer })),
     async whole(sql, realm, changes) {
       const changed = changes.filter(({ kind }) => kind === 'workloadIdentity');
       const saved = changed.filter(({ action }) => action !== 'delete');

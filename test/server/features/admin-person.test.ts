@@ -172,7 +172,17 @@ describe('nobody else gets such a token', () => {
   const ask = (path: string) => walk(createPerson(server.baseUrl), path);
 
   test('another client, though its own list names the admin API', async () => {
-    await server.admin.call(createClient, { params, body: publicClient('evil') });
+    const body = publicClient('evil');
+    await expect(server.admin.call(createClient, { params, body })).rejects.toMatchObject({ status: 400 });
+    await server.admin.call(createClient, { params, body: { ...body, allowedResources: [] } });
+    // as it may have been stored before that was refused
+    await server.pool.query("update client set allowed_resources = $1 where client_id = 'evil'", [
+      body.allowedResources,
+    ]);
+    await server.admin.call(putClient, {
+      params: { ...params, id: (await clientNamed('evil')).id },
+      body: { name: 'E' },
+    });
     const url = await ask(authorizePath(server, VERIFIER, { client_id: 'evil' }));
     expect(url.searchParams.get('error')).toBe('invalid_target');
   });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { createRealm, getRealm } from '../../../server/contract/realms.ts';
+import { createRealm, deleteRealm, getRealm } from '../../../server/contract/realms.ts';
 import { getSettings, putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -100,6 +101,7 @@ test.each<[string, SettingsInput, string[]]>([
   ['a locale twice', { supportedLocales: ['en', 'en'] }, ['supportedLocales']],
   ['a resource twice', { resourceIndicators: ['https://a.example', 'https://a.example'] }, ['resourceIndicators']],
   ['an issuer with a query', { issuer: 'https://id.example/?a=b' }, ['issuer']],
+  ['an issuer by plain http', { issuer: 'http://login.example' }, ['issuer']],
   ['two faults at once', { defaultLocale: 'de', browserFlow: 'nowhere' }, ['defaultLocale', 'browserFlow']],
 ])('%s: a 400 that names each field', async (_, body, fields) => {
   const params = await realm();
@@ -135,6 +137,54 @@ test("an issuer is another realm's only in that realm", async () => {
   expect(blamed(await refusal(put(params, { issuer })))).toEqual(['issuer']);
   await put(params, { issuer: 'https://id.example' });
   expect((await server.admin.call(getRealm, { params })).body?.issuer).toBe('https://id.example');
+});
+
+describe('two realms have no issuer in common', () => {
+  const apply = (params: { realm: string }, issuer: string, dryRun: 'true' | 'false' = 'false') =>
+    server.admin.call(importRealm, { params, query: { manager: 'm', dryRun }, body: { realm: { issuer } } });
+  const taken = { status: 409, problem: { type: 'urn:svc:problem:name-taken' } };
+
+  test('by settings, by document, by a plan, with a slash or without; and nobody learns whose it is', async () => {
+    const [first, second] = [await realm(), await realm()];
+    const issuer = 'https://login.shared.example/tenant';
+    await put(first, { issuer });
+    for (const asked of [issuer, `${issuer}/`]) {
+      const refused = [
+        await refusal(put(second, { issuer: asked })),
+        await refusal(apply(second, asked)),
+        await refusal(apply(second, asked, 'true')),
+      ];
+      for (const problem of refused) {
+        expect(problem).toMatchObject(taken);
+        expect(JSON.stringify(problem.problem)).not.toContain(first.realm);
+      }
+      expect(refused.map(blamed)).toEqual([['issuer'], ['realm.issuer'], ['realm.issuer']]);
+    }
+    await put(first, { issuer });
+    await put(first, { issuer: null });
+    expect((await put(second, { issuer })).body?.issuer).toBe(issuer);
+  });
+
+  test('by writes at once, whichever way they come', async () => {
+    const realms = await Promise.all(Array.from({ length: 6 }, realm));
+    const issuer = 'https://login.race.example';
+    const answers = await Promise.allSettled(
+      realms.map((params, i) => (i % 2 === 0 ? put(params, { issuer }) : apply(params, issuer))),
+    );
+    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+    expect(refused).toHaveLength(realms.length - 1);
+    for (const problem of refused) expect(problem).toMatchObject(taken);
+    const has = await Promise.all(realms.map(async (params) => (await read(params))?.issuer));
+    expect(has.filter((one) => one === issuer)).toHaveLength(1);
+  });
+
+  test('and a deleted realm’s is free again', async () => {
+    const [first, second] = [await realm(), await realm()];
+    const issuer = 'https://login.gone.example';
+    await put(first, { issuer });
+    await server.admin.call(deleteRealm, { params: first });
+    await put(second, { issuer });
+  });
 });
 
 test('a write with If-Match holds only while the settings are what was read', async () => {

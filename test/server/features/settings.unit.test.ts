@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RealmSettingsDto, SettingsInput as Schema, type SettingsInput } from '../../../server/contract/settings.ts';
-import { changeOf, issuerOf, settingsFaults, settingsOf } from '../../../server/features/settings/rules.ts';
+import { changeOf, settingsFaults, settingsOf } from '../../../server/features/settings/rules.ts';
+import { issuerOf } from '../../../server/http/own-addresses.ts';
 
 const baseUrl = 'https://id.example';
 const fresh = settingsOf('acme', {});
@@ -66,6 +67,9 @@ test('only a field that was changed is blamed, and a faulty change always is', (
 test.each<[string | null, string[]]>([
   [null, []],
   ['https://login.acme.example', []],
+  ['http://login.acme.example', ['issuer']],
+  ['http://localhost:9000', []],
+  ['http://[::1]:9000', []],
   ['https://id.example/realms/acme', []],
   ['https://id.example/realms/acme/v2', []],
   ['https://id.example/realms/other', ['issuer']],
@@ -80,5 +84,22 @@ test.each<[string | null, string[]]>([
 ])('the issuer %s', (issuer, blamed) => {
   const wanted = { ...fresh, issuer };
   expect(settingsFaults(wanted, { baseUrl, changed: ['issuer'] }).map(({ path }) => path)).toEqual(blamed);
-  expect(issuerOf(baseUrl, wanted)).toBe(issuer ?? 'https://id.example/realms/acme');
 });
+
+test.each([
+  'https://id.example',
+  'https://id.example/',
+  'https://id.example/admin',
+  'https://id.example/admin/',
+  'https://id.example/realms/other',
+])(
+  'what is the server’s and not the realm’s, %s, is refused as issuer and resource; stored before, it is no issuer',
+  (address) => {
+    const wanted = { ...fresh, issuer: address, resourceIndicators: ['https://api.example', address] };
+    const faults = settingsFaults(wanted, { baseUrl, changed: ['issuer', 'resourceIndicators'] });
+    expect(faults.map(({ path }) => path)).toEqual(['issuer', 'resourceIndicators']);
+    expect(faults[1]?.message).toContain(address);
+    expect(settingsFaults(wanted, { baseUrl, changed: ['displayName'] })).toEqual([]);
+    expect(issuerOf(baseUrl, wanted)).toBe('https://id.example/realms/acme');
+  },
+);

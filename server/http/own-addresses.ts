@@ -1,0 +1,51 @@
+// Which addresses below `{base_url}` are whose, however they are written: a realm's own path is the realm's, and nobody else
+// may bear it as an issuer or a resource; nobody at all the admin API's. Pure. Decisions "Admin authentication"; RFC 3986 §6.
+import type { RealmSettingsDto } from '../contract/settings.ts';
+
+/** The resource that admin bearer tokens are for. */
+export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
+
+export interface RealmAt {
+  baseUrl: string;
+  realm: string;
+}
+const ownPath = ({ baseUrl, realm }: RealmAt): string => `${baseUrl}/realms/${realm}`;
+
+/** Whether an address is this server's, but not the realm's. */
+export const isAnothers = (address: string, at: RealmAt): boolean =>
+  isWithin(at.baseUrl, address) && !isWithin(ownPath(at), address);
+
+export const anothersResource = (address: string): string => `${address} is this server’s, and not this realm’s own`;
+
+/** Whether an address is this server's, but no realm's. */
+export const isNoRealms = (address: string, baseUrl: string): boolean =>
+  isWithin(baseUrl, address) && !isWithin(`${baseUrl}/realms`, address);
+
+/** `{base_url}/realms/{realm}` unless the realm has its own. One that is another's, stored before that was refused, is none. */
+export function issuerOf(baseUrl: string, { realmId: realm, issuer }: Pick<RealmSettingsDto, 'realmId' | 'issuer'>) {
+  return issuer === null || isAnothers(issuer, { baseUrl, realm }) ? ownPath({ baseUrl, realm }) : issuer;
+}
+
+function isWithin(root: string, address: string): boolean {
+  const [place, at] = [placeOf(root), placeOf(address)];
+  return place !== undefined && (at === place || (at?.startsWith(`${place}/`) ?? false));
+}
+
+/** Where whoever resolves it would end, however lax they are: as plain text, so that two spellings of one place are the same. */
+function placeOf(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { protocol, hostname, port, pathname } = new URL(address);
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  const place = [`${hostname.replace(/\.$/, '')}:${port}`];
+  for (const segment of decoded(pathname).split(/[/\\]+/)) {
+    if (segment === '..') place.splice(Math.max(1, place.length - 1));
+    else if (segment !== '' && segment !== '.') place.push(segment);
+  }
+  return place.join('/');
+}
+
+/** What was encoded twice, too; bytes beyond ASCII as they stand, as nothing of ours has any. */
+function decoded(path: string): string {
+  const once = path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return once === path ? path : decoded(once);
+}
