@@ -28,16 +28,16 @@ import type { Realms } from './features/realms/service.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
-import { webhookRoutes } from './features/webhooks/routes.ts';
+import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
-import { workloadIdentityRoutes } from './features/workload-identity/routes.ts';
-import { createWorkloadIdentities } from './features/workload-identity/service.ts';
 import { type AdminSurface, guardAdmin } from './http/admin.ts';
 import type { Attempts } from './http/attempts.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
 import type { People } from './people.ts';
 import { createRealmDocument } from './realm-document.ts';
+import { createResourceApi } from './resource/api.ts';
+import { mountResources, type Resources } from './resources.ts';
 
 export interface AdminApiDeps {
   config: Config;
@@ -48,6 +48,7 @@ export interface AdminApiDeps {
   seal: Seal;
   log: Logger;
   realms: Realms;
+  resources: Resources;
   settings: SettingsService;
   keys: Keys;
   people: People;
@@ -84,6 +85,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     seal,
     passwords,
     registry,
+    resources: deps.resources,
     realms,
     documentEnvironment: config.documentEnvironment,
     denied,
@@ -111,11 +113,9 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     flowRoutes(admin, people.flows, sql);
     sessionRoutes(admin, people.sessions);
     eventRoutes(admin, { sql });
-    webhookRoutes(admin, { webhooks: createWebhooks({ sql, transact, seal, now, newId, enqueue: deps.enqueue }), sql });
-    workloadIdentityRoutes(admin, {
-      identities: createWorkloadIdentities({ sql, transact, access, baseUrl, newId }),
-      sql,
-    });
+    const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
+    mountResources(admin, deps.resources, { api, sql });
+    deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
     directory.mount(admin);
     monitoringAdminRoutes(admin, deps.monitoring);
   });

@@ -36,6 +36,7 @@ import { answerReady } from './http/ready.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
+import { createResources } from './resources.ts';
 
 export const VERSION = '0.1.0';
 
@@ -71,6 +72,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
 
+  const resources = createResources({ seal, baseUrl, now });
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId });
   const attempts = createAttempts({ now });
@@ -100,7 +102,12 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
     transact,
     baseUrl,
     now,
-    seeds: [seedKeys({ seal, now, newId }), seedFlows({ newId, registry }), seedClientScopes, seedAdminRoles],
+    seeds: [
+      seedKeys({ seal, now, newId }),
+      seedFlows({ newId, registry }),
+      seedClientScopes({ scopes: resources.clientScopes, newId }),
+      seedAdminRoles,
+    ],
     denied,
     gone: changed,
   });
@@ -194,6 +201,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
       seal,
       log,
       realms,
+      resources,
       settings,
       keys,
       people,

@@ -5,8 +5,6 @@ import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
-import { clientScopeRoutes } from './features/client-scopes/routes.ts';
-import { createClientScopes } from './features/client-scopes/service.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClients } from './features/clients/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
@@ -30,7 +28,6 @@ export interface DirectoryDeps {
 
 export function createDirectory(deps: DirectoryDeps) {
   const { sql, transact, access, passwords, credentials, baseUrl, now, newId } = deps;
-  const clientScopes = createClientScopes({ sql, transact, newId });
   const clients = createClients({ sql, transact, access, passwords, baseUrl, now, newId });
   const roles = createRoles({ sql, transact, newId });
   const groups = createGroups({ sql, transact, newId });
@@ -50,7 +47,6 @@ export function createDirectory(deps: DirectoryDeps) {
       roleRoutes(admin, { roles, sql });
       groupRoutes(admin, { groups });
       clientRoutes(admin, { clients, sql });
-      clientScopeRoutes(admin, { scopes: clientScopes, sql });
     },
   };
 }

@@ -8,7 +8,6 @@ import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { adminRolesPart } from './features/admin-access/transfer.ts';
-import { clientScopesPart } from './features/client-scopes/transfer.ts';
 import { serviceAccountRolesPart } from './features/clients/service-accounts.ts';
 import { createClientsPart } from './features/clients/transfer.ts';
 import { createFlowsPart } from './features/flows/transfer.ts';
@@ -19,13 +18,12 @@ import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { createResourceIndicatorsPart, createSettingsPart } from './features/settings/transfer.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createManagers } from './features/transfer/managers.ts';
-import type { RealmPart } from './features/transfer/part.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
 import * as importStore from './features/users/import-store.ts';
 import { createUserTransfer } from './features/users/transfer.ts';
-import { createWebhooksPart } from './features/webhooks/transfer.ts';
-import { createWorkloadIdentityPart } from './features/workload-identity/transfer.ts';
+import type { RealmPart } from './resource/part.ts';
+import type { Resources } from './resources.ts';
 
 export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment'> {
   sql: Sql;
@@ -35,6 +33,7 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
   seal: Seal;
   passwords: Passwords;
   registry: readonly AuthenticatorEntry[];
+  resources: Resources;
   realms: Pick<Realms, 'seedInto'>;
   baseUrl: string;
   now: () => Date;
@@ -46,14 +45,13 @@ export function createParts({
   baseUrl,
   registry,
   passwords,
-  seal,
+  resources,
   newId,
   now,
-}: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'passwords' | 'seal' | 'newId' | 'now'>): RealmPart[] {
+}: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'passwords' | 'resources' | 'newId' | 'now'>): RealmPart[] {
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
     realm: createSettingsPart({ baseUrl }),
     resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
-    clientScopes: clientScopesPart,
     roles: rolesPart,
     flows: createFlowsPart({ registry, newId }),
     clients: createClientsPart({ passwords, baseUrl, newId, now }),
@@ -61,8 +59,7 @@ export function createParts({
     adminRoles: adminRolesPart,
     serviceAccountRoles: serviceAccountRolesPart,
     groups: groupsPart,
-    webhooks: createWebhooksPart({ seal, newId, now }),
-    workloadIdentity: createWorkloadIdentityPart({ baseUrl, newId }),
+    ...resources,
   };
   const found = new Map<string, RealmPart>(Object.entries(parts));
   return [...presentSections.keys()].flatMap((key) => found.get(key) ?? []);
@@ -84,10 +81,12 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     denied,
     detoured,
     now,
+    newId,
   });
   const exporter = createExport({ pool, parts, users, keys: sectionKeys });
   const managers = createManagers({ sql, transact });
   return {
+    parts,
     mount: (admin: FastifyInstance): void => transferRoutes(admin, { transfer, managers, exporter, parts }),
   };
 }

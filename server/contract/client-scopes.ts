@@ -1,7 +1,7 @@
 // Client scopes: what a scope puts into tokens. Decisions "Client scope"; specification 4.10.
 import { z } from 'zod';
-import { ById, Id, InRealm, name, Page, text } from './names.ts';
-import { route } from './route.ts';
+import { Id, name, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
 
 /** What the server itself says in tokens: a scope that could say it could make a token of anyone. */
 export const reservedClaims: ReadonlySet<string> = new Set(
@@ -77,54 +77,26 @@ export const freshClientScopes = [
   'offline_access',
 ] as const;
 
-const tag = 'client-scopes';
-const at = '/admin/realms/:realm/client-scopes' as const;
-
-export const listClientScopes = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List client scopes',
-  permission: 'client-scopes:read',
-  params: InRealm,
-  query: Page,
-  response: z.array(ClientScope),
-});
-export const createClientScope = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Create a client scope',
-  permission: 'client-scopes:write',
-  params: InRealm,
-  body: ClientScopeInput,
+export const clientScopeRoutes = resourceRoutes({
+  path: 'client-scopes',
+  area: 'client-scopes',
+  one: 'a client scope',
+  many: 'client scopes',
+  wire: ClientScope,
+  input: ClientScopeInput,
+  update: ClientScopeInput.partial().extend({ id: Id.optional() }),
   example: {
     name: 'department',
     description: 'The department that you work in',
     includeInTokenScope: true,
     claims: [{ name: 'department', source: 'attribute', value: 'department', accessToken: true }],
   },
-  status: 201,
-  response: ClientScope,
-  problems: ['name-taken'],
+  updateExample: { description: 'Where you work' },
 });
-export const getClientScope = route({
-  method: 'GET',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Read a client scope',
-  permission: 'client-scopes:read',
-  params: ById,
-  response: ClientScope,
-  problems: ['not-found'],
-});
-export const deleteClientScope = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Delete a client scope',
-  permission: 'client-scopes:write',
-  params: ById,
-  status: 204,
-  problems: ['not-found', 'precondition-failed'],
-});
+export const {
+  list: listClientScopes,
+  create: createClientScope,
+  get: getClientScope,
+  put: putClientScope,
+  remove: deleteClientScope,
+} = clientScopeRoutes;

@@ -1,7 +1,8 @@
 // Webhook subscriptions and their deliveries. Specification 2.7, 4.5, 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import { EventTypeName } from './events.ts';
-import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
 /** https only; where it may point is the outbound guard's to say, at connection time. */
@@ -102,24 +103,14 @@ export type Delivery = z.infer<typeof Delivery>;
 const tag = 'webhooks';
 const at = '/admin/realms/:realm/webhooks' as const;
 
-export const listWebhooks = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List subscriptions',
-  permission: 'webhooks:read',
-  params: InRealm,
-  query: Page,
-  response: z.array(Webhook),
-});
-export const createWebhook = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Subscribe an HTTPS endpoint to events',
-  permission: 'webhooks:write',
-  params: InRealm,
-  body: WebhookInput,
+export const webhookRoutes = resourceRoutes({
+  path: 'webhooks',
+  area: 'webhooks',
+  one: 'a subscription',
+  many: 'subscriptions',
+  wire: Webhook,
+  input: WebhookInput,
+  update: WebhookUpdate,
   example: {
     name: 'sign-ins',
     url: 'https://hooks.example.com/realmkeeper',
@@ -127,47 +118,25 @@ export const createWebhook = route({
     enabled: true,
     secret: 'at least sixteen characters',
   },
-  status: 201,
-  response: Webhook,
-  problems: ['name-taken'],
-});
-export const getWebhook = route({
-  method: 'GET',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Read a subscription',
-  permission: 'webhooks:read',
-  params: ById,
-  response: Webhook,
-  problems: ['not-found'],
-});
-export const putWebhook = route({
-  method: 'PUT',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Save the desired state of a subscription',
-  permission: 'webhooks:write',
-  params: ById,
-  body: WebhookUpdate,
-  example: {
+  updateExample: {
     name: 'sign-ins',
     url: 'https://hooks.example.com/realmkeeper',
     eventTypes: '*',
     enabled: true,
   },
-  response: Webhook,
-  problems: ['not-found', 'name-taken', 'precondition-failed'],
+  describe: {
+    create: 'Subscribe an HTTPS endpoint to events',
+    put: 'Save the desired state of a subscription',
+    remove: 'Delete a subscription with its deliveries',
+  },
 });
-export const deleteWebhook = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Delete a subscription with its deliveries',
-  permission: 'webhooks:write',
-  params: ById,
-  status: 204,
-  problems: ['not-found', 'precondition-failed'],
-});
+export const {
+  list: listWebhooks,
+  create: createWebhook,
+  get: getWebhook,
+  put: putWebhook,
+  remove: deleteWebhook,
+} = webhookRoutes;
 export const testWebhook = route({
   method: 'POST',
   path: `${at}/:id/test`,

@@ -1,7 +1,7 @@
 // Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
-import { ById, Id, InRealm, name, Page, RealmName, text } from './names.ts';
-import { route } from './route.ts';
+import { Id, InRealm, name, RealmName, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
 
 const HttpsUrl = z
   .url({ protocol: /^https$/, error: 'must be an absolute https address' })
@@ -66,63 +66,27 @@ const deploy: WorkloadIdentityInput = {
 };
 
 const tag = 'workload-identity';
-const at = '/admin/realms/:realm/workload-identity' as const;
 
-export const listWorkloadIdentities = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List credentials',
-  permission: 'workload-identity:read',
-  params: InRealm,
-  query: Page,
-  response: z.array(WorkloadIdentity),
-});
-export const createWorkloadIdentity = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Trust a subject of a foreign issuer to act as a client',
-  permission: 'workload-identity:write',
-  params: InRealm,
-  body: WorkloadIdentityInput,
+export const workloadIdentityRoutes = resourceRoutes({
+  path: 'workload-identity',
+  area: 'workload-identity',
+  one: 'a credential',
+  many: 'credentials',
+  wire: WorkloadIdentity,
+  input: WorkloadIdentityInput,
+  update: WorkloadIdentityUpdate,
   example: deploy,
-  status: 201,
-  response: WorkloadIdentity,
-  problems: ['name-taken', 'privilege-escalation'],
+  updateExample: { ...deploy, scopes: 'email profile' },
+  problems: ['privilege-escalation'],
+  describe: { create: 'Trust a subject of a foreign issuer to act as a client' },
 });
-export const getWorkloadIdentity = route({
-  method: 'GET',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Read a credential',
-  permission: 'workload-identity:read',
-  params: ById,
-  response: WorkloadIdentity,
-  problems: ['not-found'],
-});
-export const putWorkloadIdentity = route({
-  method: 'PUT',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Save the desired state of a credential',
-  permission: 'workload-identity:write',
-  params: ById,
-  body: WorkloadIdentityUpdate,
-  example: deploy,
-  response: WorkloadIdentity,
-  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
-});
-export const deleteWorkloadIdentity = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Delete a credential',
-  permission: 'workload-identity:write',
-  params: ById,
-  status: 204,
-  problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
-});
+export const {
+  list: listWorkloadIdentities,
+  create: createWorkloadIdentity,
+  get: getWorkloadIdentity,
+  put: putWorkloadIdentity,
+  remove: deleteWorkloadIdentity,
+} = workloadIdentityRoutes;
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';

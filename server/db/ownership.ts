@@ -6,12 +6,7 @@ import type { Sql } from './sql.ts';
 export type OwnedKind = Exclude<ObjectKind, 'user'>;
 
 /** @param key the natural key: clientId, name, alias, path */
-export async function managerOf(
-  sql: Sql,
-  realm: string,
-  kind: OwnedKind | 'user',
-  key: string,
-): Promise<string | undefined> {
+export async function managerOf(sql: Sql, realm: string, kind: string, key: string): Promise<string | undefined> {
   const [row] =
     kind === 'user'
       ? await sql<{ manager: string | null }>`
@@ -25,7 +20,7 @@ export async function managerOf(
 export async function renameOwned(
   sql: Sql,
   realm: string,
-  kinds: readonly OwnedKind[],
+  kinds: readonly string[],
   from: string,
   to: string,
 ): Promise<void> {
@@ -36,13 +31,7 @@ export async function renameOwned(
 }
 
 /** The same for what lies below the renamed thing: keys that begin with `from`. */
-export async function renameOwnedBelow(
-  sql: Sql,
-  realm: string,
-  kind: OwnedKind,
-  from: string,
-  to: string,
-): Promise<void> {
+export async function renameOwnedBelow(sql: Sql, realm: string, kind: string, from: string, to: string): Promise<void> {
   await sql`delete from managed_object where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${to})`;
   await sql`
     update managed_object set key = ${to}::text || substr(key, length(${from}::text) + 1)

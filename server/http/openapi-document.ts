@@ -93,7 +93,8 @@ export async function documentationOf(
       css: [{ filename: 'realmkeeper.css', content: '.swagger-ui .topbar { display: none }' }],
     },
   });
-  for (const { method, url, schema, config } of routes) {
+  const sorted = routes.toSorted((a, b) => (a.url < b.url ? -1 : a.url > b.url ? 1 : 0));
+  for (const { method, url, schema, config } of sorted) {
     if (method === 'HEAD' || schema?.hide) continue;
     app.route({
       method,

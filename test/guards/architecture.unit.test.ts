@@ -50,7 +50,7 @@ function layerOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/');
   if (top !== 'server') return top;
   if (second === 'features') return `feature ${third}`;
-  return ['contract', 'db', 'events', 'jobs', 'crypto', 'http'].includes(second) ? second : 'app';
+  return [...BELOW, 'contract', 'resource'].includes(second) ? second : 'app';
 }
 
 /** The operator's pure parts: what a resource is, the document that it stands for, its definition. */
@@ -62,7 +62,9 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   if (from === 'contract') return false;
   if (from === 'app') return !['operator', 'quickstart', 'test'].includes(target) || file === 'server/generate.ts';
   if (BELOW.includes(from)) return BELOW.includes(target);
-  if (from.startsWith('feature ')) return BELOW.includes(target) || (target.startsWith('feature ') && typeOnly);
+  if (from === 'resource') return BELOW.includes(target);
+  if (from.startsWith('feature '))
+    return [...BELOW, 'resource'].includes(target) || (target.startsWith('feature ') && typeOnly);
   if (from === 'operator') return target === 'contract';
   // package.json: which version it is
   if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to) || to === 'package.json';
@@ -70,7 +72,7 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   return false;
 }
 
-test('imports go one way: contract ← db, events, jobs, crypto, http ← features ← app; contract ← operator ← cli (pure parts)', () => {
+test('imports go one way: contract ← db, events, jobs, crypto, http ← resource ← features ← app; contract ← operator ← cli (pure parts)', () => {
   const wrong = code
     .flatMap(importsOf)
     .filter((found) => !allowed(found))

@@ -13,6 +13,7 @@ import { RealmDocument } from '../../server/contract/transfer.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
 import { createParts } from '../../server/realm-document.ts';
+import { createResources } from '../../server/resources.ts';
 import { fullRealm } from '../support/full-realm.ts';
 
 const never = () => Promise.reject(new Error('nothing is hashed here'));
@@ -20,7 +21,11 @@ const parts = createParts({
   baseUrl: 'https://id.example.com',
   registry: [],
   passwords: { hash: never, verify: never, stop: never, phcForNobody: '' },
-  seal: createSeal([Buffer.alloc(32)]),
+  resources: createResources({
+    seal: createSeal([Buffer.alloc(32)]),
+    baseUrl: 'https://id.example.com',
+    now: () => new Date(0),
+  }),
   newId,
   now: () => new Date(0),
 });

@@ -4,15 +4,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { bySystem } from '../../server/contract/events.ts';
+import { Webhook, type WebhookInput } from '../../server/contract/webhooks.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
 import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from '../../server/features/webhooks/delivery.ts';
+import { createWebhookResource } from '../../server/features/webhooks/resource.ts';
 import { createWebhooks } from '../../server/features/webhooks/service.ts';
 import { createOutbound, type OutboundOptions } from '../../server/http/outbound.ts';
+import type { Principal } from '../../server/http/principal.ts';
 import { createQueue } from '../../server/jobs/queue.ts';
+import { createResourceApi } from '../../server/resource/api.ts';
 
 export interface DeliveriesOptions {
   url: string;
@@ -23,6 +27,16 @@ export interface DeliveriesOptions {
   /** After which a sender that says nothing more counts as dead. */
   expireSeconds?: number;
 }
+
+/** Subscriptions give nobody anything, so nothing is asked of who makes them. */
+const nobody: Principal = {
+  type: 'client',
+  id: '',
+  name: '',
+  realm: 'master',
+  permissions: new Map(),
+  expiresAt: null,
+};
 
 export async function startDeliveries({
   url,
@@ -44,7 +58,16 @@ export async function startDeliveries({
     committed: () => {},
     strict: true,
   });
-  const webhooks = createWebhooks({ sql, transact, seal, now, newId, enqueue });
+  const of = createWebhookResource({ seal, now });
+  const api = createResourceApi({ sql, transact, parts: [of], newId });
+  const caller = { principal: nobody, by: bySystem, expect: () => {} };
+  const subscriptions = {
+    create: async (realm: string, input: WebhookInput): Promise<Webhook> =>
+      Webhook.parse(of.toWire(realm, await api.create(of, caller, realm, input))),
+    update: (realm: string, id: string, input: WebhookInput) => api.replace(of, caller, realm, { id }, input),
+    remove: (realm: string, id: string) => api.remove(of, caller, realm, { id }),
+  };
+  const webhooks = { ...createWebhooks({ sql, transact, newId, enqueue }), ...subscriptions };
   const givenUp: string[] = [];
   const gaveUp = (realm: string) => void givenUp.push(realm);
   const job = deliveryJob({

@@ -2,8 +2,8 @@
 // Specification 2.10; decisions "Admin authentication".
 import { AdminRoleDocument } from '../../contract/admin-access.ts';
 import { builtInAdminRoles } from '../../contract/permissions.ts';
-import { asSet, declared, parsing } from '../../http/document.ts';
-import type { Existing, RealmPart } from '../transfer/part.ts';
+import { asSet, declared, parsing, strings } from '../../http/document.ts';
+import type { Existing, RealmPart } from '../../resource/part.ts';
 
 export const adminRolesPart: RealmPart = {
   section: 'adminRoles',
@@ -44,6 +44,10 @@ export const adminRolesPart: RealmPart = {
     if (remove.length > 0)
       await sql`
         delete from admin_role where realm_id = ${realm} and name = any(${remove}::text[]) and not built_in`;
+  },
+  permissionsOf: ({ before, save }) => {
+    const [had, has] = [new Set(strings(before?.permissions)), new Set(strings(save.permissions))];
+    return [...had.symmetricDifference(has)];
   },
   events: { create: 'ADMIN_ROLE_UPDATED', update: 'ADMIN_ROLE_UPDATED', delete: 'ADMIN_ROLE_UPDATED' },
 };

@@ -1,8 +1,7 @@
 // The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. A dot in a claim's name nests.
 import type { Claim, ClientScopeInput, freshClientScopes } from '../../contract/client-scopes.ts';
-import { newId } from '../../crypto/ids.ts';
-import type { Tx } from '../../db/transact.ts';
-import { insertMany } from './store.ts';
+import type { Resource } from '../../resource/resource.ts';
+import type { RealmSeed } from '../realms/seed.ts';
 
 const attribute = (claim: string, name = claim): Claim => ({ name: claim, source: 'attribute', value: name });
 
@@ -47,15 +46,14 @@ const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScop
   { name: 'offline_access', description: 'Access while you are signed out', claims: [] },
 ];
 
-export const seedClientScopes = ({ sql }: Tx, realm: string): Promise<void> =>
-  insertMany(
-    sql,
-    realm,
-    seededScopes.map((scope) => ({
-      id: newId(),
-      name: scope.name,
-      description: scope.description ?? null,
-      include_in_token_scope: scope.includeInTokenScope ?? true,
-      claims: scope.claims ?? [],
-    })),
-  );
+export const seedClientScopes =
+  ({ scopes, newId }: { scopes: Resource; newId: () => string }): RealmSeed =>
+  ({ sql }, realm) =>
+    scopes.write(sql, realm, {
+      create: seededScopes.map(({ name: key, ...given }) => {
+        const fields = { ...scopes.fresh(realm, key), ...scopes.fieldsOf(given) };
+        return { id: newId(), key, fields, path: '', changed: Object.keys(fields) };
+      }),
+      update: [],
+      remove: [],
+    });

@@ -1,7 +1,7 @@
 // The realm document's `serviceAccountRoles`: which roles a client itself holds. Specification 2.10; decisions "Client".
 import { ServiceAccountRolesDocument } from '../../contract/clients.ts';
 import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../http/document.ts';
-import type { Existing, RealmPart } from '../transfer/part.ts';
+import type { Existing, RealmPart } from '../../resource/part.ts';
 import * as store from './import-store.ts';
 
 /** Roles of service accounts: the realm's, clients', and admin roles over this realm. */
@@ -66,6 +66,10 @@ export const serviceAccountRolesPart: RealmPart = {
     await store.setAccountRoles(sql, realm, accounts);
     await store.setAccountAdminRoles(sql, realm, accounts);
   },
+  actsAs: ({ key }) => [key],
+  gives: ({ key, save }) => strings(save.adminRoles).map((role) => ({ role, to: key })),
+  alsoEvents: ({ action, fields }) =>
+    action === 'delete' || fields.some((f) => f.path === 'adminRoles') ? ['ADMIN_GRANT_CHANGED'] : [],
   events: { create: 'CLIENT_UPDATED', update: 'CLIENT_UPDATED', delete: 'CLIENT_UPDATED' },
 };
 

@@ -4,8 +4,8 @@ import { ClientDocument, clientFields, freshClient } from '../../contract/client
 import type { FieldError } from '../../contract/problem.ts';
 import { hashClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
-import { asSet, declared, join, parsing, strings } from '../../http/document.ts';
-import type { Existing, Item, RealmPart, Reference, Saved, StoredSecret } from '../transfer/part.ts';
+import { asSet, declared, parsing, strings } from '../../http/document.ts';
+import type { Existing, Item, RealmPart, Reference, Saved, StoredSecret } from '../../resource/part.ts';
 import * as store from './import-store.ts';
 import { clientFaults, resourceFaults, usesSecret } from './rules.ts';
 
@@ -101,14 +101,7 @@ export function createClientsPart({
       return new Map(rows.map((row) => [row.client_id, existing(row)]));
     },
     references: refersTo,
-    check: (saved) => saved.flatMap(faults),
-    whole: async (_, realm, changes) =>
-      changes
-        .filter(({ kind, changed }) => kind === 'client' && changed.includes('allowedResources'))
-        .flatMap(({ key, fields, path }) => {
-          const client = { clientId: key, allowedResources: strings(fields.allowedResources) };
-          return told({ key, path }, resourceFaults(client, { baseUrl, realm }));
-        }),
+    check: (saved, realm) => faults(saved, { baseUrl, realm }),
     async write(sql, realm, { create, update, remove }) {
       if (create.length > 0 || update.length > 0) {
         const rows = await rowsOf([...create, ...update]);
@@ -120,13 +113,16 @@ export function createClientsPart({
     },
     // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
     dependents: store.dependents,
+    subject: (key, id) => ({ type: 'client', id, name: key }),
+    clientOf: (key) => key,
+    actsAs: ({ key }) => [key],
     events: { create: 'CLIENT_CREATED', update: 'CLIENT_UPDATED', delete: 'CLIENT_DELETED' },
   };
 }
 
 const Shape = z.object(clientFields);
 
-function faults({ fields, changed, path, key }: Saved): FieldError[] {
+function faults({ fields, changed, key }: Saved, at: { baseUrl: string; realm: string }): FieldError[] {
   const { secret } = fields;
   const fresh = changed.includes('secret') && typeof secret === 'string';
   const short =
@@ -136,8 +132,8 @@ function faults({ fields, changed, path, key }: Saved): FieldError[] {
   // What is stored already was accepted once; only a client that changes is asked again.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, fresh) : [];
-  return told({ key, path }, [...short, ...found]);
+  const resources = changed.includes('allowedResources')
+    ? resourceFaults({ clientId: key, allowedResources: strings(fields.allowedResources) }, at)
+    : [];
+  return [...short, ...found, ...resources];
 }
-
-const told = ({ key, path }: Pick<Saved, 'key' | 'path'>, found: readonly FieldError[]): FieldError[] =>
-  found.map((f) => ({ path: join(path, f.path), message: `${key}: ${f.message}` }));

@@ -4,7 +4,7 @@ import { type Execution, type ExecutionDocument, type ExecutionInput, FlowDocume
 import type { FieldError } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { declared, parsing } from '../../http/document.ts';
-import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
+import type { Existing, RealmPart, Saved } from '../../resource/part.ts';
 import { type AuthenticatorEntry, documentFaults, documentOf, nest, rowsOf, type TreeNode } from './tree.ts';
 
 interface Row {
@@ -91,7 +91,7 @@ export function createFlowsPart({
     const wanted = executionsOf(saved);
     // As POST /flows makes them: empty, until somebody fills them.
     if (wanted.length === 0 || !saved.changed.includes('executions')) return [];
-    return documentFaults(wanted, registry).map(({ path, message }) => ({ path: `${saved.path}.${path}`, message }));
+    return documentFaults(wanted, registry);
   }
 
   return {
@@ -117,7 +117,7 @@ export function createFlowsPart({
         ]),
       );
     },
-    check: (saved) => saved.flatMap(faults),
+    check: faults,
     async write(sql, realm, { create, update, remove }) {
       if (create.length > 0)
         await sql`insert into flow (realm_id, alias) select ${realm}, unnest(${create.map((s) => s.key)}::text[])`;

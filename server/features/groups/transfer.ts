@@ -1,7 +1,7 @@
 // The realm document's `groups`: flat, by path; a parent is declared too or exists. Specification 2.10; decisions "Group".
 import { GroupDocument } from '../../contract/groups.ts';
 import { asSet, declared, parsing, strings } from '../../http/document.ts';
-import type { Existing, RealmPart, Saved } from '../transfer/part.ts';
+import type { Existing, RealmPart, Saved } from '../../resource/part.ts';
 
 interface Row {
   path: string;

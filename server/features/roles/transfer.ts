@@ -5,7 +5,7 @@ import type { FieldError } from '../../contract/problem.ts';
 import { type Composite, RoleDocument } from '../../contract/roles.ts';
 import type { Sql } from '../../db/sql.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../../http/document.ts';
-import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved, Wanted } from '../transfer/part.ts';
+import type { Batch, Existing, Fields, Item, RealmPart, Reference, Saved, Wanted } from '../../resource/part.ts';
 import { canonical, inCircles } from './composite.ts';
 import { lockComposites } from './store.ts';
 

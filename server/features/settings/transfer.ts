@@ -4,7 +4,7 @@ import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames }
 import type { Sql } from '../../db/sql.ts';
 import { join, parsing } from '../../http/document.ts';
 import { anothersResource, isAnothers } from '../../http/own-addresses.ts';
-import type { Batch, Existing, Item, RealmPart, Saved } from '../transfer/part.ts';
+import type { Batch, Existing, Item, RealmPart, Saved } from '../../resource/part.ts';
 import { settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
@@ -83,5 +83,6 @@ export const createResourceIndicatorsPart = ({ baseUrl }: { baseUrl: string }): 
     const list = [...new Set([...kept, ...create.map((s: Saved) => s.key)])].sort();
     await mergeSettings(sql, realm, { resourceIndicators: list });
   },
+  subject: (_, __, realm) => ({ type: 'realm', id: realm, name: realm }),
   events,
 });

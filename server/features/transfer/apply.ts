@@ -8,13 +8,15 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { names } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
+import type { RealmPart } from '../../resource/part.ts';
+import { refuseEscalation } from '../../resource/rights.ts';
+import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import type { Document, Section } from './document.ts';
-import { applyMoves, applyRealm, type EnginePlan, planRealm } from './engine.ts';
-import type { RealmPart } from './part.ts';
+import { applyMoves, type EnginePlan, planRealm } from './engine.ts';
 import type { People, UserPlan } from './people.ts';
-import { eventsOf, planOf } from './present.ts';
-import { refuseEscalation, refuseGuesses, requirePermission, requireSections } from './rights.ts';
+import { planOf } from './present.ts';
+import { refuseGuesses, requirePermission, requireSections } from './rights.ts';
 import * as store from './store.ts';
 
 /** Who applies what to which realm. */
@@ -51,10 +53,12 @@ export function createApply({
   parts,
   realms,
   now,
+  newId,
 }: {
   parts: readonly RealmPart[];
   realms: Pick<Realms, 'seedInto'>;
   now: () => Date;
+  newId: () => string;
 }) {
   const everyKind = new Map(parts.map((part) => [part.kind, part]));
 
@@ -145,7 +149,7 @@ export function createApply({
         written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
       });
     const config = await planRealm(on, { realm, parts, declared, ask, permit, anew });
-    await refuseEscalation(on, principal, realm, config.changes);
+    await refuseEscalation(on, { realm, principal, parts, changes: config.changes });
     if (!people) return { config, users: NO_USERS };
     const users = await people.plan(on, ask, config.changes);
     if (users.writes) requirePermission(principal, realm, 'users:write');
@@ -166,11 +170,10 @@ export function createApply({
   ): Promise<void> {
     const { manager } = query;
     await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
-    await applyRealm(tx.sql, { realm, parts, changes: config.changes });
+    await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
     if (people && users.writes) await people.merge(tx.sql, query, at, users.counts);
     await store.forgetIdleManagers(tx.sql, realm);
-    for (const event of eventsOf({ realm, by, manager }, parts, config.changes)) tx.record(event);
     const subject = { type: 'manager', id: null, name: manager } as const;
     if (writes)
       tx.record({
@@ -206,10 +209,9 @@ export function createApply({
       objects === 'keep'
         ? []
         : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal, anew: false })).config.changes;
-    await applyRealm(tx.sql, { realm, parts, changes });
+    await writeChanges(tx, { realm, by, parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);
-    for (const event of eventsOf({ realm, by, manager }, parts, changes)) tx.record(event);
     const subject = { type: 'manager', id: null, name: manager } as const;
     tx.record({
       type: 'MANAGER_RELEASED',

@@ -4,8 +4,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
 import { presentSections, sections } from '../../contract/sections.ts';
 import { FORMAT_VERSION } from '../../contract/transfer.ts';
+import type { Item, RealmPart } from '../../resource/part.ts';
 import { createSplitter, parseJson, type Slice } from './document-stream.ts';
-import type { Item, RealmPart } from './part.ts';
 
 const MIB = 1024 * 1024;
 export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };

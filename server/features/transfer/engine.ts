@@ -1,21 +1,15 @@
-// Planning all sections of a document against the realm, and carrying the plan out: the phases that no part can forget.
-// Comparing is plan.ts's; rows are the parts'. Decisions "Import, export, plan".
+// Planning all sections of a document against the realm: the phases that no part can forget.
+// Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
+import { wantedOf } from '../../resource/compare.ts';
+import type { PlannedChange, RealmPart } from '../../resource/part.ts';
+import { chunks, danglingReferences } from '../../resource/references.ts';
+import { compareSecrets } from '../../resource/secrets.ts';
+import { faultsOf, yieldLoop } from '../../resource/write.ts';
 import { refuse, type Section } from './document.ts';
-import type { RealmPart } from './part.ts';
-import {
-  type Ask,
-  type Move,
-  type Owner,
-  type Planned,
-  type PlannedChange,
-  planDropped,
-  planObjects,
-  wantedOf,
-} from './plan.ts';
-import { chunks, danglingReferences, refuseDependents } from './references.ts';
-import { compareSecrets } from './secrets.ts';
+import { type Ask, deletion, type Move, type Owner, type Planned, planDropped, planObjects } from './plan.ts';
+import { refuseDependents } from './references.ts';
 import * as store from './store.ts';
 
 export interface EnginePlan {
@@ -23,8 +17,6 @@ export interface EnginePlan {
   conflicts: Conflict[];
   moves: Move[];
 }
-
-const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** What `declared` asks for, and with `prune` what the manager's other objects come to. */
 export async function planRealm(
@@ -72,7 +64,7 @@ async function planSection(
     const owners = await store.readOwners(sql, realm, part.kind, keys);
     const current = await compareSecrets(part, chunk, await part.read(sql, realm, keys));
     const planned = planObjects(rules, ask, { items: chunk, current, owners });
-    all.faults = [...all.faults, ...planned.faults, ...(part.check?.(planned.changes.map(wantedOf)) ?? [])];
+    all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);
     all.conflicts.push(...planned.conflicts);
     all.moves.push(...planned.moves);
@@ -116,41 +108,8 @@ async function planUnseeded(
   for (const { part, items } of declared) {
     if (!part.seeded) continue;
     const held = new Set(items.map((item) => item.key));
-    for (const key of (await part.read(sql, realm)).keys())
-      if (!held.has(key)) all.changes.push({ action: 'delete', kind: part.kind, key, path: '', fields: [], save: {} });
-  }
-}
-
-/** Creates and updates in the parts' order, then ties, then removes in the reverse order. */
-export async function applyRealm(
-  sql: Sql,
-  { realm, parts, changes }: { realm: string; parts: readonly RealmPart[]; changes: readonly PlannedChange[] },
-): Promise<void> {
-  const all = changes.map(wantedOf);
-  const of = (part: RealmPart, action: PlannedChange['action']) =>
-    all.filter((c) => c.kind === part.kind && c.action === action);
-  for (const part of parts) {
-    const [create, update] = [of(part, 'create'), of(part, 'update')];
-    if (part.atOnce) {
-      const remove = of(part, 'delete').map((c) => c.key);
-      if (create.length + update.length + remove.length > 0) await part.write(sql, realm, { create, update, remove });
-      continue;
-    }
-    // A parent's key is the beginning of its children's, so it comes before them.
-    for (const chunk of chunks(create.sort((a, b) => (a.key < b.key ? -1 : 1)))) {
-      await part.write(sql, realm, { create: chunk, update: [], remove: [] });
-      await yieldLoop();
-    }
-    for (const chunk of chunks(update)) await part.write(sql, realm, { create: [], update: chunk, remove: [] });
-  }
-  for (const part of parts) {
-    if (!part.link) continue;
-    for (const chunk of chunks([...of(part, 'create'), ...of(part, 'update')])) await part.link(sql, realm, chunk);
-  }
-  for (const part of [...parts].reverse()) {
-    if (part.atOnce) continue;
-    for (const chunk of chunks(of(part, 'delete').map((c) => c.key)))
-      await part.write(sql, realm, { create: [], update: [], remove: chunk });
+    for (const [key, existing] of await part.read(sql, realm))
+      if (!held.has(key)) all.changes.push(deletion(part.kind, key, existing));
   }
 }
 

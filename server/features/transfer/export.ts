@@ -5,9 +5,9 @@ import type pg from 'pg';
 import { Problem } from '../../contract/problem.ts';
 import { FORMAT_VERSION } from '../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../db/sql.ts';
+import { stable } from '../../resource/compare.ts';
+import type { RealmPart } from '../../resource/part.ts';
 import type { UserTransfer } from '../users/transfer.ts';
-import type { RealmPart } from './part.ts';
-import { stable } from './plan.ts';
 import { withPlaceholders } from './secrets.ts';
 import { readRevision } from './store.ts';
 

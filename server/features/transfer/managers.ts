@@ -8,7 +8,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
-import { escalation, holdsAll } from './rights.ts';
+import { escalation, holdsAll } from '../../resource/rights.ts';
 import * as store from './store.ts';
 
 interface AdoptionAnswer {

@@ -4,14 +4,15 @@ import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Principal } from '../../http/principal.ts';
+import type { PlannedChange } from '../../resource/part.ts';
+import { prunedName } from '../../resource/references.ts';
+import { escalation, holdsAll } from '../../resource/rights.ts';
 import type { Declares } from '../users/document-user.ts';
 import type * as store from '../users/import-store.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
-import type { Ask, PlannedChange } from './plan.ts';
-import { prunedName } from './references.ts';
-import { escalation, holdsAll } from './rights.ts';
+import type { Ask } from './plan.ts';
 
 /** The statements of features/users/import-store.ts. */
 export type ImportStore = typeof store;

@@ -2,7 +2,8 @@
 // It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
 import type { FieldError } from '../../contract/problem.ts';
 import type { Conflict, OwnershipMove } from '../../contract/transfer.ts';
-import type { Existing, Fields, Item, Wanted } from './part.ts';
+import { same } from '../../resource/compare.ts';
+import type { Existing, Fields, Item, PlannedChange } from '../../resource/part.ts';
 
 /** What the planner must know of a part. */
 export interface Rules {
@@ -25,16 +26,6 @@ export interface Owner {
   fields: readonly string[];
 }
 
-export interface PlannedChange {
-  action: 'create' | 'update' | 'delete';
-  kind: string;
-  key: string;
-  path: string;
-  fields: { path: string; from: unknown; to: unknown }[];
-  /** All fields as they are to be; empty for a deletion. */
-  save: Fields;
-}
-
 /** Ownership as it is to be; without `owner` the object is released. */
 export interface Move extends OwnershipMove {
   owner?: Owner;
@@ -46,18 +37,6 @@ export interface Planned {
   moves: Move[];
   faults: FieldError[];
 }
-
-/** JSON with sorted keys: equal values have equal text. */
-export function stable(value: unknown): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(stable).join(',')}]`;
-  const entries = Object.entries(value)
-    .filter(([, v]) => v !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${stable(v)}`).join(',')}}`;
-}
-
-export const same = (a: unknown, b: unknown): boolean => a === b || stable(a) === stable(b);
 
 /** The plan for the objects of one kind. `owners`: of the declared keys, and of everything that the manager owns. */
 export function planObjects(
@@ -151,7 +130,16 @@ function update(
     .filter((field) => !same(existing.fields[field] ?? null, wanted[field] ?? null))
     .map((field) => ({ path: field, from: existing.fields[field] ?? null, to: wanted[field] ?? null }));
   if (fields.length === 0) return;
-  out.changes.push({ action: 'update', kind: rules.kind, key, path, fields, save: { ...existing.fields, ...wanted } });
+  out.changes.push({
+    action: 'update',
+    kind: rules.kind,
+    key,
+    ...idOf(existing),
+    path,
+    fields,
+    before: existing.fields,
+    save: { ...existing.fields, ...wanted },
+  });
 }
 
 /**
@@ -163,15 +151,18 @@ export function planDropped(rules: Rules, key: string, existing: Existing | unde
   out.moves.push({ action: 'release', kind, key });
   if (!existing || (existing.permanent && !rules.fieldwise)) return;
   if (rules.fieldwise) update(rules, { key, path: '', wanted: rules.fresh(key), existing }, out);
-  else out.changes.push({ action: 'delete', kind, key, path: '', fields: [], save: {} });
+  else out.changes.push(deletion(kind, key, existing));
 }
 
-/** The fields of a change that are stored anew. */
-export const wantedOf = ({ action, kind, key, path, save, fields }: PlannedChange): Wanted => ({
-  action,
+const idOf = ({ id }: Existing) => (id === undefined ? {} : { id });
+
+export const deletion = (kind: string, key: string, existing: Existing): PlannedChange => ({
+  action: 'delete',
   kind,
   key,
-  path,
-  fields: save,
-  changed: fields.map((f) => f.path),
+  ...idOf(existing),
+  path: '',
+  fields: [],
+  before: existing.fields,
+  save: {},
 });

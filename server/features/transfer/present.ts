@@ -1,11 +1,9 @@
 // The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
 // Specification 2.10; decisions "Import, export, plan".
-import type { By, DomainEvent, Party } from '../../contract/events.ts';
 import type { Change, Conflict, OwnershipMove, Plan } from '../../contract/transfer.ts';
+import type { PlannedChange, RealmPart } from '../../resource/part.ts';
+import { masked } from '../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
-import type { RealmPart } from './part.ts';
-import type { PlannedChange } from './plan.ts';
-import { masked } from './secrets.ts';
 
 const SETTINGS = 'settings';
 
@@ -64,44 +62,4 @@ export function planOf(
     inSync,
     summary: { create, update, delete: remove, text },
   };
-}
-
-const party = (kind: string, key: string, realm: string): Party => {
-  if (kind === SETTINGS || kind === 'resourceIndicator') return { type: 'realm', id: realm, name: realm };
-  return { type: kind === 'client' ? 'client' : 'object', id: null, name: key };
-};
-
-/** An audit event for each changed object, as if it had been changed by itself. */
-export function eventsOf(
-  { realm, by, manager }: { realm: string; by: By; manager: string },
-  parts: readonly RealmPart[],
-  changes: readonly PlannedChange[],
-): DomainEvent[] {
-  const types = new Map(parts.map((part) => [part.kind, part.events]));
-  const settings = changes.filter((c) => c.kind === SETTINGS).map((c) => c.key);
-  const one: DomainEvent[] =
-    settings.length === 0
-      ? []
-      : [
-          {
-            type: 'SETTINGS_UPDATED',
-            realm,
-            by,
-            subject: party(SETTINGS, realm, realm),
-            data: { manager, fields: settings },
-          },
-        ];
-  return [
-    ...one,
-    ...changes.flatMap((c): DomainEvent[] => {
-      const events = types.get(c.kind);
-      if (c.kind === SETTINGS || !events) return [];
-      const subject = party(c.kind, c.key, realm);
-      const data = { manager, kind: c.kind, action: c.action, fields: c.fields.map((f) => f.path) };
-      const event = { type: events[c.action], realm, by, subject, data };
-      const grants =
-        c.kind === 'serviceAccountRoles' && (c.action === 'delete' || c.fields.some((f) => f.path === 'adminRoles'));
-      return grants ? [event, { ...event, type: 'ADMIN_GRANT_CHANGED' }] : [event];
-    }),
-  ];
 }

@@ -7,9 +7,9 @@ import { exportRealm, importRealm, listManagers, type Plan, releaseManager } fro
 import { bind, principalOf } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
+import type { RealmPart } from '../../resource/part.ts';
 import type { createExport } from './export.ts';
 import type { Managers } from './managers.ts';
-import type { RealmPart } from './part.ts';
 import { requirePermission, requireSections } from './rights.ts';
 import type { Transfer, UserChanges } from './service.ts';
 

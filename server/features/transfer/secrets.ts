@@ -1,13 +1,11 @@
-// Secrets in a document: placeholders, and comparing literals with what is stored without ever showing either.
-// Sealing and hashing are the features'. Decisions "Import, export, plan" (Secrets in a document).
+// Placeholders in a document: resolved on the way in, written in place of stored secrets on the way out.
+// Comparing secrets is resource/secrets.ts's, sealing and hashing the features'. Decisions "Import, export, plan" (Secrets in a document).
 import { createHash } from 'node:crypto';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
-import { type Existing, type Fields, type Item, isStoredSecret, type RealmPart } from './part.ts';
-import type { PlannedChange } from './plan.ts';
+import { type Fields, type Item, isStoredSecret, type RealmPart } from '../../resource/part.ts';
 
-const MASK = '***';
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 
@@ -58,43 +56,6 @@ export function resolvePlaceholders(
     extra: { missing: names },
   });
 }
-
-/**
- * `current` with each secret that an item declares replaced: by the declared value where they are the same (compared in
- * constant time), else by a mark that equals nothing. Secrets that nobody declares are left out.
- */
-export async function compareSecrets(
-  part: RealmPart,
-  items: readonly Item[],
-  current: ReadonlyMap<string, Existing>,
-): Promise<ReadonlyMap<string, Existing>> {
-  const secrets = part.secrets ?? [];
-  if (secrets.length === 0) return current;
-  const asked = new Map(items.map((item) => [item.key, item.fields]));
-  const out = new Map<string, Existing>();
-  for (const [key, existing] of current) {
-    const fields: Record<string, unknown> = { ...existing.fields };
-    for (const field of secrets) fields[field] = await compared(asked.get(key)?.[field], fields[field]);
-    out.set(key, { ...existing, fields });
-  }
-  return out;
-}
-
-async function compared(wanted: unknown, stored: unknown): Promise<unknown> {
-  if (!isStoredSecret(stored)) return null;
-  if (typeof wanted === 'string' && (await stored.matches(wanted))) return wanted;
-  return MASK_OF_OTHER;
-}
-/** An object, so that no declared text equals it. */
-const MASK_OF_OTHER = Object.freeze({ secret: MASK });
-
-/** A change as anybody may see it. */
-export const masked = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
-  change.fields.map((field) =>
-    secrets.includes(field.path)
-      ? { path: field.path, from: field.from === null ? null : MASK, to: field.to === null ? null : MASK }
-      : field,
-  );
 
 /**
  * The name of a secret's placeholder in an export: the same for the same object in every realm, and never the same for

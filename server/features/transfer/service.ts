@@ -10,6 +10,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Denial } from '../../events/denials.ts';
 import { may, permissionsIn } from '../../http/principal.ts';
+import type { RealmPart } from '../../resource/part.ts';
 import type { Realms } from '../realms/service.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
@@ -17,7 +18,6 @@ import { CameToBe, createApply, type Opened, type Request, Unwritten } from './a
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import { createGate } from './gate.ts';
 import { createHolder, type Held } from './held.ts';
-import type { RealmPart } from './part.ts';
 import { type ImportStore, stagedPeople, straightPeople, takenNames } from './people.ts';
 import { requirePermission, requireSections } from './rights.ts';
 import { declaresSecret, resolvePlaceholders } from './secrets.ts';
@@ -36,6 +36,7 @@ export interface TransferDeps {
   /** Hears why an import took the long way that nothing was wrong with: it cost time alone. */
   detoured(because: unknown): void;
   now: () => Date;
+  newId: () => string;
 }
 
 export interface ImportRequest extends Request {
@@ -88,10 +89,11 @@ export function createTransfer({
   denied,
   detoured,
   now,
+  newId,
 }: TransferDeps) {
   const gate = createGate({ atOnce: AT_ONCE });
   const hold = createHolder(HELD_BYTES);
-  const { open, conclude, release } = createApply({ parts, realms, now });
+  const { open, conclude, release } = createApply({ parts, realms, now, newId });
 
   /** A refusal for want of rights is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(

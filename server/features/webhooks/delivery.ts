@@ -7,7 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import { type Outbound, OutboundError } from '../../http/outbound.ts';
 import { type Job, job } from '../../jobs/job.ts';
 import type { EnqueueOptions } from '../../jobs/queue.ts';
-import { secretContext } from './service.ts';
+import { webhookSecret } from './resource.ts';
 import { signedHeaders } from './signature.ts';
 import * as store from './store.ts';
 import { createTurns } from './turns.ts';
@@ -76,7 +76,7 @@ export function deliveryJob({
 }: DeliveryDeps): Job {
   async function send(realm: string, id: string, delivery: store.Sendable) {
     const body = Buffer.from(delivery.body);
-    const secret = delivery.secret && seal.open(delivery.secret, secretContext(realm, delivery.webhook_id)).toString();
+    const secret = delivery.secret && webhookSecret(seal).open(delivery.secret, { realm, id: delivery.webhook_id });
     const headers = signedHeaders({
       secret: secret ?? undefined,
       deliveryId: id,

@@ -1,15 +1,9 @@
-// SQL of subscriptions and deliveries.
+// SQL of deliveries; subscriptions are resource.ts's.
 import type { Sql } from '../../db/sql.ts';
 
-export interface WebhookRow {
+export interface Named {
   id: string;
   name: string;
-  url: string;
-  event_types: string[];
-  /** Sealed; context `webhook:<realm>:<id>`. */
-  secret: Buffer | null;
-  enabled: boolean;
-  created_at: Date;
 }
 export interface DeliveryRow {
   id: string;
@@ -24,47 +18,10 @@ export interface DeliveryRow {
   last_attempt_at: Date | null;
 }
 
-export const list = (sql: Sql, realm: string, after: string | undefined, limit: number) => sql<WebhookRow>`
-  select id, name, url, event_types, secret, enabled, created_at from webhook
-  where realm_id = ${realm} and (${after ?? null}::text is null or name > ${after ?? null}) order by name limit ${limit}`;
-
-export async function find(sql: Sql, realm: string, id: string): Promise<WebhookRow | undefined> {
-  const [row] = await sql<WebhookRow>`
-    select id, name, url, event_types, secret, enabled, created_at from webhook where realm_id = ${realm} and id = ${id}`;
+export async function named(sql: Sql, realm: string, id: string): Promise<Named | undefined> {
+  const [row] = await sql<Named>`select id, name from webhook where realm_id = ${realm} and id = ${id}`;
   return row;
 }
-
-/** As {@link find}, and nobody else changes it until the transaction ends. */
-export async function lock(sql: Sql, realm: string, id: string): Promise<WebhookRow | undefined> {
-  const [row] = await sql<WebhookRow>`
-    select id, name, url, event_types, secret, enabled, created_at from webhook
-    where realm_id = ${realm} and id = ${id} for update`;
-  return row;
-}
-
-/** false: the name is taken. */
-export async function insert(sql: Sql, realm: string, row: WebhookRow): Promise<boolean> {
-  const rows = await sql`
-    insert into webhook (realm_id, id, name, url, event_types, secret, enabled, created_at)
-    values (${realm}, ${row.id}, ${row.name}, ${row.url}, ${row.event_types}, ${row.secret}, ${row.enabled},
-      ${row.created_at})
-    on conflict (realm_id, name) do nothing returning 1`;
-  return rows.length > 0;
-}
-
-/** false: the name is taken. */
-export async function update(sql: Sql, realm: string, row: WebhookRow): Promise<boolean> {
-  const rows = await sql`
-    update webhook set name = ${row.name}, url = ${row.url}, event_types = ${row.event_types}, secret = ${row.secret},
-      enabled = ${row.enabled}
-    where realm_id = ${realm} and id = ${row.id}
-      and not exists (select from webhook where realm_id = ${realm} and name = ${row.name} and id <> ${row.id})
-    returning 1`;
-  return rows.length > 0;
-}
-
-export const remove = (sql: Sql, realm: string, id: string) =>
-  sql`delete from webhook where realm_id = ${realm} and id = ${id}`;
 
 /** Newest first; `after` is the event id of the last one shown. */
 export const deliveries = (

@@ -214,6 +214,7 @@ describe('client scopes', () => {
       source: 'username',
       idToken: true,
       accessToken: true,
+      userinfo: true,
     });
   });
 
@@ -226,7 +227,8 @@ describe('client scopes', () => {
     const id = made.body?.id ?? '';
     await expect(server.admin.call(scopes.createClientScope, { params, body })).rejects.toMatchObject({ status: 409 });
     const read = await server.admin.call(scopes.getClientScope, { params: { ...params, id } });
-    expect(read.body).toEqual({ id, description: null, includeInTokenScope: true, ...body });
+    const claims = [{ ...body.claims[0], idToken: false, userinfo: true }];
+    expect(read.body).toEqual({ id, description: null, includeInTokenScope: true, name: 'orders', claims });
     expect((await server.admin.call(scopes.deleteClientScope, { params: { ...params, id } })).status).toBe(204);
   });
 

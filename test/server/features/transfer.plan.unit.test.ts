@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Existing, Item } from '../../../server/features/transfer/part.ts';
 import {
   type Ask,
   type Owner,
   type Planned,
   planDropped,
   planObjects,
-  stable,
 } from '../../../server/features/transfer/plan.ts';
+import { stable } from '../../../server/resource/compare.ts';
+import type { Existing, Item } from '../../../server/resource/part.ts';
 
 // A realm of one kind of object in memory, which does what a plan says: the planner is tried on it without a server.
 interface World {

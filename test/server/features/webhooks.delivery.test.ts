@@ -41,7 +41,7 @@ async function started(options: Partial<Parameters<typeof startDeliveries>[0]> =
   return deliveries;
 }
 const subscribe = (deliveries: Deliveries, input: Partial<WebhookInput> = {}, realm = 'acme') =>
-  deliveries.webhooks.create(bySystem, realm, {
+  deliveries.webhooks.create(realm, {
     name: 'hook',
     url: `${receiver.url}/in`,
     eventTypes: 'USER_LOCKED',
@@ -192,7 +192,7 @@ describe('who gets a delivery', () => {
     const deliveries = await started();
     const { webhooks } = deliveries;
     const make = (realm: string, name: string, eventTypes: string, enabled = true) =>
-      webhooks.create(bySystem, realm, { name, url: `${receiver.url}/${name}`, eventTypes, enabled });
+      webhooks.create(realm, { name, url: `${receiver.url}/${name}`, eventTypes, enabled });
     await make('acme', 'one', 'USER_LOCKED,LOGOUT');
     await make('acme', 'two', 'LOGOUT');
     await make('acme', 'three', 'USER_LOCKED', false);
@@ -231,9 +231,9 @@ describe('who gets a delivery', () => {
     await deliveries.happen(1);
     await settled(deliveries, gone, 'retrying');
     await settled(deliveries, off, 'retrying');
-    await deliveries.webhooks.remove(bySystem, 'acme', gone.id, () => {});
+    await deliveries.webhooks.remove('acme', gone.id);
     const { id, realmId, createdAt, secretSet, secret, ...fields } = off;
-    await deliveries.webhooks.update(bySystem, 'acme', off.id, { ...fields, enabled: false }, () => {});
+    await deliveries.webhooks.update('acme', off.id, { ...fields, enabled: false });
     receiver.received.length = 0;
     const { sql } = deliveries;
     await sql`update pgboss.job set start_after = now() where name = ${DELIVERY_JOB}`;
@@ -257,7 +257,7 @@ describe('who gets a delivery', () => {
     await until(() => received('/quick') === 5 || undefined);
     // none of the slow ones has been answered yet
     expect(received('/slow')).toBe(2);
-    await deliveries.webhooks.remove(bySystem, 'acme', slow.id, () => {});
+    await deliveries.webhooks.remove('acme', slow.id);
   });
 
   test('a realm with many receivers that hang does not hold up another realm, nor all of its own', async () => {

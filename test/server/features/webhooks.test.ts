@@ -122,7 +122,7 @@ describe('a subscription', () => {
     const events = await server.admin.call(listEvents, { params, query: { limit: 50 } });
     const mine = events.body!.filter((e) => e.subject?.id === made.id);
     expect(mine.map((e) => e.type)).toEqual(['WEBHOOK_DELETED', 'WEBHOOK_UPDATED', 'WEBHOOK_CREATED']);
-    expect(mine[1]?.data).toMatchObject({ secretChanged: true, urlChanged: false });
+    expect(mine[1]?.data).toMatchObject({ fields: ['secret'] });
     expect(JSON.stringify(mine)).not.toMatch(/secret-that|127\.0\.0\.1:/);
   });
 });

@@ -1,17 +1,20 @@
-// Owns: what the import engine asks of a feature: how its section of the realm document is read, written and named.
-// Does not own: comparing, ownership, rights, order of phases: those are the engine's (engine.ts, plan.ts).
+// Owns: what a kind of object says of itself, so that the admin API and the realm document read and write it alike.
+// Does not own: comparing and ownership (features/transfer), the phases of a write (write.ts), the admin API's routes (api.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
-import type { EventType } from '../../contract/events.ts';
-import type { Area } from '../../contract/permissions.ts';
-import type { FieldError } from '../../contract/problem.ts';
-import type { SectionKey } from '../../contract/sections.ts';
-import type { Sql } from '../../db/sql.ts';
-import type { Fields, Item, Parsed } from '../../http/document.ts';
+import type { By, EventType, Party } from '../contract/events.ts';
+import type { Area } from '../contract/permissions.ts';
+import type { FieldError } from '../contract/problem.ts';
+import type { SectionKey } from '../contract/sections.ts';
+import type { Sql } from '../db/sql.ts';
+import type { Tx } from '../db/transact.ts';
+import type { Fields, Item, Parsed } from '../http/document.ts';
 
 export type { Fields, Item, Parsed };
 
 /** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
 export interface Existing {
+  /** Where the kind has ids. */
+  id?: string;
   fields: Fields;
   /** Built in: never deleted by an import, only released. */
   permanent?: boolean;
@@ -23,12 +26,33 @@ export interface StoredSecret {
   matches(plain: string): boolean | Promise<boolean>;
 }
 
+/** A change of one object, by whatever way it came. */
+export interface PlannedChange {
+  action: 'create' | 'update' | 'delete';
+  kind: string;
+  key: string;
+  /** Where the kind has ids; a created object gets its own. */
+  id?: string;
+  /** The key that it had, where the change renames it. */
+  renamedFrom?: string;
+  /** Where a document declares it; empty for the admin API. */
+  path: string;
+  fields: { path: string; from: unknown; to: unknown }[];
+  /** All fields as they were; absent for a creation. */
+  before?: Fields;
+  /** All fields as they are to be; empty for a deletion. */
+  save: Fields;
+}
+
 /** What an object is to be: all its fields; `changed` says which differ from what is stored (secrets: only if there). */
 export interface Saved extends Item {
+  id?: string;
+  renamedFrom?: string;
+  before?: Fields;
   changed: readonly string[];
 }
 
-/** A change of the plan as the parts see it. */
+/** A change as the parts see it. */
 export interface Wanted extends Saved {
   action: 'create' | 'update' | 'delete';
   kind: string;
@@ -80,8 +104,8 @@ export interface RealmPart {
   /** Current objects: of these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
-  /** What the fields of one object must hold together; `changed` are those that this import changes. */
-  check?(saved: readonly Saved[]): FieldError[];
+  /** What the fields of one object must hold together, by paths below it; `changed` are those that change now. */
+  check?(saved: Saved, realm: string): FieldError[];
   /**
    * What objects must hold together, pruned ones too: asked once, with every change of the plan.
    * @throws Problem `name-taken`
@@ -97,8 +121,28 @@ export interface RealmPart {
   link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
   /** What uses the removed objects, or would vanish with them: the engine refuses what this import doesn't remove or change too. */
   dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
-  /** The audit event of a change; default: by action. */
+  /** The audit event of a change, by action. */
   events: { create: EventType; update: EventType; delete: EventType };
+  /** Whom the audit event is about; default: the object by id and key. */
+  subject?(key: string, id: string | null, realm: string): Party;
+  /** The client that the audit event is found by. */
+  clientOf?(key: string, fields: Fields): string;
+  /** Events that the change is beside its own. */
+  alsoEvents?(change: PlannedChange): readonly EventType[];
+  /** What the audit event says beside the changed fields; never a secret. */
+  detail?(fields: Fields): Record<string, unknown>;
+  /** Its objects have ids, and the engine gives one to each that it creates. */
+  ids?: boolean;
+  /** What is keyed by this object's key, and so is owned under the new one when it is renamed. */
+  renames?: { same?: readonly string[]; below?: readonly { kind: string; prefix(key: string): string }[] };
+  /** Follows from a write, by whatever way it came: ending access, forgetting what no longer holds. */
+  onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
+  /** clientIds that whoever makes this change could act as: they must hold what those hold. */
+  actsAs?(change: PlannedChange): readonly string[];
+  /** Admin roles that the change gives: nobody can give what they do not hold. */
+  gives?(change: PlannedChange): readonly { role: string; to: string }[];
+  /** It is an admin role, and these of its permissions come or go. */
+  permissionsOf?(change: PlannedChange): readonly string[];
 }
 
 export const isStoredSecret = (value: unknown): value is StoredSecret =>

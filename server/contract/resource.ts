@@ -1,0 +1,142 @@
+// The routes that every plain resource has, from what differs between kinds: list, create, get, put, delete.
+// The server's side is server/resource/. Specification 4.10; decisions "Reading and writing".
+import { z } from 'zod';
+import { ById, InRealm, Page, RealmName, SearchPage } from './names.ts';
+import type { Area } from './permissions.ts';
+import type { ProblemCode } from './problem.ts';
+import { type Route, route } from './route.ts';
+
+/** How a path names one object: by its id, or by its natural key. */
+export const byKey = <Name extends string, Key extends z.ZodType>(param: Name, key: Key) =>
+  z.strictObject({ realm: RealmName, [param]: key } as { realm: typeof RealmName } & Record<Name, Key>);
+
+export interface ResourceRoutes<
+  At extends z.ZodType,
+  Wire extends z.ZodType,
+  Input extends z.ZodType,
+  Update extends z.ZodType,
+> {
+  list: Route<typeof InRealm, typeof Page, z.ZodUndefined, z.ZodArray<Wire>>;
+  create: Route<typeof InRealm, z.ZodObject, Input, Wire>;
+  get: Route<At, z.ZodObject, z.ZodUndefined, Wire>;
+  put: Route<At, z.ZodObject, Update, Wire>;
+  remove: Route<At, z.ZodObject, z.ZodUndefined, z.ZodUndefined>;
+}
+
+interface Described<Input, Update> {
+  /** Of the path below the realm, and the group in the API's document: `webhooks`. */
+  path: string;
+  tag?: string;
+  area: Area;
+  /** As a sentence names one, and many: `a webhook`, `webhooks`. */
+  one: string;
+  many: string;
+  /** Bodies that work on a fresh realm. */
+  example: Input;
+  updateExample: Update;
+  /** `q` searches. */
+  searches?: boolean;
+  /** What a write may answer beside name-taken, not-found and precondition-failed. */
+  problems?: readonly ProblemCode[];
+  describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
+}
+
+/** Routes by id; with `at` by the natural key. */
+export function resourceRoutes<Wire extends z.ZodType, Input extends z.ZodType, Update extends z.ZodType>(
+  r: Described<z.input<Input>, z.input<Update>> & { wire: Wire; input: Input; update: Update },
+): ResourceRoutes<typeof ById, Wire, Input, Update>;
+export function resourceRoutes<
+  At extends z.ZodType,
+  Wire extends z.ZodType,
+  Input extends z.ZodType,
+  Update extends z.ZodType,
+>(
+  r: Described<z.input<Input>, z.input<Update>> & {
+    wire: Wire;
+    input: Input;
+    update: Update;
+    at: { param: string; schema: At };
+  },
+): ResourceRoutes<At, Wire, Input, Update>;
+export function resourceRoutes({
+  path,
+  tag = path,
+  area,
+  one,
+  many,
+  wire,
+  input,
+  update,
+  at = { param: 'id', schema: ById },
+  example,
+  updateExample,
+  searches = false,
+  problems = [],
+  describe = {},
+}: Described<unknown, unknown> & {
+  wire: z.ZodType;
+  input: z.ZodType;
+  update: z.ZodType;
+  at?: { param: string; schema: z.ZodType };
+}): ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  const all = `/admin/realms/:realm/${path}`;
+  const single = `${all}/:${at.param}`;
+  const [read, write] = [`${area}:read`, `${area}:write`] as const;
+  return {
+    list: route({
+      method: 'GET',
+      path: all,
+      tag,
+      summary: describe.list ?? `List ${many}`,
+      permission: read,
+      params: InRealm,
+      query: searches ? SearchPage : Page,
+      response: z.array(wire),
+    }),
+    create: route({
+      method: 'POST',
+      path: all,
+      tag,
+      summary: describe.create ?? `Create ${one}`,
+      permission: write,
+      params: InRealm,
+      body: input,
+      example,
+      status: 201,
+      response: wire,
+      problems: ['name-taken', ...problems],
+    }),
+    get: route({
+      method: 'GET',
+      path: single,
+      tag,
+      summary: describe.get ?? `Read ${one}`,
+      permission: read,
+      params: at.schema,
+      response: wire,
+      problems: ['not-found'],
+    }),
+    put: route({
+      method: 'PUT',
+      path: single,
+      tag,
+      summary: describe.put ?? `Update ${one}; a field that is left out keeps its value`,
+      permission: write,
+      params: at.schema,
+      body: update,
+      example: updateExample,
+      response: wire,
+      problems: ['not-found', 'name-taken', 'precondition-failed', ...problems],
+    }),
+    remove: route({
+      method: 'DELETE',
+      path: single,
+      tag,
+      summary: describe.remove ?? `Delete ${one}`,
+      permission: write,
+      params: at.schema,
+      status: 204,
+      problems: ['not-found', 'precondition-failed', ...problems],
+    }),
+  } as ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
+}

@@ -1,0 +1,48 @@
+// The subscription as a resource: the same by the admin API and in the realm document. Specification 2.7, 4.5.
+import { parseEventTypes, Webhook } from '../../contract/webhooks.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { asSet } from '../../http/document.ts';
+import { sealed } from '../../resource/at-rest.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+
+const SECRET_LENGTH = 16;
+
+/** Sorted, so that order says nothing. */
+const canonical = (types: readonly string[]): string => (asSet(types) ?? []).join(',');
+
+export const webhookSecret = (seal: Seal) => sealed(seal, 'webhook');
+
+export const createWebhookResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'webhooks',
+      wire: Webhook,
+      table: {
+        name: 'webhook',
+        columns: {
+          url: 'text',
+          eventTypes: {
+            type: 'text[]',
+            toRow: (text) => parseEventTypes(String(text)),
+            fromRow: (list) => canonical(Array.isArray(list) ? list : []),
+          },
+          enabled: 'boolean',
+        },
+        secrets: { secret: webhookSecret(seal) },
+        createdAt: true,
+      },
+      fresh: () => ({ enabled: true }),
+      required: ['url', 'eventTypes'],
+      canonical: ({ eventTypes, ...fields }) =>
+        typeof eventTypes === 'string' ? { ...fields, eventTypes: canonical(parseEventTypes(eventTypes)) } : fields,
+      // A document's secret may be a placeholder, so its length counts once it is resolved.
+      check: ({ fields: { secret }, changed }) =>
+        changed.includes('secret') && typeof secret === 'string' && secret.length < SECRET_LENGTH
+          ? [{ path: 'secret', message: `must have at least ${SECRET_LENGTH} characters` }]
+          : [],
+      events: { create: 'WEBHOOK_CREATED', update: 'WEBHOOK_UPDATED', delete: 'WEBHOOK_DELETED' },
+      // The address stays out of the audit log: receivers put secrets into it.
+      detail: ({ eventTypes, enabled }) => ({ eventTypes, enabled }),
+    },
+    { now },
+  );

@@ -1,0 +1,25 @@
+// Secrets that must be read again, sealed in a column of the object's own row. Decisions "Secrets".
+// Secrets that are only compared are hashed by the feature that has them.
+import type { Seal } from '../crypto/seal.ts';
+import { sameSecret } from '../crypto/tokens.ts';
+import type { Place, SecretAtRest } from './table.ts';
+
+export interface Sealed extends SecretAtRest {
+  /** What is sealed in a row, for who must use it. */
+  open(sealed: Buffer, at: Place): string;
+}
+
+/** @param kind binds the value to its row, so that rows can't be swapped: `webhook` → `webhook:<realm>:<id>` */
+export function sealed(seal: Seal, kind: string, column = 'secret'): Sealed {
+  const context = ({ realm, id }: Place) => `${kind}:${realm}:${id}`;
+  return {
+    columns: { [column]: 'bytea' },
+    stored: (row, at) => {
+      const value = row[column];
+      if (!Buffer.isBuffer(value)) return null;
+      return { matches: (plain) => sameSecret(seal.open(value, context(at)), Buffer.from(plain)) };
+    },
+    store: async (plain, at) => ({ [column]: seal.seal(plain, context(at)) }),
+    open: (value, at) => seal.open(value, context(at)).toString(),
+  };
+}

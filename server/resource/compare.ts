@@ -1,0 +1,21 @@
+// When two values are the same: by content, whatever the order of an object's keys. Pure.
+import type { PlannedChange, Wanted } from './part.ts';
+
+/** JSON with sorted keys: equal values have equal text. */
+export function stable(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(stable).join(',')}]`;
+  const entries = Object.entries(value)
+    .filter(([, v]) => v !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${stable(v)}`).join(',')}}`;
+}
+
+export const same = (a: unknown, b: unknown): boolean => a === b || stable(a) === stable(b);
+
+/** A change with the names of the fields that are stored anew. */
+export const wantedOf = ({ fields, save, ...change }: PlannedChange): Wanted => ({
+  ...change,
+  fields: save,
+  changed: fields.map((f) => f.path),
+});

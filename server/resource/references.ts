@@ -1,0 +1,65 @@
+// Names that objects use: they must be there, or be made by the same changes. Which names an object uses is its part's to say.
+// Decisions "Import, export, plan".
+import { type FieldError, unknownName } from '../contract/problem.ts';
+import type { Sql } from '../db/sql.ts';
+import { join } from '../http/document.ts';
+import type { Item, PlannedChange, RealmPart } from './part.ts';
+
+/** Objects that are planned or written in one go, so that neither memory nor the event loop is held for long. */
+const CHUNK = 2000;
+
+export const chunks = <T>(list: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(list.length / CHUNK) }, (_, i) => list.slice(i * CHUNK, (i + 1) * CHUNK));
+
+export const nameOf = (kind: string, key: string): string => `${kind} ${key}`;
+
+export const namesOf = (changes: readonly PlannedChange[], action: PlannedChange['action']): Set<string> =>
+  new Set(changes.filter((c) => c.action === action).map((c) => nameOf(c.kind, c.key)));
+
+/** A field that names what this very import removes: nothing to wait for. */
+export const prunedName = (path: string, kind: string, key: string): FieldError => ({
+  path,
+  message: `names the ${kind} ${key}, which pruning deletes, as the document no longer holds it`,
+});
+
+/**
+ * Names that are neither there nor made by these changes, asked of what changes; and names that they remove, asked of
+ * everything that is declared: else the next import of the same document would find them missing.
+ */
+export async function danglingReferences(
+  sql: Sql,
+  {
+    realm,
+    parts,
+    declared,
+    changes,
+  }: {
+    realm: string;
+    parts: readonly RealmPart[];
+    declared: readonly { part: RealmPart; items: readonly Item[] }[];
+    changes: readonly PlannedChange[];
+  },
+): Promise<FieldError[]> {
+  const changed = new Set(changes.map((c) => nameOf(c.kind, c.key)));
+  const made = namesOf(changes, 'create');
+  const gone = namesOf(changes, 'delete');
+  const asked = declared.flatMap(({ part, items }) =>
+    items.flatMap((item) => {
+      const all = gone.size > 0 || changed.has(nameOf(part.kind, item.key)) ? (part.references?.(item) ?? []) : [];
+      const now = changed.has(nameOf(part.kind, item.key)) ? all : all.filter((r) => gone.has(nameOf(r.kind, r.key)));
+      return now.map(({ kind, key, path }) => ({ kind, key, path: join(item.path, path) }));
+    }),
+  );
+  const there = new Set<string>();
+  for (const part of parts) {
+    const keys = [...new Set(asked.filter((r) => r.kind === part.kind).map((r) => r.key))];
+    const unknown = keys.filter((key) => !made.has(nameOf(part.kind, key)));
+    for (const chunk of chunks(unknown))
+      for (const key of (await part.read(sql, realm, chunk)).keys()) there.add(nameOf(part.kind, key));
+  }
+  return asked.flatMap(({ path, kind, key }) => {
+    const name = nameOf(kind, key);
+    if (gone.has(name)) return [prunedName(path, kind, key)];
+    return made.has(name) || there.has(name) ? [] : [unknownName(path, kind, key)];
+  });
+}

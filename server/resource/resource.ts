@@ -1,0 +1,115 @@
+// Owns: a plain resource from one declaration: its part of the realm document and what the admin API does with it.
+// Does not own: the SQL of its table (table.ts), the phases of a write (write.ts), the requests (api.ts).
+// Implements: design "A plain resource: one declaration".
+import type { z } from 'zod';
+import { fieldsOfKey, type Section } from '../contract/section.ts';
+import { type PresentKey, sections } from '../contract/sections.ts';
+import type { Sql } from '../db/sql.ts';
+import { declared, parsing } from '../http/document.ts';
+import type { Fields, Item, RealmPart } from './part.ts';
+import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
+
+/** All that is special about a kind. What is left out is the plainest. */
+export interface Declaration
+  extends Omit<
+    RealmPart,
+    'section' | 'kind' | 'area' | 'list' | 'ids' | 'secrets' | 'parse' | 'print' | 'read' | 'write' | 'fresh'
+  > {
+  /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
+  section: Exclude<PresentKey, 'users'>;
+  /** The resource as the admin API answers it; other fields of the object are not shown. */
+  wire: z.ZodObject;
+  table: Omit<TableOptions, 'key'>;
+  /** What an object has where nothing was said. */
+  fresh(realm: string): Fields;
+  /** The one form of these fields, of a document and of a request alike: sets sorted, defaults said. */
+  canonical?(fields: Fields): Fields;
+  /** Fields that `q` looks at. */
+  search?: readonly string[];
+  /** Built in: never deleted. */
+  permanent?(row: Row): boolean;
+  /** Fields of the answer that are no fields of the object. */
+  shown?(row: Row, realm: string): Record<string, unknown>;
+  /** The natural key, where a request says it by other fields. @throws Problem `not-found`, `invalid-request` */
+  keyOf?(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
+}
+
+export interface Resource extends RealmPart {
+  label: string;
+  table: Table;
+  permanent?(row: Row): boolean;
+  toWire(realm: string, row: Row): Record<string, unknown>;
+  /** What a request says of the object; what only answers have is passed over, and a secret that is null stays. */
+  fieldsOf(input: Fields): Fields;
+  nameOf(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
+}
+
+export function resource(declaration: Declaration, { now }: { now: () => Date }): Resource {
+  const { wire, table: options, canonical = (fields) => fields, search, permanent, shown, ...part } = declaration;
+  const { kind, label, area, element, key: naturalKey }: Section = sections[part.section];
+  const key = fieldsOfKey(naturalKey);
+  const table = createTable({ ...options, key }, { now, ...(search && { search }) });
+  const secrets = Object.keys(options.secrets ?? {});
+  const own = new Set([...Object.keys(options.columns), ...Object.keys(options.elsewhere ?? {}), ...secrets]);
+  const answered = Object.keys(wire.shape);
+
+  const fieldsOf = (input: Fields): Fields =>
+    canonical(
+      declared(
+        Object.fromEntries(
+          Object.entries(input).filter(
+            ([field, value]) => own.has(field) && !(value === null && secrets.includes(field)),
+          ),
+        ),
+      ),
+    );
+  const named = (natural: string): Record<string, string> =>
+    Object.fromEntries(splitKey(natural, key.length).map((text, i) => [key[i] ?? '', text]));
+  const withPermanent = (row: Row): Row => (permanent?.(row) ? { ...row, permanent: true } : row);
+
+  return {
+    ...part,
+    kind,
+    area,
+    label,
+    table,
+    ...(permanent && { permanent }),
+    ids: true,
+    list: true,
+    secrets,
+    fieldsOf,
+    parse: parsing(element, (value, path): Item[] => {
+      const all: Fields = Object(value);
+      return [{ key: keyOf(all, key), fields: fieldsOf(all), path }];
+    }),
+    print: (objects) => objects.map(({ key: natural, fields }) => ({ ...named(natural), ...fields })),
+    async read(sql, realm, keys) {
+      const rows = await table.read(sql, realm, keys);
+      return permanent ? new Map([...rows].map(([natural, row]) => [natural, withPermanent(row)])) : rows;
+    },
+    async write(sql, realm, { create, update, remove }) {
+      await table.remove(sql, realm, remove);
+      await table.update(sql, realm, update);
+      await table.insert(sql, realm, create);
+    },
+    toWire(realm, row) {
+      const all: Record<string, unknown> = {
+        id: row.id,
+        realmId: realm,
+        ...named(row.key),
+        ...row.fields,
+        createdAt: row.createdAt,
+      };
+      for (const field of secrets) {
+        all[`${field}Set`] = row.fields[field] !== null;
+        all[field] = null;
+      }
+      Object.assign(all, shown?.(row, realm));
+      return Object.fromEntries(answered.map((field) => [field, all[field]]));
+    },
+    nameOf: async (sql, realm, input, before) => {
+      if (declaration.keyOf) return declaration.keyOf(sql, realm, input, before);
+      return keyOf({ ...(before && named(before.key)), ...declared({ ...input }) }, key);
+    },
+  };
+}

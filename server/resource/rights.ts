@@ -1,0 +1,86 @@
+// What whoever changes something must hold: nobody can give, or take over, what they do not hold.
+// Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
+import { Problem } from '../contract/problem.ts';
+import type { Sql } from '../db/sql.ts';
+import { type Principal, permissionsIn } from '../http/principal.ts';
+import type { PlannedChange, RealmPart } from './part.ts';
+
+/** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */
+export const holdsAll = (principal: Principal, target: string, permissions: readonly string[]): boolean => {
+  const held: ReadonlySet<string> = permissionsIn(principal, target);
+  return permissions.every((permission) => held.has(permission));
+};
+
+export const escalation = (what: string) =>
+  new Problem('privilege-escalation', `${what} carries more than your own permissions`);
+
+interface GrantRow {
+  holder: string;
+  role: string;
+  permissions: string[];
+  target_realm: string;
+}
+
+/** @throws Problem `privilege-escalation` naming a client that holds more than the principal */
+export async function refuseStronger(
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  clientIds: readonly string[],
+): Promise<void> {
+  if (clientIds.length === 0) return;
+  const grants = await sql<GrantRow>`
+    select c.client_id as holder, r.name as role, r.permissions, g.target_realm
+    from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+    join client c on c.realm_id = g.realm_id and c.id = g.client
+    where g.realm_id = ${realm} and c.client_id = any(${clientIds}::text[])`;
+  for (const grant of grants)
+    if (!holdsAll(principal, grant.target_realm, grant.permissions))
+      throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
+}
+
+/**
+ * Refuses changes that reach a client that is stronger than the principal, that give an admin role that they don't hold, or
+ * that change what an admin role may do by more than their own.
+ * @throws Problem `privilege-escalation` naming the object
+ */
+export async function refuseEscalation(
+  sql: Sql,
+  {
+    realm,
+    principal,
+    parts,
+    changes,
+  }: { realm: string; principal: Principal; parts: readonly RealmPart[]; changes: readonly PlannedChange[] },
+): Promise<void> {
+  const byKind = new Map(parts.map((part) => [part.kind, part]));
+  const clients = new Set<string>();
+  const gifts: { role: string; to: string }[] = [];
+  const widened = new Map<string, readonly string[]>();
+  const planned = new Map<string, readonly string[]>();
+  for (const change of changes) {
+    const part = byKind.get(change.kind);
+    for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
+    gifts.push(...(part?.gives?.(change) ?? []));
+    const moved = part?.permissionsOf?.(change);
+    if (moved) widened.set(change.key, moved);
+    const { permissions } = change.save;
+    if (moved && Array.isArray(permissions)) planned.set(change.key, permissions.map(String));
+  }
+  await refuseStronger(sql, principal, realm, [...clients]);
+
+  const named = [...new Set([...gifts.map((gift) => gift.role), ...widened.keys()])];
+  if (named.length === 0) return;
+  const rows = await sql<{ name: string; permissions: string[]; targets: string[] }>`
+    select r.name, r.permissions, array(
+      select distinct g.target_realm from admin_grant g where g.realm_id = r.realm_id and g.role_id = r.id) as targets
+    from admin_role r where r.realm_id = ${realm} and r.name = any(${named}::text[])`;
+  const stored = new Map(rows.map((row) => [row.name, row]));
+  // Whoever holds the role gains or loses what changes, over every realm that it was given for.
+  for (const [name, moved] of widened)
+    for (const target of new Set([realm, ...(stored.get(name)?.targets ?? [])]))
+      if (!holdsAll(principal, target, moved)) throw escalation(`The admin role ${name}`);
+  for (const { to, role } of gifts)
+    if (!holdsAll(principal, realm, planned.get(role) ?? stored.get(role)?.permissions ?? []))
+      throw escalation(`The admin role ${role} for the client ${to}`);
+}

@@ -1,0 +1,72 @@
+// Binds a plain resource's routes of the contract to the requests of api.ts.
+// Routes that a kind has beside these are its feature's.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { ResourceRoutes } from '../contract/resource.ts';
+import type { Route } from '../contract/route.ts';
+import { managerOf } from '../db/ownership.ts';
+import type { Sql } from '../db/sql.ts';
+import { bind, type Call, principalOf } from '../http/bind.ts';
+import { markManaged } from '../http/managed.ts';
+import { containing, decodeCursor, page } from '../http/paging.ts';
+import type { Address, Caller, ResourceApi } from './api.ts';
+import type { Fields } from './part.ts';
+import type { Resource } from './resource.ts';
+import type { Row } from './table.ts';
+
+type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }>;
+type Params = Readonly<Record<string, string>>;
+/** What a request of these routes brings; their schemas say so, each kind its own. */
+interface Request {
+  params: Params;
+  query: { cursor?: string; limit: number; q?: string };
+  body: Fields;
+}
+
+const callerOf = ({ request, by, expect }: Pick<Call<never, never, never>, 'request' | 'by' | 'expect'>): Caller => ({
+  principal: principalOf(request),
+  by,
+  expect,
+});
+
+/** @param routes those that the kind has */
+export function mountResource(
+  app: FastifyInstance,
+  { api, sql, of, routes }: { api: ResourceApi; sql: Sql; of: Resource; routes: Routes },
+): void {
+  const on = <K extends keyof Routes>(
+    name: K,
+    handler: (
+      call: Request & { realm: string; at: Address; caller: Caller; request: FastifyRequest; reply: FastifyReply },
+    ) => Promise<unknown>,
+  ) => {
+    const contract = routes[name];
+    if (!contract) return;
+    bind(app, contract, async (call) => {
+      const { params, query, body } = call as unknown as Request;
+      const { realm = '', ...address } = params;
+      const [[param, value] = ['id', '']] = Object.entries(address);
+      const at: Address = param === 'id' ? { id: value } : { key: value };
+      return handler({ ...call, params, query, body, realm, at, caller: callerOf(call) });
+    });
+  };
+  const shown = async (reply: FastifyReply, realm: string, row: Row) => {
+    markManaged(reply, await managerOf(sql, realm, of.kind, row.key));
+    return of.toWire(realm, row);
+  };
+
+  on('list', async ({ realm, query, request, reply }) => {
+    const [after] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await api.list(of, realm, { after, limit: query.limit + 1, search: containing(query.q) });
+    return page({ request, reply }, rows, query.limit, (row) => [row.key]).map((row) => row.wire);
+  });
+  on('create', async ({ realm, body, caller }) => of.toWire(realm, await api.create(of, caller, realm, body)));
+  on('get', async ({ realm, at, reply }) => shown(reply, realm, await api.get(of, realm, at)));
+  on('put', async ({ realm, at, body, caller, reply }) =>
+    shown(reply, realm, await api.replace(of, caller, realm, at, body)),
+  );
+  on('remove', async ({ realm, at, caller }) => {
+    await api.remove(of, caller, realm, at);
+    return undefined;
+  });
+}

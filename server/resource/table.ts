@@ -1,0 +1,241 @@
+// Owns: the SQL of a plain resource's table, from its columns: reading by key, id and page, writing sets of rows.
+// Does not own: what the values mean (resource.ts), tables that several objects share or that have a shape of their own.
+// Implements: design "One write path for an object": a table has one writer, by whatever way a change comes.
+import { jsonText } from '../db/json.ts';
+import { Fragment, fragment, type Sql } from '../db/sql.ts';
+import type { Existing, Fields, Saved, StoredSecret } from './part.ts';
+
+export type ColumnType = 'text' | 'text[]' | 'boolean' | 'int' | 'jsonb' | 'uuid' | 'timestamptz';
+export interface Column {
+  type: ColumnType;
+  /** Default: the field's name in snake case. */
+  name?: string;
+  toRow?(value: unknown): unknown;
+  fromRow?(value: unknown): unknown;
+}
+
+/** Where an object is, for what is bound to its place. */
+export interface Place {
+  realm: string;
+  id: string;
+}
+/** How a secret lies at rest: in columns of its own, compared or opened, never read into a field. */
+export interface SecretAtRest {
+  columns: Readonly<Record<string, 'bytea' | 'text'>>;
+  stored(row: Readonly<Record<string, unknown>>, at: Place): StoredSecret | null;
+  store(plain: string, at: Place): Promise<Readonly<Record<string, Buffer | string | null>>>;
+}
+
+export interface TableOptions {
+  name: string;
+  /** The fields of the natural key, each a text column; of several, the key joins them by `/`. */
+  key: readonly string[];
+  columns: Readonly<Record<string, ColumnType | Column>>;
+  secrets?: Readonly<Record<string, SecretAtRest>>;
+  /** Fields that other tables hold: SQL over the row `t`; what writes them is the resource's `link`. */
+  elsewhere?: Readonly<Record<string, Fragment>>;
+  /** Columns that follow from the object, as a parent's id does. */
+  derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
+  /** Only these rows of the table: `t.client is null`. */
+  only?: Fragment;
+  /** It has `created_at`. */
+  createdAt?: boolean;
+}
+
+export interface Row extends Existing {
+  id: string;
+  key: string;
+  createdAt: number | null;
+}
+export interface PageOf {
+  after: string | undefined;
+  limit: number;
+  /** A pattern for ilike, and the fields that it looks at. */
+  search?: string | undefined;
+  filter?: Fragment | undefined;
+}
+
+const raw = (text: string): Fragment => new Fragment([text], []);
+const snake = (field: string): string => field.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+const quoted = (name: string): string => `"${name}"`;
+const EVERY = fragment``;
+/** JSON's null in a jsonb column is SQL's. */
+const sqlOf = (name: string, type: ColumnType | 'bytea'): string => {
+  if (type === 'jsonb') return `nullif(x.${quoted(name)}, 'null'::jsonb)`;
+  return type === 'bytea' ? `decode(x.${quoted(name)}, 'hex')` : `x.${quoted(name)}`;
+};
+
+export function createTable(
+  options: TableOptions,
+  { now, search = [] }: { now: () => Date; search?: readonly string[] },
+) {
+  const { elsewhere = {}, derived = {}, secrets = {}, only = EVERY } = options;
+  const columns = Object.entries(options.columns).map(([field, of]) => {
+    const column: Column = typeof of === 'string' ? { type: of } : of;
+    return { ...column, field, name: column.name ?? snake(field) };
+  });
+  const keys = options.key.map((field) => ({ field, name: snake(field) }));
+  const secretColumns = Object.values(secrets).flatMap((secret) => Object.entries(secret.columns));
+  const keyText =
+    keys.length === 1 ? `t.${keys[0]?.name}` : `concat_ws('/', ${keys.map((k) => `t.${k.name}`).join(', ')})`;
+
+  const table = raw(`${options.name} t`);
+  const key = raw(keyText);
+  const head = [
+    't.id',
+    `${keyText} as key`,
+    ...(options.createdAt ? ['t.created_at as "createdAt"'] : []),
+    ...columns.map(({ field, name }) => `t.${name} as ${quoted(field)}`),
+    ...secretColumns.map(([name]) => `t.${name} as ${quoted(`secret ${name}`)}`),
+  ].join(', ');
+  const others = Object.entries(elsewhere);
+  const selected = new Fragment(
+    [
+      others.length > 0 ? `${head}, ` : head,
+      ...others.map(([field], i) => ` as ${quoted(field)}${i + 1 < others.length ? ', ' : ''}`),
+    ],
+    others.map(([, of]) => of),
+  );
+  const likes = [...search.map((field, i) => `${i === 0 ? '' : ' or '}t.${snake(field)} ilike `), ''];
+
+  function toRow(realm: string, found: Readonly<Record<string, unknown>>): Row {
+    const id = String(found.id);
+    const fields: Record<string, unknown> = {};
+    for (const { field, fromRow } of columns) fields[field] = fromRow ? fromRow(found[field]) : found[field];
+    for (const field of Object.keys(elsewhere)) fields[field] = found[field];
+    for (const [field, secret] of Object.entries(secrets)) {
+      const held = Object.fromEntries(Object.keys(secret.columns).map((name) => [name, found[`secret ${name}`]]));
+      fields[field] = secret.stored(held, { realm, id });
+    }
+    const at = found.createdAt;
+    return { id, key: String(found.key), fields, createdAt: at instanceof Date ? at.getTime() : null };
+  }
+
+  /** The rows to write, as one JSON text. */
+  async function rowsOf(realm: string, saved: readonly Saved[]): Promise<string> {
+    const rows: object[] = [];
+    for (const one of saved) {
+      const { id = '', key: natural, fields, changed } = one;
+      const row: Record<string, unknown> = { id };
+      for (const [i, part] of splitKey(natural, keys.length).entries()) row[`key ${i}`] = part;
+      for (const { field, toRow: form } of columns) row[field] = form ? form(fields[field]) : fields[field];
+      for (const [name, { of }] of Object.entries(derived)) row[`derived ${name}`] = of(one);
+      for (const [field, secret] of Object.entries(secrets)) {
+        const plain = fields[field];
+        if (!changed.includes(field) || (typeof plain !== 'string' && plain !== null)) continue;
+        const stored = plain === null ? {} : await secret.store(plain, { realm, id });
+        for (const name of Object.keys(secret.columns)) {
+          const value = stored[name] ?? null;
+          row[`secret ${name}`] = Buffer.isBuffer(value) ? value.toString('hex') : value;
+          row[`new ${name}`] = true;
+        }
+      }
+      rows.push(row);
+    }
+    return jsonText(rows);
+  }
+  const written = [
+    ...keys.map(({ name }, i) => ({ name, from: `key ${i}`, type: 'text' as const })),
+    ...columns.map(({ field, name, type }) => ({ name, from: field, type })),
+    ...Object.entries(derived).map(([name, { type }]) => ({ name, from: `derived ${name}`, type })),
+  ];
+  const recordset = raw(
+    `as x (${[
+      'id uuid',
+      ...written.map(({ from, type }) => `${quoted(from)} ${type}`),
+      ...secretColumns.flatMap(([name]) => [`${quoted(`secret ${name}`)} text`, `${quoted(`new ${name}`)} boolean`]),
+    ].join(', ')})`,
+  );
+  const into = raw(
+    `${options.name} (${['realm_id', 'id', ...written.map((w) => w.name), ...secretColumns.map(([name]) => name)].join(', ')}`,
+  );
+  const values = raw(
+    [
+      'x.id',
+      ...written.map(({ from, type }) => sqlOf(from, type)),
+      ...secretColumns.map(([name, type]) => sqlOf(`secret ${name}`, type)),
+    ].join(', '),
+  );
+  const set = raw(
+    [
+      ...written.map(({ name, from, type }) => `${name} = ${sqlOf(from, type)}`),
+      ...secretColumns.map(
+        ([name, type]) =>
+          `${name} = case when x.${quoted(`new ${name}`)} then ${sqlOf(`secret ${name}`, type)} else t.${name} end`,
+      ),
+    ].join(', '),
+  );
+  const made = options.createdAt ? raw(', created_at)') : raw(')');
+
+  return {
+    /** These keys, or all. */
+    async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
+      const rows = await sql<Record<string, unknown>>`
+        select ${selected} from ${table} where t.realm_id = ${realm} ${only}
+          and (${wanted ?? null}::text[] is null or ${key} = any(${wanted ?? null}::text[]))`;
+      return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
+    },
+
+    /** @param lock nobody else changes it until the transaction ends */
+    async find(
+      sql: Sql,
+      realm: string,
+      which: { id: string } | { key: string },
+      { lock = false }: { lock?: boolean } = {},
+    ): Promise<Row | undefined> {
+      const is = 'id' in which ? fragment`t.id = ${which.id}` : fragment`${key} = ${which.key}`;
+      const [row] = await sql<Record<string, unknown>>`
+        select ${selected} from ${table} where t.realm_id = ${realm} ${only} and ${is} ${lock ? fragment`for update of t` : EVERY}`;
+      return row && toRow(realm, row);
+    },
+
+    async page(sql: Sql, realm: string, { after, limit, search: pattern, filter }: PageOf): Promise<Row[]> {
+      const matching =
+        pattern === undefined || search.length === 0
+          ? EVERY
+          : fragment`and (${new Fragment(
+              likes,
+              search.map(() => pattern),
+            )})`;
+      const beyond = after === undefined ? EVERY : fragment`and ${key} > ${after}`;
+      const rows = await sql<Record<string, unknown>>`
+        select ${selected} from ${table} where t.realm_id = ${realm} ${only} ${beyond} ${matching} ${filter ?? EVERY}
+        order by ${key} limit ${limit}`;
+      return rows.map((row) => toRow(realm, row));
+    },
+
+    async insert(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
+      if (saved.length === 0) return;
+      const rows = await rowsOf(realm, saved);
+      await sql`
+        insert into ${into}${made}
+        select ${realm}, ${values}${options.createdAt ? fragment`, ${now()}::timestamptz` : EVERY}
+        from jsonb_to_recordset(${rows}::jsonb) ${recordset}`;
+    },
+
+    /** By id, the key included: so an object is renamed. */
+    async update(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
+      if (saved.length === 0) return;
+      const rows = await rowsOf(realm, saved);
+      await sql`
+        update ${table} set ${set} from jsonb_to_recordset(${rows}::jsonb) ${recordset}
+        where t.realm_id = ${realm} and t.id = x.id`;
+    },
+
+    async remove(sql: Sql, realm: string, wanted: readonly string[]): Promise<void> {
+      if (wanted.length === 0) return;
+      await sql`delete from ${table} where t.realm_id = ${realm} ${only} and ${key} = any(${wanted}::text[])`;
+    },
+  };
+}
+export type Table = ReturnType<typeof createTable>;
+
+/** The parts of a natural key; only the last may hold a `/`. */
+export function splitKey(key: string, parts: number): string[] {
+  const all = key.split('/');
+  return parts === 1 ? [key] : [...all.slice(0, parts - 1), all.slice(parts - 1).join('/')];
+}
+const joinKey = (parts: readonly unknown[]): string => parts.map(String).join('/');
+
+/** The key of an object by its fields. */
+export const keyOf = (fields: Fields, key: readonly string[]): string => joinKey(key.map((field) => fields[field]));

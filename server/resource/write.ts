@@ -1,0 +1,124 @@
+// Owns: the one way in which objects are written: what changes must hold, the order of writes, what follows from them.
+// Does not own: what is asked for (features/transfer's plan, api.ts), the rows (each part), users' rows.
+// Implements: decisions "Import, export, plan", "Rights": the admin API writes a batch of one, a document a batch of many.
+import type { By } from '../contract/events.ts';
+import { type FieldError, Problem } from '../contract/problem.ts';
+import { codeOf } from '../db/error-code.ts';
+import { renameOwned, renameOwnedBelow } from '../db/ownership.ts';
+import type { Sql } from '../db/sql.ts';
+import type { Tx } from '../db/transact.ts';
+import { join } from '../http/document.ts';
+import { wantedOf } from './compare.ts';
+import { eventsOf } from './events.ts';
+import type { PlannedChange, RealmPart, Saved, Wanted } from './part.ts';
+import { chunks } from './references.ts';
+
+const UNIQUE_VIOLATION = '23505';
+export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
+
+/** What the changed objects' own fields must hold together, each fault at its place. */
+export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]): FieldError[] =>
+  saved.flatMap((one) =>
+    (part.check?.(one, realm) ?? []).map((fault) => ({
+      ...fault,
+      path: join(one.path, fault.path),
+      message: one.path === '' ? fault.message : `${one.key}: ${fault.message}`,
+    })),
+  );
+
+/** Writes the changes, does what follows from them, and records their events. */
+export async function writeChanges(
+  tx: Tx,
+  {
+    realm,
+    by,
+    parts,
+    changes,
+    manager,
+    newId,
+  }: {
+    realm: string;
+    by: By;
+    parts: readonly RealmPart[];
+    changes: readonly PlannedChange[];
+    manager?: string;
+    newId: () => string;
+  },
+): Promise<void> {
+  const withIds = new Set(parts.filter((part) => part.ids).map((part) => part.kind));
+  const known = changes.map((change) =>
+    change.action === 'create' && change.id === undefined && withIds.has(change.kind)
+      ? { ...change, id: newId() }
+      : change,
+  );
+  const wanted = known.map(wantedOf);
+  await writeRows(tx.sql, { realm, parts, wanted });
+  for (const change of known) await renameOwnership(tx.sql, realm, parts, change);
+  for (const part of parts) {
+    const own = part.onChange ? wanted.filter((change) => change.kind === part.kind) : [];
+    if (own.length > 0) await part.onChange?.(tx, realm, own, by);
+  }
+  for (const event of eventsOf({ realm, by, manager }, parts, known)) tx.record(event);
+}
+
+/** Creates and updates in the parts' order, then ties, then removes in the reverse order. */
+async function writeRows(
+  sql: Sql,
+  { realm, parts, wanted }: { realm: string; parts: readonly RealmPart[]; wanted: readonly Wanted[] },
+): Promise<void> {
+  const of = (part: RealmPart, action: PlannedChange['action']) =>
+    wanted.filter((c) => c.kind === part.kind && c.action === action);
+  for (const part of parts) {
+    const [create, update] = [of(part, 'create'), of(part, 'update')];
+    if (part.atOnce) {
+      const remove = of(part, 'delete').map((c) => c.key);
+      if (create.length + update.length + remove.length > 0)
+        await named(part, [...create, ...update], part.write(sql, realm, { create, update, remove }));
+      continue;
+    }
+    // A parent's key is the beginning of its children's, so it comes before them.
+    for (const chunk of chunks(create.sort((a, b) => (a.key < b.key ? -1 : 1)))) {
+      await named(part, chunk, part.write(sql, realm, { create: chunk, update: [], remove: [] }));
+      await yieldLoop();
+    }
+    for (const chunk of chunks(update))
+      await named(part, chunk, part.write(sql, realm, { create: [], update: chunk, remove: [] }));
+  }
+  for (const part of parts) {
+    if (!part.link) continue;
+    for (const chunk of chunks([...of(part, 'create'), ...of(part, 'update')])) await part.link(sql, realm, chunk);
+  }
+  for (const part of [...parts].reverse()) {
+    if (part.atOnce) continue;
+    for (const chunk of chunks(of(part, 'delete').map((c) => c.key)))
+      await part.write(sql, realm, { create: [], update: [], remove: chunk });
+  }
+}
+
+/** Somebody was quicker with the name: a conflict like any other, not a fault of the server. */
+async function named(part: RealmPart, saved: readonly Wanted[], written: Promise<void>): Promise<void> {
+  try {
+    await written;
+  } catch (error) {
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+    const [first] = saved;
+    throw new Problem('name-taken', saved.length === 1 ? `The name ${first?.key} is taken` : undefined, {
+      reason: `${part.kind}: unique`,
+      cause: error,
+    });
+  }
+}
+
+/** Whoever manages an object that is renamed manages it under its new name, and so sees that it has drifted. */
+async function renameOwnership(
+  sql: Sql,
+  realm: string,
+  parts: readonly RealmPart[],
+  { kind, key, renamedFrom }: PlannedChange,
+): Promise<void> {
+  if (renamedFrom === undefined) return;
+  const { same = [], below = [] } = parts.find((part) => part.kind === kind)?.renames ?? {};
+  await renameOwned(sql, realm, [kind, ...same], renamedFrom, key);
+  for (const { kind: other, prefix } of below)
+    await renameOwnedBelow(sql, realm, other, prefix(renamedFrom), prefix(key));
+}

@@ -1,0 +1,33 @@
+// The composition root's part for plain resources: each is declared by its feature, and mounted by one line here.
+// Flows, roles, groups, clients and users have shapes of their own. Design "A plain resource: one declaration".
+import type { FastifyInstance } from 'fastify';
+import { clientScopeRoutes } from './contract/client-scopes.ts';
+import { webhookRoutes } from './contract/webhooks.ts';
+import { workloadIdentityRoutes } from './contract/workload-identity.ts';
+import type { Seal } from './crypto/seal.ts';
+import type { Sql } from './db/sql.ts';
+import { createClientScopeResource } from './features/client-scopes/resource.ts';
+import { createWebhookResource } from './features/webhooks/resource.ts';
+import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
+import type { ResourceApi } from './resource/api.ts';
+import { mountResource } from './resource/routes.ts';
+
+/** By the section of the realm document. */
+export const createResources = ({ seal, baseUrl, now }: { seal: Seal; baseUrl: string; now: () => Date }) => ({
+  clientScopes: createClientScopeResource({ now }),
+  webhooks: createWebhookResource({ seal, now }),
+  workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
+});
+export type Resources = ReturnType<typeof createResources>;
+
+export function mountResources(
+  admin: FastifyInstance,
+  resources: Resources,
+  { api, sql }: { api: ResourceApi; sql: Sql },
+): void {
+  const mount = (of: Resources[keyof Resources], routes: Parameters<typeof mountResource>[1]['routes']) =>
+    mountResource(admin, { api, sql, of, routes });
+  mount(resources.clientScopes, clientScopeRoutes);
+  mount(resources.webhooks, webhookRoutes);
+  mount(resources.workloadIdentity, workloadIdentityRoutes);
+}
