@@ -59,7 +59,8 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, '
     const found = section ? elementsOf(section, value) : []; // one of a later release is empty
     const kept = found.filter(({ key, element, at }) => claim(part, name, key, [name, ...at], element));
     if (section?.shape === 'map') {
-      const lists: Record<string, unknown[]> = { ...Object(merged[name]) };
+      // without a prototype: a client may be called constructor
+      const lists: Record<string, unknown[]> = Object.assign(Object.create(null), merged[name]);
       for (const under of Object.keys(Object(value))) lists[under] = [...(lists[under] ?? [])];
       for (const { at, element } of kept) lists[String(at[0])]?.push(element);
       merged[name] = lists;

@@ -74,3 +74,9 @@ test('what the server says of a path leads back to the piece that it came from',
   expect(place('realm.requireMfa')).toEqual(['1.yaml', 'realm.requireMfa']);
   expect(place('clients[0]')).toBeUndefined();
 });
+
+test('a client may have a name that objects have a property of', () => {
+  const roles = (name: string) => ({ clientRoles: { constructor: [{ name }] } });
+  const { realms } = merge([part(roles('reader'), 'a.yaml'), part(roles('writer'), 'b.yaml')]);
+  expect(realms[0]?.document.clientRoles?.constructor).toEqual([{ name: 'reader' }, { name: 'writer' }]);
+});
