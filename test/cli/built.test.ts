@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
+import { asOperator, realmctlProcess, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importer } from '../support/transfer.ts';
 
@@ -20,7 +20,7 @@ const node = (process.env.PATH ?? '')
 let server: TestServer;
 let dir: string;
 const built = (args: string[], stdin = '') =>
-  realmctl(asOperator(server), args, {
+  realmctlProcess(asOperator(server), args, {
     stdin,
     cwd: dir,
     file: path.join(dir, 'dist/realmctl.js'),
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 test('it prints CRDs and completion without a server', async () => {
-  expect((await built(['crds'])).stdout).toBe((await realmctl({}, ['crds'])).stdout);
+  expect((await built(['crds'])).stdout).toBe((await realmctlProcess({}, ['crds'])).stdout);
   expect((await built(['completion', 'words', '--', 'rot'])).stdout).toMatch(/^rotate-keys\t/);
 });
 

@@ -6,15 +6,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { freshClientScopes } from '../../server/contract/client-scopes.ts';
 import { eventually } from '../support/operator.ts';
-import { asOperator, type Ran, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
+import { asOperator, type Ran, realmctl, realmctlProcess, startRealmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
 let server: TestServer;
 let api: Importer;
 let dir: string;
-const run = (args: readonly string[], options: Parameters<typeof realmctl>[2] = {}): Promise<Ran> =>
-  realmctl(asOperator(server), args, { cwd: dir, ...options });
+const run = (args: readonly string[]): Promise<Ran> => realmctl(asOperator(server), args);
+/** In a folder of its own. */
+const runThere = (args: readonly string[]): Promise<Ran> => realmctlProcess(asOperator(server), args, { cwd: dir });
 
 beforeAll(async () => {
   [server, dir] = await Promise.all([
@@ -47,10 +48,10 @@ test('a document in YAML holds what the one in JSON holds', async () => {
 });
 
 test('the file’s name says the format, users are left out when asked, and a file with users is its owner’s alone', async () => {
-  expect(await run(['export', 'acme', '--no-users', '-o', 'plain.yaml'])).toMatchObject({ code: 0, stdout: '' });
+  expect(await runThere(['export', 'acme', '--no-users', '-o', 'plain.yaml'])).toMatchObject({ code: 0, stdout: '' });
   const plain = parse(await readFile(path.join(dir, 'plain.yaml'), 'utf8'));
   expect(plain).toEqual(JSON.parse(await api.download('acme', '?users=false')));
-  await run(['export', 'acme', '--output-dir', 'new/folder']);
+  await runThere(['export', 'acme', '--output-dir', 'new/folder']);
   const file = path.join(dir, 'new/folder/acme.json');
   expect(await readFile(file, 'utf8')).toBe(await api.download('acme'));
   expect((await stat(file)).mode & 0o077).toBe(0);
@@ -59,7 +60,7 @@ test('the file’s name says the format, users are left out when asked, and a fi
 test('a file that was there stays whole where the export fails, and nothing else is left behind', async () => {
   await writeFile(path.join(dir, 'kept.json'), 'kept');
   const before = await readdir(dir);
-  const { code, stderr } = await run(['export', 'nowhere', '-o', 'kept.json']);
+  const { code, stderr } = await runThere(['export', 'nowhere', '-o', 'kept.json']);
   expect(code).toBe(2);
   expect(stderr).toContain('nowhere');
   expect(await readFile(path.join(dir, 'kept.json'), 'utf8')).toBe('kept');
@@ -108,10 +109,10 @@ test('manifests come as one stream, with the Secrets to create in front and on s
 test('manifests come as a folder of one file for each object, and what is no longer in the realm is named', async () => {
   const folder = path.join(dir, 'git');
   const args = ['export', 'acme', '--as', 'manifests', '--output-dir', 'git', '--secret-templates', 'secrets.tmpl'];
-  await run(args);
+  await runThere(args);
   await writeFile(path.join(folder, 'flow-acme.gone.yaml'), '');
   await writeFile(path.join(folder, 'flow-other.kept.yaml'), '');
-  const { stderr } = await run(args);
+  const { stderr } = await runThere(args);
   expect(stderr).toMatch(/remove them yourself: flow-acme\.gone\.yaml\n/);
   const names = await readdir(folder);
   expect(names.filter((name) => name.endsWith('.yaml'))).toEqual(

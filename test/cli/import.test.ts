@@ -1,4 +1,4 @@
-// `realmctl import` as people run it: a process against a real server.
+// `realmctl import` against a real server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,8 +11,7 @@ import { type Importer, importer } from '../support/transfer.ts';
 let server: TestServer;
 let api: Importer;
 let dir: string;
-const run = (args: readonly string[], stdin = ''): Promise<Ran> =>
-  realmctl(asOperator(server), args, { cwd: dir, stdin });
+const run = (args: readonly string[], stdin = ''): Promise<Ran> => realmctl(asOperator(server), args, { stdin });
 const exported = async (realm: string) => JSON.parse(await api.download(realm));
 
 beforeAll(async () => {
@@ -53,11 +52,11 @@ test('YAML is a document too; a dry run changes nothing and says what it would',
     path.join(dir, 'acme.yaml'),
     `# a comment\n${stringify({ realm: { displayName: 'Acme' }, roles: [{ name: 'a' }, { name: 'b' }] })}`,
   );
-  const dry = await run(['import', 'acme', '-f', 'acme.yaml', '--dry-run', '-o', 'json']);
+  const dry = await run(['import', 'acme', '-f', path.join(dir, 'acme.yaml'), '--dry-run', '-o', 'json']);
   expect(dry.code).toBe(0);
   expect(JSON.parse(dry.stdout)).toMatchObject({ manager: 'realmctl', summary: { create: 3, update: 0 } });
   expect((await api.fetch('/admin/realms/acme')).status).toBe(404);
-  expect(await run(['import', 'acme', '-f', 'acme.yaml'])).toMatchObject({ code: 0 });
+  expect(await run(['import', 'acme', '-f', path.join(dir, 'acme.yaml')])).toMatchObject({ code: 0 });
   expect((await exported('acme')).roles.map((role: { name: string }) => role.name)).toEqual(['a', 'b']);
 });
 

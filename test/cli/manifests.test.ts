@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { fillSecrets, fullRealm } from '../support/full-realm.ts';
 import { createFolder, eventually, type Folder, startTestOperator, type TestOperator } from '../support/operator.ts';
-import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
+import { asOperator, realmctl, realmctlProcess, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
@@ -38,8 +38,17 @@ afterAll(async () => {
 
 /** `manifests.yaml` and `secrets.yaml`, the values filled in. */
 async function exported(): Promise<{ manifests: string; secrets: string }> {
-  const args = ['export', 'acme', '--as', 'manifests', '-n', 'identity', '--secret-templates', 'empty.tmpl'];
-  const { code, stdout, stderr } = await realmctl(asOperator(first), args, { cwd: dir });
+  const args = [
+    'export',
+    'acme',
+    '--as',
+    'manifests',
+    '-n',
+    'identity',
+    '--secret-templates',
+    path.join(dir, 'empty.tmpl'),
+  ];
+  const { code, stdout, stderr } = await realmctl(asOperator(first), args);
   expect(code, stderr).toBe(0);
   return { manifests: stdout, secrets: fillSecrets(await readFile(path.join(dir, 'empty.tmpl'), 'utf8'), stdout) };
 }
@@ -51,10 +60,10 @@ test('applied by realmctl with the Secrets filled in, the second server exports 
   await writeFile(path.join(dir, 'manifests.yaml'), manifests);
   await writeFile(path.join(dir, 'secrets.yaml'), secrets);
   const files = ['-f', 'manifests.yaml', '-f', 'secrets.yaml'];
-  const applied = await realmctl(asOperator(second), ['apply', '--yes', ...files], { cwd: dir });
+  const applied = await realmctlProcess(asOperator(second), ['apply', '--yes', ...files], { cwd: dir });
   expect(applied.code, applied.stderr).toBe(0);
   expect(await configurationAt(second)).toEqual(await configurationAt(first));
-  expect(await realmctl(asOperator(second), ['diff', ...files], { cwd: dir })).toMatchObject({ code: 0 });
+  expect(await realmctlProcess(asOperator(second), ['diff', ...files], { cwd: dir })).toMatchObject({ code: 0 });
 });
 
 test('applied where it came from, nothing changes but who manages it', async () => {
@@ -70,7 +79,9 @@ test('applied where it came from, nothing changes but who manages it', async () 
 
 test('without the Secrets nothing is applied, and each that is missing is named', async () => {
   const { manifests } = await exported();
-  const { code, stderr } = await realmctl(asOperator(third), ['apply', '--yes', '-f', '-'], { stdin: manifests });
+  const { code, stderr } = await realmctl(asOperator(third), ['apply', '--yes', '-f', '-'], {
+    stdin: manifests,
+  });
   expect(code).toBe(2);
   for (const name of ['acme.client.billing', 'acme.webhook.audit']) expect(stderr).toContain(name);
   expect((await (await importer(third)).fetch('/admin/realms/acme')).status).toBe(404);
