@@ -8,7 +8,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { type Cluster, clusterAssets, startCluster } from '../kubernetes/cluster.ts';
+import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
 import { eventually, type Manifest, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type AnyObject, helmAssets, render, root } from './helm.ts';
@@ -23,14 +24,14 @@ const Deployment = z.object({
 const Config = z.object({ data: z.record(z.string(), z.string()) });
 
 describe.skipIf(!found.found || !helmFound.found)('the operator with what the chart gives it', () => {
-  let cluster: Cluster;
+  let cluster: SharedCluster;
   let server: TestServer;
   let folder: string;
   let running: { child: ChildProcess; said(): string } | undefined;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-rights-'));
-    cluster = await startCluster({ crds: [path.join(root, 'crds')] });
+    cluster = await shareCluster();
     for (const name of ['identity', 'team-a', 'team-b', 'team-c']) await kubectl('create', 'namespace', name);
     await kubectl('create', 'serviceaccount', 'realmkeeper-server', '-n', 'identity');
     const file = async (name: string, content: string) => {
@@ -61,7 +62,6 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
   });
   afterAll(async () => {
     await server?.stop();
-    await cluster?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -5,18 +5,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JWT_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../server/contract/workload-identity.ts';
 import { eventually } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { type Cluster, clusterAssets, startCluster } from './cluster.ts';
+import { clusterAssets } from './cluster.ts';
+import { type SharedCluster, shareCluster } from './shared-cluster.ts';
 
 const assets = await clusterAssets();
 const AUDIENCE = 'realmkeeper';
 
 describe.skipIf(!assets.found)('a server beside a cluster', () => {
-  let cluster: Cluster;
+  let cluster: SharedCluster;
   let server: TestServer;
   let folder: string;
 
   beforeAll(async () => {
-    cluster = await startCluster({ controllers: [] });
+    cluster = await shareCluster();
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-cluster-'));
     for (const name of ['operator', 'server', 'other']) await kubectl('create', 'serviceaccount', name);
     await writeFile(path.join(folder, 'ca.crt'), cluster.ca);
@@ -35,7 +36,6 @@ describe.skipIf(!assets.found)('a server beside a cluster', () => {
   });
   afterAll(async () => {
     await server?.stop();
-    await cluster?.stop();
     if (folder) await rm(folder, { recursive: true });
   });
 

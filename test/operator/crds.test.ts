@@ -1,9 +1,10 @@
 // The CustomResourceDefinitions on the API server that users have: what it takes, what it refuses and how it says so.
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type KindName, kindNames, plurals } from '../../operator/resource.ts';
-import { type Cluster, clusterAssets, startCluster } from '../kubernetes/cluster.ts';
+import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
 import { type Manifest, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
@@ -22,11 +23,10 @@ const identity = (name: string, more: object) =>
   resource('WorkloadIdentity', name, { realm: 'acme', audience: 'here', clientId: 'app', ...more });
 
 describe.skipIf(!assets.found)('the custom resource definitions', () => {
-  let cluster: Cluster;
+  let cluster: SharedCluster;
   beforeAll(async () => {
-    cluster = await startCluster({ crds: [crds], controllers: [] });
+    cluster = await shareCluster();
   });
-  afterAll(() => cluster?.stop());
 
   const kubectl = (...args: string[]) => cluster.must(args);
   const apply = (manifest: object) => cluster.kubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(manifest));

@@ -15,7 +15,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const kinds = 'realms,flows,webhooks,workloadidentities';
 
 describe.skipIf(!assets.found)('deletion', () => {
-  const land = landscape();
+  const land = landscape({ own: {} });
   let tests = 0;
   let name = '';
 

@@ -1,7 +1,7 @@
 // `kubectl apply --dry-run=server` of manifests with a fault each: refused before anything is stored, naming the field.
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cluster, clusterAssets, startCluster } from '../kubernetes/cluster.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
 import { examples } from '../support/examples.ts';
 import { type Manifest, resource } from '../support/operator.ts';
 
@@ -78,11 +78,10 @@ const faults: [fault: string, manifest: Manifest, field: string, words: string][
 ];
 
 describe.skipIf(!assets.found)('a dry run on the API server', () => {
-  let cluster: Cluster;
+  let cluster: SharedCluster;
   beforeAll(async () => {
-    cluster = await startCluster({ crds: [path.resolve(import.meta.dirname, '../../crds')], controllers: [] });
+    cluster = await shareCluster();
   });
-  afterAll(() => cluster?.stop());
 
   test.for(faults)('refuses %s', async ([, manifest, field, words]) => {
     const dry = ['apply', '--dry-run=server', '-f', '-'];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { getSettings } from '../../server/contract/settings.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
-import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type Cluster, clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, type Program, startLandscape } from '../support/landscape.ts';
 import { eventually, resource, secret } from '../support/operator.ts';
 
@@ -34,10 +34,10 @@ const rights = [
 ];
 
 describe.skipIf(!assets.found)('an operator with rights in one namespace', () => {
-  let land: Landscape;
+  let land: Landscape<Cluster>;
   let operator: Program;
   beforeAll(async () => {
-    land = await startLandscape({ audit: 'everything' });
+    land = await startLandscape({ own: { audit: 'everything' } });
     for (const name of [HOME, 'elsewhere']) await land.kubectl('create', 'namespace', name);
     await land.cluster.kubectl(['apply', '-f', '-'], rights.map((one) => stringify(one)).join('---\n'));
     await land.server.start();

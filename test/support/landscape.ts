@@ -8,8 +8,9 @@ import { afterAll, beforeAll } from 'vitest';
 import type { KindName } from '../../operator/resource.ts';
 import { serverSession } from '../../operator/session.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
-import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from '../kubernetes/cluster.ts';
 import { type Daemon, startDaemon, startGuard } from '../kubernetes/processes.ts';
+import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { eventually, type Manifest, OPERATOR_SECRET } from './operator.ts';
@@ -32,8 +33,8 @@ export interface Program {
   said(): Promise<string>;
 }
 
-export interface Landscape {
-  cluster: Cluster;
+export interface Landscape<C extends SharedCluster = SharedCluster> {
+  cluster: C;
   server: Program;
   /** Alone, and so without a Lease: a test that kills it need not wait. */
   operator: Program;
@@ -52,21 +53,21 @@ export interface Landscape {
   stop(): Promise<void>;
 }
 
-/** @param serverEnv more environment of the server, which the cluster may have a say in */
-export async function startLandscape({
-  serverEnv = async () => ({}),
-  audit,
-}: {
-  audit?: 'writes' | 'everything';
-  serverEnv?: (cluster: Cluster) => Promise<Record<string, string>>;
-} = {}): Promise<Landscape> {
+export interface LandscapeOptions {
+  /** A cluster that no other test file uses, for a test that stops it or changes its settings. */
+  own?: Omit<ClusterOptions, 'crds'>;
+  /** More environment of the server, which the cluster may have a say in. */
+  serverEnv?: (cluster: SharedCluster) => Promise<Record<string, string>>;
+}
+type OwnLandscape = LandscapeOptions & Required<Pick<LandscapeOptions, 'own'>>;
+
+export async function startLandscape(options: OwnLandscape): Promise<Landscape<Cluster>>;
+export async function startLandscape(options?: LandscapeOptions): Promise<Landscape>;
+export async function startLandscape({ own, serverEnv = async () => ({}) }: LandscapeOptions = {}): Promise<Landscape> {
+  const owned = own && startCluster({ crds: [path.join(root, 'crds')], ...own });
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-landscape-'));
   const guard = startGuard(folder);
-  const [database, cluster, port] = await Promise.all([
-    createDatabase(),
-    startCluster({ crds: [path.join(root, 'crds')], audit }),
-    freePort(),
-  ]);
+  const [database, cluster, port] = await Promise.all([createDatabase(), owned ?? shareCluster(), freePort()]);
   const serverUrl = `http://127.0.0.1:${port}`;
   const client = createClient({
     baseUrl: serverUrl,
@@ -155,7 +156,7 @@ export async function startLandscape({
     object: async (kind, name) => JSON.parse(await kubectl('get', kind.toLowerCase(), name, '-o', 'json')),
     async stop() {
       await Promise.all(programs.map((one) => one.kill()));
-      await Promise.all([cluster.stop(), eventually(() => database.drop())]);
+      await Promise.all([owned?.then((one) => one.stop()), eventually(() => database.drop())]);
       await rm(folder, { recursive: true, force: true });
       guard.release();
     },
@@ -163,14 +164,16 @@ export async function startLandscape({
 }
 
 /** One for all tests of a suite, with server and operator running; it goes with them. */
-export function landscape(): Omit<Landscape, 'start' | 'stop'> {
+export function landscape(options: OwnLandscape): Omit<Landscape<Cluster>, 'start' | 'stop'>;
+export function landscape(options?: LandscapeOptions): Omit<Landscape, 'start' | 'stop'>;
+export function landscape(options?: LandscapeOptions): Omit<Landscape, 'start' | 'stop'> {
   let land: Landscape | undefined;
   const there = (): Landscape => {
     if (!land) throw new Error('the landscape is not there yet');
     return land;
   };
   beforeAll(async () => {
-    land = await startLandscape();
+    land = await startLandscape(options);
     await land.start();
   });
   afterAll(() => land?.stop());

@@ -2,6 +2,7 @@
 // Does not own: the cluster and the server (landscape.ts). Each life of an operator is a user of its own at the cluster and has
 // a way of its own to the server, so that what it did is told by those who received it.
 import { stringify } from 'yaml';
+import type { Cluster } from '../kubernetes/cluster.ts';
 import type { Landscape, Program } from './landscape.ts';
 import { eventually } from './operator.ts';
 import { type Recorder, startRecorder } from './relay.ts';
@@ -58,7 +59,7 @@ const rights = [
   },
 ];
 
-export async function createOperators(land: Landscape) {
+export async function createOperators(land: Landscape<Cluster>) {
   await land.cluster.must(['apply', '-f', '-'], rights.map((one) => stringify(one)).join('---\n'));
   const lives: Life[] = [];
   let born = 0;
