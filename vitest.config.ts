@@ -1,8 +1,5 @@
 import { defineConfig } from 'vitest/config';
-
-const operator = ['test/operator/**/*.test.ts', 'test/kubernetes/**/*.test.ts', 'test/charts/**/*.test.ts'];
-const browser = ['test/browser/**/*.test.ts'];
-const unit = ['test/**/*.unit.test.ts'];
+import { projects } from './test/support/projects.ts';
 
 // Limits tell a run that hangs from one that goes on, and nothing else: what passes in seconds may take minutes where the
 // processors are shared, and how fast it must be is for `npm run bench`.
@@ -14,22 +11,11 @@ const limits = {
 
 export default defineConfig({
   test: {
-    // of the root, so once per run; the projects see what it provides
-    globalSetup: 'test/support/global-setup.ts',
-    maxWorkers: 2,
-    projects: [
-      // a worker per file costs more than the tests in it, and pure tests have nothing to isolate
-      { test: { name: 'unit', include: unit, isolate: false, ...limits } },
-      {
-        test: {
-          name: 'server',
-          include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...operator, ...browser],
-          ...limits,
-        },
-      },
-      { test: { name: 'operator', include: operator, exclude: unit, ...limits } },
-      { test: { name: 'browser', include: browser, exclude: unit, ...limits } },
-    ],
+    // one more than the machines that it is meant for have processors: many tests wait
+    maxWorkers: 3,
+    // A worker goes from file to file: a process and all modules anew for each file cost more than most tests.
+    projects: Object.entries(projects).map(([name, files]) => ({
+      test: { name, ...files, isolate: false, ...limits },
+    })),
   },
 });

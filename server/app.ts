@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
+import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -15,6 +16,7 @@ import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
 import { seedFlows } from './features/flows/seed.ts';
 import { createTokens } from './features/issued-tokens/service.ts';
+import type { GenerateKeyPair } from './features/keys/generate.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
 import { components } from './features/monitoring/components.ts';
@@ -44,6 +46,10 @@ export const VERSION = '0.1.0';
 export interface AppOptions extends GroundDeps {
   /** Between the tries of a webhook delivery, where it isn't the usual day. */
   retryDelaysSeconds?: readonly number[];
+  /** Where realms get their signing keys from, if not from a generator. */
+  generateKeyPair?: GenerateKeyPair;
+  /** What a password's hash costs, where it isn't the usual. */
+  passwordCost?: Argon2Parameters;
 }
 
 export interface App {
@@ -57,7 +63,12 @@ export interface App {
   stop(): Promise<void>;
 }
 
-export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Promise<App> {
+export async function buildApp({
+  retryDelaysSeconds,
+  generateKeyPair: generate,
+  passwordCost,
+  ...given
+}: AppOptions): Promise<App> {
   const { config, pool, databaseUrl, log, now, newId } = given;
   const { baseUrl } = config;
   const ground = createGround(given);
@@ -74,7 +85,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
 
   const resources = createResources({ seal, baseUrl, now });
   const settings = createSettings({ sql, transact, baseUrl, now });
-  const keys = createKeys({ sql, transact, seal, now, newId });
+  const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
@@ -91,6 +102,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
       log: (message) => log.warn(message),
     }),
     threads: config.SVC_PASSWORD_THREADS,
+    passwordCost,
     baseUrl,
     now,
     newId,
@@ -103,7 +115,7 @@ export async function buildApp({ retryDelaysSeconds, ...given }: AppOptions): Pr
     baseUrl,
     now,
     seeds: [
-      seedKeys({ seal, now, newId }),
+      seedKeys({ seal, now, newId, generate }),
       seedFlows({ newId, registry }),
       seedClientScopes({ scopes: resources.clientScopes, newId }),
       seedAdminRoles,

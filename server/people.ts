@@ -2,6 +2,7 @@
 // It decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
 import { createPasswords } from './crypto/passwords.ts';
+import type { Argon2Parameters } from './crypto/phc.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { TokenSeal } from './crypto/token-seal.ts';
 import type { InLane } from './db/lanes.ts';
@@ -39,6 +40,8 @@ export interface PeopleDeps {
   breached(plain: string): Promise<boolean>;
   /** For hashing passwords. */
   threads: number | undefined;
+  /** What a hash costs, where it isn't the usual. */
+  passwordCost: Argon2Parameters | undefined;
   baseUrl: string;
   now: () => Date;
   newId: () => string;
@@ -46,8 +49,8 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, inLane, gathered, transact, seal, signInSeal } = deps;
-  const { settings, attempts, breached, threads, baseUrl, now, newId } = deps;
-  const passwords = createPasswords({ threads });
+  const { settings, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
+  const passwords = createPasswords({ threads, parameters: passwordCost });
   const rules = { settings, passwords, breached };
   const credentials = createCredentials({ sql, inLane, gathered, transact, ...rules, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });

@@ -83,7 +83,7 @@ test('what needs a part that cannot be had is skipped with the reason', async ()
   const env = { KUBEBUILDER_ASSETS: root };
   const args = ['test/kubernetes/cluster.test.ts', 'test/support/needs.unit.test.ts'];
   const [local, ci] = await Promise.all([npmTest(args, env), npmTest(args, { ...env, CI: 'true' })]);
-  expect(local.output).toMatch(/^SKIPPED \d+ of operator: KUBEBUILDER_ASSETS is /m);
+  expect(local.output).toMatch(/^SKIPPED \d+ of cluster: KUBEBUILDER_ASSETS is /m);
   expect([local.code, local.last]).toEqual([0, expect.stringMatching(/^[1-9]\d* passed, 0 failed, [1-9]\d* skipped$/)]);
   expect(ci).toMatchObject({ code: 1, last: local.last });
 });

@@ -8,6 +8,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { createVitest, parseCLI, type TestSpecification, type Vitest } from 'vitest/node';
 import { errorWords } from '../server/contract/error-words.ts';
 import { chromiumPath } from './support/chromium.ts';
+import { startCluster } from './support/cluster.ts';
+import type {} from './support/database.ts';
+import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { closingLine, countSuites, type Missing, table, total } from './support/report.ts';
 
@@ -15,7 +18,7 @@ const ci = ['true', '1'].includes(process.env.CI ?? '');
 const say = (message: string) => console.log(message);
 
 /** Each part's way of getting it; a failure's message is the reason given for the skipped tests. */
-const preparations: Record<Need, () => Promise<unknown>> = {
+const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = {
   chromium: () => chromiumPath(say),
   helm: () => prepareKubernetes('--helm'),
   kstatus: () => prepareKubernetes('--kstatus'),
@@ -23,6 +26,8 @@ const preparations: Record<Need, () => Promise<unknown>> = {
 };
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+// the long ones only for who asks for them, or for one of their files
+if (filter.length === 0) options.project ??= '!long';
 const vitest = await createVitest('test', { ...options, watch: false });
 try {
   await run(vitest);
@@ -35,7 +40,8 @@ process.exit();
 async function run(vitest: Vitest): Promise<void> {
   await vitest.standalone();
   const chosen = await vitest.getRelevantTestSpecifications(filter);
-  const lacking = await prepare(chosen);
+  const needs = new Set(chosen.flatMap(({ moduleId }) => [...needsOf(moduleId)]));
+  const lacking = await prepare(needs);
   const missing: Missing[] = [];
   const runnable: TestSpecification[] = [];
   for (const specification of chosen) {
@@ -43,6 +49,7 @@ async function run(vitest: Vitest): Promise<void> {
     if (need) missing.push(await skip(vitest, specification, lacking.get(need) ?? ''));
     else runnable.push(specification);
   }
+  if (needs.has('database')) await startDatabase(vitest);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(runnable, filter.length === 0);
   // vitest also returns what was only parsed
   const ran = testModules.filter(({ moduleId }) =>
@@ -64,10 +71,18 @@ function remarks(missing: Missing[], { passed, failed, skipped }: ReturnType<typ
   return lines;
 }
 
-async function prepare(chosen: TestSpecification[]): Promise<Map<Need, string>> {
+/** One PostgreSQL for the whole run. Without it nothing could be said of the server, so that it can't be had is a failure. */
+async function startDatabase(vitest: Vitest): Promise<void> {
+  const [{ cluster, stop }, keyPairs] = await Promise.all([startCluster(), prepareKeyPairs()]);
+  vitest.onClose(stop);
+  vitest.provide('cluster', cluster);
+  vitest.provide('keyPairs', keyPairs);
+}
+
+async function prepare(needs: Set<Need>): Promise<Map<Need, string>> {
   const lacking = new Map<Need, string>();
-  const needs = new Set(chosen.flatMap(({ moduleId }) => [...needsOf(moduleId)]));
   for (const need of needs) {
+    if (need === 'database') continue;
     try {
       await preparations[need]();
     } catch (error) {

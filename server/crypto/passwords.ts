@@ -23,7 +23,7 @@ export interface PasswordOptions {
   /** At most one for each core. */
   threads?: number | undefined;
   /** OWASP's first choice for argon2id: 19 MiB, two passes. */
-  parameters?: Argon2Parameters;
+  parameters?: Argon2Parameters | undefined;
   /** How long an answer may wait for others, so that they are one message. */
   heldMs?: number;
   /** How many may wait for each thread before callers are sent away. */

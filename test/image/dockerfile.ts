@@ -1,5 +1,5 @@
 // Owns: reading the Dockerfile as a list of instructions per stage.
-// Does not own: what they should say (dockerfile.unit.test.ts), or running their steps (steps.test.ts).
+// Does not own: what they should say (dockerfile.unit.test.ts), or running their steps (steps.long.test.ts).
 // Implements: what can be known of the image without an engine.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

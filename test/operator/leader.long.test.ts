@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { getSettings } from '../../server/contract/settings.ts';
-import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type Cluster, clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
 import { eventually, resource } from '../support/operator.ts';
 import { createOperators, LEASE_SECONDS, type Life, type Operators } from '../support/operators.ts';
@@ -13,11 +13,11 @@ import { type Relay, startRelay } from '../support/relay.ts';
 const assets = await clusterAssets();
 
 describe.skipIf(!assets.found)('a leader', () => {
-  let land: Landscape;
+  let land: Landscape<Cluster>;
   let operators: Operators;
   let relay: Relay;
   beforeAll(async () => {
-    land = await startLandscape({ audit: 'writes' });
+    land = await startLandscape({ own: { audit: 'writes' } });
     await land.server.start();
     operators = await createOperators(land);
     relay = await startRelay(Number(new URL(land.cluster.server).port));

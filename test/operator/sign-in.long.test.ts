@@ -10,6 +10,7 @@ import { listClients } from '../../server/contract/clients.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import type { Cluster } from '../kubernetes/cluster.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
+import type { SharedCluster } from '../kubernetes/shared-cluster.ts';
 import { type Landscape, type Program, startLandscape } from '../support/landscape.ts';
 import { eventually, resource } from '../support/operator.ts';
 
@@ -20,7 +21,7 @@ const TTL_SECONDS = 30;
 const master = { realm: 'master' };
 
 describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAccount token', () => {
-  let land: Landscape;
+  let land: Landscape<Cluster>;
   let folder: string;
   let operator: Program;
   let client: Client;
@@ -31,7 +32,7 @@ describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAcco
     await writeFile(file(`${name}.new`), content);
     await rename(file(`${name}.new`), file(name));
   }
-  async function token(cluster: Cluster, account: string, ...more: string[]): Promise<string> {
+  async function token(cluster: SharedCluster, account: string, ...more: string[]): Promise<string> {
     return (await cluster.must(['create', 'token', account, ...more])).trim();
   }
   const operatorToken = (audience = AUDIENCE) => token(land.cluster, 'operator', '--audience', audience);
@@ -39,6 +40,7 @@ describe.skipIf(!assets.found)('an operator that has nothing but its ServiceAcco
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-sign-in-'));
     land = await startLandscape({
+      own: {},
       async serverEnv(cluster) {
         for (const name of ['operator', 'server']) await cluster.kubectl(['create', 'serviceaccount', name]);
         await project('ca.crt', cluster.ca);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getSettings } from '../../server/contract/settings.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
-import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type Cluster, clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource } from '../support/operator.ts';
 import { createOperators, type Life, type Operators } from '../support/operators.ts';
@@ -23,10 +23,10 @@ interface Declared {
 }
 
 describe.skipIf(!assets.found)('two operators', () => {
-  let land: Landscape;
+  let land: Landscape<Cluster>;
   let operators: Operators;
   beforeAll(async () => {
-    land = await startLandscape({ audit: 'writes' });
+    land = await startLandscape({ own: { audit: 'writes' } });
     await land.server.start();
     operators = await createOperators(land);
     await Promise.all([operators.begin(), operators.begin()]);

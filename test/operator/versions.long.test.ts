@@ -26,7 +26,7 @@ describe.skipIf(!assets.found)('a new version of the custom resources', () => {
   let before: unknown;
 
   beforeAll(async () => {
-    land = await startLandscape();
+    land = await startLandscape({ own: {} });
     folder = await mkdtemp(path.join(os.tmpdir(), 'realmkeeper-versions-'));
     await land.kubectl('apply', '--server-side', '--force-conflicts', '-f', firstRelease);
     await land.start();

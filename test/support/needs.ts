@@ -5,14 +5,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'helm' | 'kstatus' | 'kubernetes';
+export type Need = 'chromium' | 'database' | 'helm' | 'kstatus' | 'kubernetes';
 
-const tests = path.resolve(import.meta.dirname, '..');
+/** Who imports these, needs that. */
+const files: Record<string, Need> = {
+  'kubernetes/assets.ts': 'kubernetes',
+  'support/chromium.ts': 'chromium',
+  'support/database.ts': 'database',
+};
 
 /** The needs of one test file: it reaches them through its imports within `test/`. */
-export function needsOf(file: string): Set<Need> {
+export function needsOf(file: string, tests = path.resolve(import.meta.dirname, '..')): Set<Need> {
   const needs = new Set<Need>();
-  visit(file, new Set(), needs);
+  visit(file, tests, new Set(), needs);
   return needs;
 }
 
@@ -20,16 +25,16 @@ export function needsOf(file: string): Set<Need> {
 // has them; `import('./x.ts')` anywhere
 const relativeImport = /(?:^(?:import|export)\b|\bimport\()([^;'"`]*)['"](\.{1,2}\/[^'"]+)['"]/gm;
 
-function visit(file: string, seen: Set<string>, needs: Set<Need>): void {
+function visit(file: string, tests: string, seen: Set<string>, needs: Set<Need>): void {
   if (seen.has(file) || !file.startsWith(tests + path.sep) || !existsSync(file)) return;
   seen.add(file);
   const name = path.relative(tests, file).split(path.sep).join('/');
-  if (name === 'support/chromium.ts') needs.add('chromium');
-  if (name.startsWith('kubernetes/') && !name.endsWith('.test.ts')) needs.add('kubernetes');
+  const need = files[name];
+  if (need) needs.add(need);
   for (const [, names = '', target = ''] of readFileSync(file, 'utf8').matchAll(relativeImport)) {
     if (/^\s*type\b/.test(names)) continue;
     if (target.endsWith('kubernetes/assets.ts') && /\bhelm\b/.test(names)) needs.add('helm');
     if (target.endsWith('/assets.ts') && /\bkstatus\b/.test(names)) needs.add('kstatus');
-    visit(path.resolve(path.dirname(file), target), seen, needs);
+    visit(path.resolve(path.dirname(file), target), tests, seen, needs);
   }
 }

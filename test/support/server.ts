@@ -9,9 +9,12 @@ import { newId } from '../../server/crypto/ids.ts';
 import { openPool } from '../../server/db/sql.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { preparedKeyPair } from './key-pairs.ts';
 
 export const ADMIN_PASSWORD = 'correct-horse-battery-staple';
 export const MASTER_KEY = Buffer.alloc(32, 7);
+/** As little as argon2id can do: what a real one costs is no matter of most tests. */
+const CHEAP_PASSWORDS = { memory: 8, passes: 1, lanes: 1 };
 
 export interface TestServer {
   app: App;
@@ -31,11 +34,14 @@ export async function startTestServer({
   env = {},
   now = () => new Date(),
   retryDelaysSeconds,
+  costly = false,
 }: {
   env?: Record<string, string>;
   now?: () => Date;
   /** Between the tries of a webhook delivery. */
   retryDelaysSeconds?: readonly number[];
+  /** Keys that are generated and password hashes at their usual cost, for the tests of these. */
+  costly?: boolean;
 } = {}): Promise<TestServer> {
   const database = await createDatabase();
   const port = await freePort();
@@ -59,6 +65,7 @@ export async function startTestServer({
     strict: true,
     now,
     newId,
+    ...(!costly && { generateKeyPair: preparedKeyPair, passwordCost: CHEAP_PASSWORDS }),
     ...(retryDelaysSeconds && { retryDelaysSeconds }),
   });
   await app.start();

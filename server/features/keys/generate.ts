@@ -9,7 +9,10 @@ export interface KeyPair {
   privateKey: Buffer;
 }
 
-export const generateRsa = (): Promise<KeyPair> =>
+/** Makes a key pair; a test may hand out some that were made before. */
+export type GenerateKeyPair = () => Promise<KeyPair>;
+
+export const generateRsa: GenerateKeyPair = () =>
   new Promise((resolve, reject) => {
     generateKeyPair(
       'rsa',

@@ -1,7 +1,7 @@
 // A fresh realm's first key, active at once: nobody can have fetched this realm's JWKS before.
 import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSeed } from '../realms/seed.ts';
-import { generateRsa, type KeyPair } from './generate.ts';
+import { type GenerateKeyPair, generateRsa, type KeyPair } from './generate.ts';
 import { insertActive, type NewKey } from './store.ts';
 
 /** Binds the sealed private key to its row. */
@@ -14,9 +14,16 @@ export const newKey = (key: { realm: string; pair: KeyPair; seal: Seal; keyId: s
   at: key.at,
 });
 
+interface SeedDeps {
+  seal: Seal;
+  now: () => Date;
+  newId: () => string;
+  generate?: GenerateKeyPair | undefined;
+}
+
 export const seedKeys =
-  ({ seal, now, newId }: { seal: Seal; now: () => Date; newId: () => string }): RealmSeed =>
+  ({ seal, now, newId, generate = generateRsa }: SeedDeps): RealmSeed =>
   async ({ sql }, realm) => {
-    const pair = await generateRsa();
+    const pair = await generate();
     await insertActive(sql, realm, newKey({ realm, pair, seal, keyId: newId(), at: now() }));
   };

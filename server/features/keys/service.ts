@@ -9,7 +9,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { generateRsa } from './generate.ts';
+import { type GenerateKeyPair, generateRsa } from './generate.ts';
 import { contextOf, newKey } from './seed.ts';
 import * as store from './store.ts';
 
@@ -39,6 +39,7 @@ export interface KeysDeps {
   seal: Seal;
   now: () => Date;
   newId: () => string;
+  generate?: GenerateKeyPair | undefined;
   /** How long a new key is published before it signs; other replicas hear of it meanwhile. */
   publishAheadMs?: number;
 }
@@ -64,7 +65,8 @@ function published(row: store.KeyRow): PublishedKey {
   return { keyId: row.key_id, publicKey, jwk: { kid: row.key_id, kty: 'RSA', alg: 'RS256', use: 'sig', n, e } };
 }
 
-export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = PUBLISH_AHEAD_MS }: KeysDeps) {
+export function createKeys(deps: KeysDeps) {
+  const { sql, transact, seal, now, newId, generate = generateRsa, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
   // One entry holds what signs and what is published, so that this process never signs with a key it doesn't publish.
   const cache = createRealmCache({
     now,
@@ -107,7 +109,7 @@ export function createKeys({ sql, transact, seal, now, newId, publishAheadMs = P
      * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
      */
     async rotate(by: By, realm: string): Promise<RealmKey> {
-      const key = newKey({ realm, pair: await generateRsa(), seal, keyId: newId(), at: now() });
+      const key = newKey({ realm, pair: await generate(), seal, keyId: newId(), at: now() });
       if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
       cache.drop(realm);
       await new Promise((resolve) => setTimeout(resolve, publishAheadMs));

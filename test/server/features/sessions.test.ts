@@ -12,7 +12,7 @@ let server: TestServer;
 const PASSWORD = 'three wet umbrellas';
 let made = 0;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ costly: true });
 });
 afterAll(() => server.stop());
 
