@@ -1,0 +1,167 @@
+// Owns: the same change by the admin API and by a realm document leaves the same rows and the same events, field by field.
+// Does not own: users, whose rows are written in bulk (users' own test).
+// Implements: design "One write path for an object".
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
+import { createClient } from '../../../server/contract/clients.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import type { Route } from '../../../server/contract/route.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
+import { webhookRoutes } from '../../../server/contract/webhooks.ts';
+import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+interface Sample {
+  section: string;
+  table: string;
+  key: string;
+  routes: { create: Route; put: Route; remove: Route; list: Route };
+  /** What every object of the kind must have. */
+  needed: Record<string, unknown>;
+  /** A value for each field that isn't the plainest one. */
+  fields: Record<string, unknown>;
+  /** Columns that are different each time, by nature. */
+  random?: readonly string[];
+}
+
+const samples: readonly Sample[] = [
+  {
+    section: 'webhooks',
+    table: 'webhook',
+    key: 'name',
+    routes: webhookRoutes,
+    needed: { url: 'https://hooks.example.com/a', eventTypes: 'LOGOUT', enabled: true },
+    fields: {
+      url: 'https://hooks.example.com/b',
+      eventTypes: 'LOGOUT,LOGIN_SUCCESS',
+      enabled: false,
+      secret: 'at least sixteen characters',
+    },
+    random: ['secret'],
+  },
+  {
+    section: 'workloadIdentity',
+    table: 'workload_identity',
+    key: 'name',
+    routes: workloadIdentityRoutes,
+    needed: { issuer: 'https://issuer.example', subject: 'a', audience: 'here', clientId: 'app' },
+    fields: {
+      issuer: 'https://other.example',
+      jwksUri: 'https://issuer.example/keys',
+      subject: 'b',
+      audience: 'there',
+      clientId: 'jobs',
+      scopes: 'email profile',
+      enabled: false,
+      adminAccess: false,
+    },
+  },
+  {
+    section: 'clientScopes',
+    table: 'client_scope',
+    key: 'name',
+    routes: clientScopeRoutes,
+    needed: {},
+    fields: {
+      description: 'What for',
+      includeInTokenScope: false,
+      claims: [{ name: 'tier', source: 'attribute', value: 'tier', accessToken: true }],
+    },
+  },
+];
+
+let server: TestServer;
+const [API, DOCUMENT] = ['by-api', 'by-document'];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const realm of [API, DOCUMENT]) {
+    await server.admin.call(createRealm, { body: { realm } });
+    for (const clientId of ['app', 'jobs'])
+      await server.admin.call(createClient, { params: { realm }, body: { clientId } });
+  }
+});
+afterAll(() => server?.stop());
+
+type Way = (sample: Sample, object: Record<string, unknown>) => Promise<void>;
+const idOf = async ({ routes, key }: Sample, name: unknown): Promise<string> => {
+  const { body } = await server.admin.call(routes.list, { params: { realm: API }, query: { limit: 1000 } });
+  const found = (body as Record<string, unknown>[]).find((one) => one[key] === name);
+  return String(found?.id);
+};
+const byApi: Record<'create' | 'update' | 'remove', Way> = {
+  create: async ({ routes }, body) => void (await server.admin.call(routes.create, { params: { realm: API }, body })),
+  update: async (sample, body) => {
+    const params = { realm: API, id: await idOf(sample, body[sample.key]) };
+    await server.admin.call(sample.routes.put, { params, body });
+  },
+  remove: async (sample, object) => {
+    const params = { realm: API, id: await idOf(sample, object[sample.key]) };
+    await server.admin.call(sample.routes.remove, { params });
+  },
+};
+const declare = async (section: string, objects: readonly object[], manager: string) => {
+  const query = { manager, prune: 'true' as const };
+  await server.admin.call(importRealm, { params: { realm: DOCUMENT }, query, body: { [section]: objects } });
+};
+const managerOf = ({ section, key }: Sample, object: Record<string, unknown>) => `${section}-${object[key]}`;
+const byDocument: typeof byApi = {
+  create: async (sample, object) => declare(sample.section, [object], managerOf(sample, object)),
+  update: async (sample, object) => declare(sample.section, [object], managerOf(sample, object)),
+  remove: async (sample, object) => declare(sample.section, [], managerOf(sample, object)),
+};
+
+/** The object's row, without what is an id or a time. */
+async function rowOf({ table, key, random = [] }: Sample, realm: string, name: string): Promise<unknown> {
+  const { rows } = await server.pool.query(
+    `select to_jsonb(t) as row from ${table} t where realm_id = $1 and ${key} = $2`,
+    [realm, name],
+  );
+  const { row } = rows[0] ?? {};
+  if (!row) return undefined;
+  for (const column of ['realm_id', 'id', 'created_at']) delete row[column];
+  for (const column of random) row[column] = row[column] !== null;
+  return row;
+}
+/** What was told of the object, without whose way it was. */
+async function eventsOf(realm: string, name: string): Promise<unknown[]> {
+  const { body = [] } = await server.admin.call(listEvents, { params: { realm }, query: { limit: 200 } });
+  return body
+    .filter(({ subject }) => subject?.name === name)
+    .map(({ type, subject, clientId, outcome, data: { manager: _, ...data } }) => {
+      expect(subject?.id).toMatch(/^[0-9a-f-]{36}$/);
+      return { type, kind: subject?.type, clientId, outcome, data };
+    });
+}
+
+describe.each(samples)('of $section', (sample) => {
+  const { needed, fields, key } = sample;
+  const compare = async (name: string) => {
+    const [row, other] = [await rowOf(sample, API, name), await rowOf(sample, DOCUMENT, name)];
+    expect(other).toEqual(row);
+    const [events, others] = [await eventsOf(API, name), await eventsOf(DOCUMENT, name)];
+    expect(others).toEqual(events);
+    return { row, events };
+  };
+
+  test.each(Object.keys(fields))('a change of %s leaves the same row and the same events', async (field) => {
+    const name = `changes-${field}`;
+    // what must be unique is each object's own
+    const plain = { ...needed, [key]: name, ...('subject' in needed ? { subject: name } : {}) };
+    for (const way of [byApi, byDocument]) await way.create(sample, plain);
+    const { row: before } = await compare(name);
+    for (const way of [byApi, byDocument]) await way.update(sample, { ...plain, [field]: fields[field] });
+    const { row, events } = await compare(name);
+    expect(row).not.toEqual(before);
+    expect(events[0]).toMatchObject({ data: { action: 'update', fields: [field] } });
+    for (const way of [byApi, byDocument]) await way.remove(sample, plain);
+    expect((await compare(name)).row).toBeUndefined();
+  });
+
+  test('one made with every field has the same row and the same events', async () => {
+    const whole = { ...needed, ...fields, [key]: 'whole' };
+    for (const way of [byApi, byDocument]) await way.create(sample, whole);
+    await compare('whole');
+  });
+});
