@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Seal } from './crypto/seal.ts';
+import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createDirectory } from './directory.ts';
@@ -44,6 +45,7 @@ export interface AdminApiDeps {
   pool: pg.Pool;
   databaseUrl: string;
   sql: Sql;
+  inLane: InLane;
   transact: Transact;
   seal: Seal;
   log: Logger;
@@ -79,6 +81,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   });
   const realmDocument = createRealmDocument({
     sql,
+    inLane: deps.inLane,
     transact,
     pool: deps.pool,
     databaseUrl: deps.databaseUrl,

@@ -209,6 +209,7 @@ export async function buildApp({
       pool,
       databaseUrl,
       sql,
+      inLane,
       transact,
       seal,
       log,

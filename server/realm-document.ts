@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { type PresentKey, presentSections } from './contract/sections.ts';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
+import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { adminRolesPart } from './features/admin-access/transfer.ts';
@@ -17,6 +18,7 @@ import type { Realms } from './features/realms/service.ts';
 import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { createResourceIndicatorsPart, createSettingsPart } from './features/settings/transfer.ts';
 import { createExport } from './features/transfer/export.ts';
+import { createGuesses } from './features/transfer/guesses.ts';
 import { createManagers } from './features/transfer/managers.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
@@ -27,6 +29,7 @@ import type { Resources } from './resources.ts';
 
 export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment'> {
   sql: Sql;
+  inLane: InLane;
   transact: Transact;
   pool: pg.Pool;
   databaseUrl: string;
@@ -67,7 +70,7 @@ export function createParts({
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
   const { sql, transact, pool, databaseUrl, seal, realms, now, newId } = deps;
-  const { denied, detoured, documentEnvironment } = deps;
+  const { inLane, denied, detoured, documentEnvironment } = deps;
   const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
   const transfer = createTransfer({
@@ -78,6 +81,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     userRows: importStore,
     realms,
     documentEnvironment,
+    guesses: createGuesses({ inLane, seal, now }),
     denied,
     detoured,
     now,

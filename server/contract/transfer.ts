@@ -124,7 +124,7 @@ export const importRealm = route({
     'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
     'A realm that is made of a whole export, every key of the format present, has only those of the seeded client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
-    'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for administrators of `master`; both are shown as ***.',
+    'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for who holds the section’s write permission over every realm; both are shown as ***. Different wrong values of a stored secret in plans that write nothing are counted: after ten in a quarter of an hour, 429 with `Retry-After`.',
     'Credentials of a user are set where the user is created or has none of that type yet, and never replaced. Keys, sessions, consents and events are not touched.',
     'Applying the same document again plans nothing, writes nothing and audits nothing. The body is read as a stream: users may be any number, the other sections together 32 MiB.',
   ].join(' '),
@@ -152,6 +152,7 @@ export const importRealm = route({
     'in-use',
     'flow-in-use',
     'unsupported-media-type',
+    'too-many-requests',
   ],
 });
 

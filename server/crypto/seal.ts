@@ -1,11 +1,21 @@
 // Sealing: what must be read again (private keys, webhook and OTP secrets) is AES-256-GCM under SVC_MASTER_KEY.
 // A keyring: the first key seals, every key opens, so that the master key can rotate. Decisions "Secrets".
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 /** `context` binds a sealed value to its place (`webhook:<realm>:<id>`), so that rows can't be swapped. */
 export interface Seal {
   seal(plain: string | Buffer, context: string): Buffer;
   open(sealed: Buffer, context: string): Buffer;
+  /** To know a text again without keeping it; nobody computes it without the newest key. */
+  digest(plain: string, context: string): Buffer;
 }
 
 const VERSION = 1;
@@ -22,7 +32,9 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
   const keys = keyring.map((key) => ({ key: createSecretKey(key), id: keyId(key) }));
   const [newest] = keys;
   if (!newest) throw new Error('the keyring is empty');
+  const digestKey = Buffer.from(hkdfSync('sha256', newest.key, '', 'svc-seal:digest', 32));
   return {
+    digest: (plain, context) => createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest(),
     seal(plain, context) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newest.key, iv);

@@ -35,6 +35,7 @@ const expiries: readonly Expiry[] = [
       select from refresh_family f where f.realm_id = row.realm_id and f.session_id = row.id and f.revoked_at is null)`,
   },
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },

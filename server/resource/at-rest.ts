@@ -17,7 +17,7 @@ export function sealed(seal: Seal, kind: string, column = 'secret'): Sealed {
     stored: (row, at) => {
       const value = row[column];
       if (!Buffer.isBuffer(value)) return null;
-      return { matches: (plain) => sameSecret(seal.open(value, context(at)), Buffer.from(plain)) };
+      return { id: at.id, matches: (plain) => sameSecret(seal.open(value, context(at)), Buffer.from(plain)) };
     },
     store: async (plain, at) => ({ [column]: seal.seal(plain, context(at)) }),
     open: (value, at) => seal.open(value, context(at)).toString(),

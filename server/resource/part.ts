@@ -22,6 +22,8 @@ export interface Existing {
 
 /** A secret at rest: it can be compared with, never read. */
 export interface StoredSecret {
+  /** The uuid of the row that holds it: the same under any name. */
+  id: string;
   /** In constant time. */
   matches(plain: string): boolean | Promise<boolean>;
 }

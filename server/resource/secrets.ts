@@ -1,6 +1,14 @@
 // Secrets at rest beside declared ones: compared in constant time, never shown. Placeholders are features/transfer's.
 // Decisions "Import, export, plan" (Secrets in a document).
+import type { Sql } from '../db/sql.ts';
 import { type Existing, type Fields, type Item, isStoredSecret, type PlannedChange, type RealmPart } from './part.ts';
+
+/** What one request comes to know of secrets, however often it is planned (features/transfer/guesses.ts). */
+export interface Trial {
+  /** @throws Problem `too-many-requests` before any of these is compared */
+  begin(sql: Sql, secrets: readonly string[]): Promise<void>;
+  wrong(secret: string, value: string): void;
+}
 
 const MASK = '***';
 /** An object, so that no declared text equals it. */
@@ -8,31 +16,47 @@ const MASK_OF_OTHER = Object.freeze({ secret: MASK });
 
 /**
  * The stored secrets of these objects, as the planner can compare them: replaced by the declared text where it is the same (in
- * constant time), else by a mark that equals nothing. Secrets that nobody declares are left out.
+ * constant time), else by a mark that equals nothing, and `trial` hears of it. Secrets that nobody declares are left out.
+ * @throws Problem `too-many-requests`
  */
 export async function compareSecrets(
   part: RealmPart,
   items: readonly Item[],
   current: ReadonlyMap<string, Existing>,
+  { sql, trial }: { sql: Sql; trial: Trial },
 ): Promise<ReadonlyMap<string, Existing>> {
   if (!part.secrets?.length) return current;
   const asked = new Map(items.map((item) => [item.key, item.fields]));
+  const tried = [...current].flatMap(([key, { fields }]) =>
+    (part.secrets ?? []).flatMap((field) => {
+      const stored = fields[field];
+      return isStoredSecret(stored) && typeof asked.get(key)?.[field] === 'string' ? [stored.id] : [];
+    }),
+  );
+  if (tried.length > 0) await trial.begin(sql, tried);
   const out = new Map<string, Existing>();
   for (const [key, existing] of current)
-    out.set(key, { ...existing, fields: await comparedSecrets(part, asked.get(key), existing.fields) });
+    out.set(key, { ...existing, fields: await comparedSecrets(part, asked.get(key), existing.fields, trial) });
   return out;
 }
 
-/** The same for one object. */
-export async function comparedSecrets(part: RealmPart, wanted: Fields | undefined, stored: Fields): Promise<Fields> {
+/** The same for one object; without a trial where what is wanted will be stored, so that it is no guess. */
+export async function comparedSecrets(
+  part: RealmPart,
+  wanted: Fields | undefined,
+  stored: Fields,
+  trial?: Trial,
+): Promise<Fields> {
   const fields: Record<string, unknown> = { ...stored };
-  for (const field of part.secrets ?? []) fields[field] = await compared(wanted?.[field], fields[field]);
+  for (const field of part.secrets ?? []) fields[field] = await compared(wanted?.[field], fields[field], trial);
   return fields;
 }
 
-async function compared(wanted: unknown, stored: unknown): Promise<unknown> {
+async function compared(wanted: unknown, stored: unknown, trial: Trial | undefined): Promise<unknown> {
   if (!isStoredSecret(stored)) return null;
-  if (typeof wanted === 'string' && (await stored.matches(wanted))) return wanted;
+  if (typeof wanted !== 'string') return MASK_OF_OTHER;
+  if (await stored.matches(wanted)) return wanted;
+  trial?.wrong(stored.id, wanted);
   return MASK_OF_OTHER;
 }
 

@@ -402,6 +402,16 @@ create table schema_migration (
   primary key (number)
 );
 
+create table secret_guess (
+  realm_id text not null,
+  principal_id uuid not null,
+  secret_id uuid not null,
+  digest bytea not null,
+  guessed_at timestamp with time zone not null,
+  primary key (realm_id, principal_id, secret_id, digest),
+  constraint secret_guess_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
 create table session (
   realm_id text not null,
   id uuid not null,

@@ -3,7 +3,7 @@
 import type { Sql } from '../../db/sql.ts';
 import type { ClientRow } from './store.ts';
 
-export interface MovedClientRow extends Omit<ClientRow, 'id' | 'created_at'> {
+export interface MovedClientRow extends Omit<ClientRow, 'created_at'> {
   default_scopes: string[];
   optional_scopes: string[];
 }

@@ -135,6 +135,8 @@ export function createClients({
         return { before, after, stored, newSecret, fields };
       };
       return transact(realm, async ({ sql: on, record }) => {
+        // Else the answer to the secret of a stronger client would tell whether it is the stored one.
+        if (secret !== undefined) await mustCover(principal, realm, id, on);
         const unlocked = await read(on);
         if (unlocked.fields.length === 0) return unlocked.before;
         await mustCover(principal, realm, id, on);

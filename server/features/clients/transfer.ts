@@ -49,7 +49,10 @@ export function createClientsPart({
   const secretOf = (row: store.MovedClientRow): StoredSecret | null =>
     (row.secret_hash === null && row.secret_slow === null) || !usesSecret(row.token_endpoint_auth_method)
       ? null
-      : { matches: (plain) => sameClientSecret({ hash: row.secret_hash, slow: row.secret_slow }, plain, passwords) };
+      : {
+          id: row.id,
+          matches: (plain) => sameClientSecret({ hash: row.secret_hash, slow: row.secret_slow }, plain, passwords),
+        };
 
   const existing = (row: store.MovedClientRow): Existing => ({
     fields: {

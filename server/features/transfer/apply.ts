@@ -10,6 +10,7 @@ import { names } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
+import type { Trial } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import type { Document, Section } from './document.ts';
@@ -26,6 +27,7 @@ export interface Request {
   realm: string;
   query: ImportQuery;
   ifMatch?: string | undefined;
+  trial: Trial;
 }
 
 /** The realm at the beginning of the transaction; without a revision it was made there. */
@@ -48,6 +50,11 @@ export class CameToBe extends Error {}
 
 const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
 const REPLANS = 5;
+/** Of a release, which declares nothing. */
+const NONE: Trial = {
+  begin: () => Promise.reject(new Error('a release compares no secret')),
+  wrong() {},
+};
 
 export function createApply({
   parts,
@@ -93,14 +100,14 @@ export function createApply({
     request: Request,
     { opened, document, people }: { opened: Opened; document: Document; people: People | undefined },
   ): Promise<Plan> {
-    const { principal, realm, query, ifMatch } = request;
+    const { principal, realm, query, ifMatch, trial } = request;
     const { declared } = document;
     const created = opened.revision === undefined;
     const anew = created && document.whole;
     let { revision } = opened;
     if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
-      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, anew });
+      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, trial, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const wire = (at: number) =>
         planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users });
@@ -131,6 +138,7 @@ export function createApply({
       people,
       ask,
       principal,
+      trial,
       anew,
     }: {
       realm: string;
@@ -138,6 +146,7 @@ export function createApply({
       people: People | undefined;
       ask: ImportQuery;
       principal: Principal;
+      trial: Trial;
       anew: boolean;
     },
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
@@ -148,7 +157,7 @@ export function createApply({
         declared: [],
         written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
       });
-    const config = await planRealm(on, { realm, parts, declared, ask, permit, anew });
+    const config = await planRealm(on, { realm, parts, declared, ask, trial, permit, anew });
     await refuseEscalation(on, { realm, principal, parts, changes: config.changes });
     if (!people) return { config, users: NO_USERS };
     const users = await people.plan(on, ask, config.changes);
@@ -208,7 +217,8 @@ export function createApply({
     const changes =
       objects === 'keep'
         ? []
-        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal, anew: false })).config.changes;
+        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal, trial: NONE, anew: false }))
+            .config.changes;
     await writeChanges(tx, { realm, by, parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);

@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, danglingReferences } from '../../resource/references.ts';
-import { compareSecrets } from '../../resource/secrets.ts';
+import { compareSecrets, type Trial } from '../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../resource/write.ts';
 import { refuse, type Section } from './document.ts';
 import { type Ask, deletion, type Move, type Owner, type Planned, planDropped, planObjects } from './plan.ts';
@@ -26,6 +26,7 @@ export async function planRealm(
     parts,
     declared,
     ask,
+    trial,
     permit,
     anew,
   }: {
@@ -33,6 +34,7 @@ export async function planRealm(
     parts: readonly RealmPart[];
     declared: readonly Section[];
     ask: Ask;
+    trial: Trial;
     /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
     permit(touched: ReadonlySet<string>): void;
     /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
@@ -40,7 +42,7 @@ export async function planRealm(
   },
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
-  for (const section of declared) await planSection(sql, { realm, section, ask, all });
+  for (const section of declared) await planSection(sql, { realm, section, ask, trial, all });
   if (ask.prune) await planPruned(sql, { realm, parts, declared, ask, all });
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
@@ -55,14 +57,14 @@ export async function planRealm(
 
 async function planSection(
   sql: Sql,
-  { realm, section, ask, all }: { realm: string; section: Section; ask: Ask; all: Planned },
+  { realm, section, ask, trial, all }: { realm: string; section: Section; ask: Ask; trial: Trial; all: Planned },
 ): Promise<void> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
   for (const chunk of chunks(items)) {
     const keys = chunk.map((item) => item.key);
     const owners = await store.readOwners(sql, realm, part.kind, keys);
-    const current = await compareSecrets(part, chunk, await part.read(sql, realm, keys));
+    const current = await compareSecrets(part, chunk, await part.read(sql, realm, keys), { sql, trial });
     const planned = planObjects(rules, ask, { items: chunk, current, owners });
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);

@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
+import type { Principal } from '../../http/principal.ts';
 import { type Fields, type Item, isStoredSecret, type RealmPart } from '../../resource/part.ts';
+import { holdsAll } from '../../resource/rights.ts';
 
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
@@ -15,18 +17,19 @@ export const declaresSecret = ({ part, items }: { part: RealmPart; items: readon
 
 /**
  * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
- * The environment is the server's, shared by all realms: only administrators of `master` may have it looked up, or one
- * realm's administrators could use another's secret.
+ * The environment is the server's, shared by all realms: only who may write such an object in every realm may have it
+ * looked up, or one realm's administrators could use another's secret. Nobody else learns which names there are.
  * @throws Problem `forbidden`, `missing-environment` with all missing names, `invalid-request` for anything else in `${…}`
  */
 export function resolvePlaceholders(
   sections: readonly { part: RealmPart; items: Item[] }[],
-  { environment, home }: { environment: Readonly<Record<string, string>>; home: string },
+  { environment, principal }: { environment: Readonly<Record<string, string>>; principal: Principal },
 ): void {
   const missing = new Map<string, string>();
   const faults: FieldError[] = [];
   for (const { part, items } of sections) {
     const secrets = new Set(part.secrets ?? []);
+    const permission = `${part.area}:write` as const;
     for (const [i, item] of items.entries()) {
       const resolved: Record<string, unknown> = {};
       for (const [field, value] of Object.entries(item.fields)) {
@@ -37,10 +40,11 @@ export function resolvePlaceholders(
           if (name) faults.push({ path, message: 'a placeholder can stand only where a secret does' });
         } else if (!name)
           faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
-        else if (home !== MASTER)
+        else if (!holdsAll(principal, '*', [permission]))
           throw new Problem(
             'forbidden',
-            `${path}: only an administrator of ${MASTER} may use a placeholder; send the value itself`,
+            `${path}: a placeholder needs the permission ${permission} over every realm, which users and clients of ${MASTER} can hold; send the value itself`,
+            { extra: { permission } },
           );
         else if (environment[name] === undefined || !Object.hasOwn(environment, name)) missing.set(path, name);
         else resolved[field] = environment[name];

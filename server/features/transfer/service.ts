@@ -2,7 +2,7 @@
 // Does not own: the transaction (apply.ts), comparing (plan.ts), sections (each feature's transfer.ts), export.ts.
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { Readable } from 'node:stream';
-import { Problem } from '../../contract/problem.ts';
+import { Problem, type ProblemCode } from '../../contract/problem.ts';
 import { sections } from '../../contract/sections.ts';
 import type { Plan } from '../../contract/transfer.ts';
 import { codeOf, constraintOf, refersToNothing } from '../../db/error-code.ts';
@@ -17,6 +17,7 @@ import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import { createGate } from './gate.ts';
+import type { Guesses } from './guesses.ts';
 import { createHolder, type Held } from './held.ts';
 import { type ImportStore, stagedPeople, straightPeople, takenNames } from './people.ts';
 import { requirePermission, requireSections } from './rights.ts';
@@ -31,6 +32,7 @@ export interface TransferDeps {
   userRows: ImportStore;
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
+  guesses: Guesses;
   /** Audits a refusal, as the admin surface does. */
   denied(denial: Denial): Promise<void>;
   /** Hears why an import took the long way that nothing was wrong with: it cost time alone. */
@@ -39,7 +41,7 @@ export interface TransferDeps {
   newId: () => string;
 }
 
-export interface ImportRequest extends Request {
+export interface ImportRequest extends Omit<Request, 'trial'> {
   body: AsyncIterable<Buffer>;
 }
 
@@ -57,6 +59,7 @@ export interface UserChanges {
 }
 
 const UNIQUE = '23505';
+const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-requests']);
 const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
@@ -86,6 +89,7 @@ export function createTransfer({
   userRows,
   realms,
   documentEnvironment,
+  guesses,
   denied,
   detoured,
   now,
@@ -95,7 +99,7 @@ export function createTransfer({
   const hold = createHolder(HELD_BYTES);
   const { open, conclude, release } = createApply({ parts, realms, now, newId });
 
-  /** A refusal for want of rights is audited like any other on the admin surface, which does it for escalations itself. */
+  /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(
     { principal, by, realm }: Pick<ImportRequest, 'principal' | 'by' | 'realm'>,
     { method, path }: { method: string; path: string },
@@ -104,7 +108,7 @@ export function createTransfer({
     try {
       return await work();
     } catch (error) {
-      if (error instanceof Problem && error.status === 403 && error.code !== 'privilege-escalation') {
+      if (error instanceof Problem && AUDITED.has(error.code)) {
         const permission = error.extra?.permission;
         const what = typeof permission === 'string' ? permission : error.code;
         await denied({ realm, home: principal.realm, by, permission: what, method, path });
@@ -113,25 +117,30 @@ export function createTransfer({
     }
   }
 
-  async function importRealm({ body, ...request }: ImportRequest): Promise<Imported> {
-    const { principal, realm } = request;
+  async function importRealm({ body, ...asked }: ImportRequest): Promise<Imported> {
+    const { principal, realm } = asked;
     // Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
     if (permissionsIn(principal, realm).size === 0)
       throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
     // A transaction must not wait for a slow peer.
     const held = await hold(body);
     try {
-      if (!(await goesStraight(request, held))) return await staged(request, held);
-      try {
-        return await straight(request, held);
-      } catch (error) {
-        // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
-        const imported = await staged(request, held);
-        detoured(error);
-        return imported;
-      }
+      const writes = !asked.query.dryRun;
+      return await guesses.trial({ principal, realm }, { writes }, (trial) => carryOut({ ...asked, trial }, held));
     } finally {
       await held.release();
+    }
+  }
+
+  async function carryOut(request: Request, held: Held): Promise<Imported> {
+    if (!(await goesStraight(request, held))) return staged(request, held);
+    try {
+      return await straight(request, held);
+    } catch (error) {
+      // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
+      const imported = await staged(request, held);
+      detoured(error);
+      return imported;
     }
   }
 
@@ -141,7 +150,7 @@ export function createTransfer({
       declared: declared.map(({ part }) => part),
       written: declared.filter(declaresSecret).map(({ part }) => part),
     });
-    resolvePlaceholders(declared, { environment: documentEnvironment, home: principal.realm });
+    resolvePlaceholders(declared, { environment: documentEnvironment, principal });
   }
 
   async function goesStraight({ principal, realm, query }: Request, held: Held): Promise<boolean> {
