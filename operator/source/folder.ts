@@ -40,11 +40,14 @@ export function folderSource({
   dir,
   secrets: overrides = new Map(),
   orphans = async () => [],
+  everyMs = EVERY_MS,
   log,
 }: {
   dir: string;
   secrets?: ReadonlyMap<string, string>;
   orphans?: () => Promise<readonly Resource[]>;
+  /** How often the files are looked at. */
+  everyMs?: number;
   log(message: string): void;
 }): Source {
   let contents: Contents = { resources: new Map(), secrets: new Map() };
@@ -183,10 +186,10 @@ export function folderSource({
           },
         );
         await adopt();
-        if (listener) timer = setTimeout(again, EVERY_MS);
+        if (listener) timer = setTimeout(again, everyMs);
       };
       await adopt();
-      timer = setTimeout(again, EVERY_MS);
+      timer = setTimeout(again, everyMs);
     },
     async stop() {
       listener = undefined;

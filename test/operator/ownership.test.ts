@@ -6,7 +6,7 @@ import { getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { importRealm, listManagers, type RealmDocument, releaseManager } from '../../server/contract/transfer.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
-import { createFolder, operatorSite, resource } from '../support/operator.ts';
+import { createFolder, NOTICED_MS, operatorSite, resource } from '../support/operator.ts';
 import { asOperator, realmctl } from '../support/realmctl.ts';
 
 const WAY = 'take it out here or there, or take it over once with spec.force: true';
@@ -35,7 +35,7 @@ const handmade = (): RealmDocument => ({
 /** Longer than the operator takes to see a change of the realm. */
 async function restsAsItIs(): Promise<void> {
   const before = await revision();
-  await sleep(5_000);
+  await sleep(NOTICED_MS);
   expect(await revision()).toBe(before);
 }
 

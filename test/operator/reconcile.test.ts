@@ -7,7 +7,7 @@ import { getRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { deleteWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
-import { eventually, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
+import { eventually, NOTICED_MS, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
 
 const site = operatorSite({ name: 'acme', each: 'file' });
 let operator: TestOperator;
@@ -231,7 +231,7 @@ test('a suspended resource is left alone until it isn’t suspended any more', a
   await operator.says('Realm', 'acme', 'Suspended');
   await change({ displayName: 'Changed by a person' });
   await operator.ready('Flow', 'browser-mfa');
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await new Promise((resolve) => setTimeout(resolve, NOTICED_MS));
   await operator.idle();
   expect(await settings()).toMatchObject({ displayName: 'Changed by a person', accessTokenTtlSeconds: 600 });
   await site.folder.write('2-realm.yaml', theSecret, theRealm());

@@ -8,7 +8,7 @@ import { createRole, deleteRole, listRoles } from '../../server/contract/roles.t
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { deleteWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
-import { eventually, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
+import { eventually, NOTICED_MS, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
 
 const site = operatorSite({ name: 'reports' });
 const params = () => ({ realm: site.realm });
@@ -39,7 +39,7 @@ const trace = async () => ({
 /** Nothing is written for longer than the operator takes to see a change, neither there nor into the status. */
 async function restsAsItIs(operator: TestOperator): Promise<void> {
   const before = [await trace(), structuredClone(operator.source.list())];
-  await sleep(5_000);
+  await sleep(NOTICED_MS);
   expect([await trace(), structuredClone(operator.source.list())]).toEqual(before);
 }
 
@@ -110,7 +110,7 @@ test('an object that is deleted, and a realm, is told and not made again', async
   await site.server.admin.call(deleteRealm, { params: params() });
   await operator.says('Realm', 'here', 'DriftFound');
   expect(changes(operator)).toEqual([`realm ${site.realm}: create`]);
-  await sleep(3_000);
+  await sleep(NOTICED_MS);
   await expect(site.server.admin.call(getRealm, { params: params() })).rejects.toMatchObject({ status: 404 });
 });
 

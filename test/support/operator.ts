@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { API_VERSION, type KindName, keyOf } from '../../operator/resource.ts';
+import { systemTimers, type Timers } from '../../operator/runtime/queue.ts';
 import type { RealmNames } from '../../operator/runtime/realm-names.ts';
 import type { Selector } from '../../operator/runtime/selector.ts';
 import { selects } from '../../operator/runtime/selector.ts';
@@ -23,6 +24,12 @@ export const OPERATOR_SECRET = 'svc_cs_operator-of-the-tests-0123456789abcdef';
 export const CLUSTER = 'test';
 /** Long enough for a machine that does ten other things; a test that passes never waits for it. */
 const PATIENCE_MS = 100_000;
+
+/** How much sooner an operator in the test's process does what it does every few seconds, or once more after a while. */
+const HASTE = 8;
+const timers: Timers = { ...systemTimers, after: (ms, call) => systemTimers.after(ms / HASTE, call) };
+/** Longer than such an operator takes to see a change. */
+export const NOTICED_MS = 1_000;
 
 /** Tries until the check doesn't throw any more; throws what it threw last. */
 export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
@@ -114,10 +121,11 @@ export async function startTestOperator(options: TestOperatorOptions) {
   const authorize = serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch });
   const client = createClient({ baseUrl: serverUrl, fetch: reach, authorize });
   const log = (message: string) => void lines.push(message);
-  const source = folderSource({ dir, orphans: () => orphansOf(client, clusterName), log });
+  const source = folderSource({ dir, orphans: () => orphansOf(client, clusterName), everyMs: 100, log });
   const operator = await startOperator({
     source,
     client,
+    timers,
     clusterName,
     operatorNamespace,
     ...(undeclaredRealms !== undefined && { undeclaredRealms }),
