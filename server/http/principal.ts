@@ -5,6 +5,9 @@ import type { Permission } from '../contract/permissions.ts';
 /** How long a person's admin rights last after their sign-in, by cookie or by token. */
 export const ADMIN_MAX_MS = 10 * 3_600_000;
 
+/** The session that a person's request belongs to: an administrator's by its cookie's digest, or one of the realm's. */
+export type OwnSession = { sessionId: string } | { adminSession: Buffer };
+
 export interface Principal {
   type: 'user' | 'client';
   id: string;
@@ -13,6 +16,7 @@ export interface Principal {
   realm: string;
   /** Permissions by target realm; `*` is every realm and stands only with principals of `master`. */
   permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
+  session?: OwnSession;
   /** Epoch ms; null where the credential itself bounds it. */
   expiresAt: number | null;
 }

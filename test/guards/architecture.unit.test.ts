@@ -45,26 +45,27 @@ function everyNameIsType(names: string): boolean {
   return parts?.filter((part) => part !== '').every((part) => part.startsWith('type ')) ?? false;
 }
 
+const BELOW = ['contract', 'db', 'events', 'jobs', 'crypto', 'http'];
 /** The layer of a file: what may import it, and what it may import. */
 function layerOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/');
   if (top !== 'server') return top;
   if (second === 'features') return `feature ${third}`;
-  return [...BELOW, 'contract', 'resource'].includes(second) ? second : 'app';
+  return [...BELOW, 'domain', 'resource'].includes(second) ? second : 'app';
 }
 
 /** The operator's pure parts: what a resource is, the document that it stands for, its definition. */
 const SHARED_BY_OPERATOR = /^operator\/(?:kinds\/[a-z-]+|resource|crd)\.ts$/;
-const BELOW = ['contract', 'db', 'events', 'jobs', 'crypto', 'http'];
 function allowed({ file, to, typeOnly }: Import): boolean {
   const [from, target] = [layerOf(file), layerOf(to)];
   if (from === target) return true;
   if (from === 'contract') return false;
   if (from === 'app') return !['operator', 'quickstart', 'test'].includes(target) || file === 'server/generate.ts';
   if (BELOW.includes(from)) return BELOW.includes(target);
-  if (from === 'resource') return BELOW.includes(target);
+  if (from === 'domain') return BELOW.includes(target);
+  if (from === 'resource') return [...BELOW, 'domain'].includes(target);
   if (from.startsWith('feature '))
-    return [...BELOW, 'resource'].includes(target) || (target.startsWith('feature ') && typeOnly);
+    return [...BELOW, 'domain', 'resource'].includes(target) || (target.startsWith('feature ') && typeOnly);
   if (from === 'operator') return target === 'contract';
   // package.json: which version it is
   if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to) || to === 'package.json';
@@ -72,7 +73,7 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   return false;
 }
 
-test('imports go one way: contract ← db, events, jobs, crypto, http ← resource ← features ← app; contract ← operator ← cli (pure parts)', () => {
+test('imports go one way: contract ← db, events, jobs, crypto, http ← domain ← resource ← features ← app; contract ← operator ← cli (pure parts)', () => {
   const wrong = code
     .flatMap(importsOf)
     .filter((found) => !allowed(found))

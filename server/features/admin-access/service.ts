@@ -105,6 +105,7 @@ export function createAccess({
       name: session.username,
       realm: found.realm,
       permissions,
+      session: { adminSession: found.hash },
       expiresAt: Math.min(at.getTime() + ADMIN_IDLE_MS, session.expires_at.getTime()),
     };
   }
@@ -129,7 +130,8 @@ export function createAccess({
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;
     const { user_id: id, username: name } = person;
-    return { type: 'user', id, name, realm, permissions, expiresAt: token.exp * 1000 };
+    const session = { sessionId: token.sid };
+    return { type: 'user', id, name, realm, permissions, session, expiresAt: token.exp * 1000 };
   }
 
   async function byBearer(jwt: string): Promise<Principal | undefined> {
@@ -222,9 +224,6 @@ export function createAccess({
       record({ type: 'ADMIN_GRANT_CHANGED', realm, by, subject, data: { given: role, target } });
       return true;
     },
-
-    /** Ends a user's admin sessions, as after a new password. */
-    endSessionsOf: ({ sql: on }: Tx, realm: string, userId: string) => store.deleteSessionsOf(on, realm, userId),
   };
 }
 export type Access = ReturnType<typeof createAccess>;

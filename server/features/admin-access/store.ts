@@ -89,10 +89,6 @@ export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer):
   return row !== undefined;
 }
 
-export async function deleteSessionsOf(sql: Sql, realm: string, userId: string): Promise<void> {
-  await sql`delete from admin_session where realm_id = ${realm} and user_id = ${userId}`;
-}
-
 export async function deleteExpiredSessions(sql: Sql, at: Date, idleSince: Date): Promise<void> {
   await sql`delete from admin_session where expires_at <= ${at} or last_seen_at <= ${idleSince}`;
 }

@@ -10,6 +10,8 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { endAccess } from '../../domain/end-access.ts';
+import type { OwnSession } from '../../http/principal.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {
@@ -30,6 +32,11 @@ export interface CredentialDeps {
 export interface KnownUser {
   id: string;
   username: string;
+}
+/** Whose password was just stored; `actionsSet`: what they must do was said with it. */
+export interface NewPassword extends KnownUser {
+  temporary: boolean;
+  actionsSet?: boolean;
 }
 /** What a person has set up, and what they must do before they are signed in. */
 export interface PersonStanding {
@@ -100,7 +107,7 @@ export function createCredentials(deps: CredentialDeps) {
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
       if (row.types.includes('otp')) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
-      else await store.forgetFailures(inLane(realm), realm, row.id);
+      else await store.forgetFailures(inLane(realm), realm, [row.id]);
     }
     return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) } satisfies PasswordVerdict;
   }
@@ -125,9 +132,26 @@ export function createCredentials(deps: CredentialDeps) {
     const attempts = await count(realm, user.id, limit);
     if (attempts > limit.most) return { ok: false, reason: 'locked' };
     const verdict = await matchOtp(realm, user.id, code);
-    if (verdict.ok) await store.forgetFailures(inLane(realm), realm, user.id);
+    if (verdict.ok) await store.forgetFailures(inLane(realm), realm, [user.id]);
     else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
     return verdict;
+  }
+
+  /** What follows from new passwords, by whichever way they came to be stored. */
+  async function passwordsChanged(
+    tx: Tx,
+    by: By,
+    realm: string,
+    people: readonly NewPassword[],
+    keep?: OwnSession,
+  ): Promise<void> {
+    const ids = people.map(({ id }) => id);
+    await store.forgetFailures(tx.sql, realm, ids);
+    const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
+    if (done.length > 0) await store.dropRequiredAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
+    for (const { id, username: name, temporary } of people)
+      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: { type: 'user', id, name }, data: { temporary } });
+    await endAccess(tx, realm, { people: ids, cause: 'password-changed', by, at: now(), keep });
   }
 
   return {
@@ -189,23 +213,23 @@ export function createCredentials(deps: CredentialDeps) {
       return { email: row?.email ?? null, same };
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
-    /** Stores a hash made beforehand, so that no transaction waits for hashing. @returns the new credential's id */
+    /**
+     * Stores a hash made beforehand, so that no transaction waits for hashing, and ends what the person had signed in to;
+     * `keep`: the session in which they set it themselves. @returns the new credential's id
+     */
     async setPassword(
       tx: Tx,
       by: By,
       realm: string,
-      user: KnownUser | string,
-      { phc, temporary }: { phc: string; temporary: boolean },
+      user: KnownUser,
+      { phc, temporary, keep }: { phc: string; temporary: boolean; keep?: OwnSession | undefined },
     ): Promise<string> {
-      const id = typeof user === 'string' ? user : user.id;
-      const name = typeof user === 'string' ? null : user.username;
       const credentialId = newId();
-      await store.setPassword(tx.sql, realm, id, { id: credentialId, phc, temporary, now: now() });
-      await store.forgetFailures(tx.sql, realm, id);
-      if (!temporary) await store.dropRequiredAction(tx.sql, realm, id, 'UPDATE_PASSWORD');
-      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: { type: 'user', id, name }, data: { temporary } });
+      await store.setPassword(tx.sql, realm, user.id, { id: credentialId, phc, temporary, now: now() });
+      await passwordsChanged(tx, by, realm, [{ ...user, temporary }], keep);
       return credentialId;
     },
+    passwordsChanged,
 
     newOtpSecret,
     /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */
@@ -221,7 +245,7 @@ export function createCredentials(deps: CredentialDeps) {
       const id = newId();
       const sealed = { sealed: sealOtp(seal, realm, id, secret), ...OTP_DEFAULTS };
       await store.insertOtp(tx.sql, realm, user.id, { id, label, secret: sealed, counter, now: now() });
-      await store.dropRequiredAction(tx.sql, realm, user.id, 'CONFIGURE_OTP');
+      await store.dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_OTP');
       tx.record({
         type: 'CREDENTIAL_CREATED',
         realm,

@@ -75,8 +75,8 @@ export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: n
   update lockout set failures = greatest(failures - 1, 0), locked_until = null
   where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
 
-export const forgetFailures = (sql: Sql, realm: string, userId: string) =>
-  sql`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
+export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
+  sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
 
 /** A new id, too: what was proven by the password before is proven no more (db/proof.ts). */
 export const setPassword = (
@@ -130,9 +130,9 @@ export const standing = async (sql: Sql, realm: string, userId: string) =>
       from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
-export const dropRequiredAction = (sql: Sql, realm: string, userId: string, action: string) => sql`
+export const dropRequiredAction = (sql: Sql, realm: string, userIds: readonly string[], action: string) => sql`
   update realm_user set required_actions = array_remove(required_actions, ${action})
-  where realm_id = ${realm} and id = ${userId} and required_actions && array[${action}]::text[]`;
+  where realm_id = ${realm} and id = any(${userIds}::uuid[]) and required_actions && array[${action}]::text[]`;
 
 export const named = (sql: Sql, realm: string, where: { id: string } | { ids: string[] }) =>
   sql<{ id: string; username: string }>`select id, username from realm_user where realm_id = ${realm}

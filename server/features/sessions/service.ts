@@ -64,7 +64,7 @@ export interface PlannedSession {
   proven: Proven;
 }
 
-export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication' | 'password-changed';
+export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
 
 const TOUCH_MS = 60_000;
 const USER_AGENT_MAX = 512;

@@ -41,10 +41,11 @@ export function createActions({
       if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
       const phc = await credentials.hashPassword(plain);
       const actor = { type: 'user' as const, id: user.id, name: user.username };
+      const keep = state.session && { sessionId: state.session.id };
       try {
         const set = await transact(realm, async (tx) => {
           await mustHold(tx.sql, realm, provenBy(state, user));
-          return credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false });
+          return credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false, keep });
         });
         return { ...state, complaint: undefined, credentials: { ...state.credentials, [PASSWORD]: set } };
       } catch (error) {

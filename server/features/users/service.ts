@@ -7,10 +7,11 @@ import { type FieldError, Problem } from '../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../contract/users.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { type EndCause, endAccess } from '../../domain/end-access.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Expect } from '../../http/etag.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { OwnSession, Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
 import * as store from './store.ts';
@@ -25,6 +26,9 @@ export interface Change {
 
 const missing = () => new Problem('not-found', 'There is no such user');
 const subjectOf = ({ id, username }: User) => ({ type: 'user', id, name: username }) as const;
+/** Who sets their own password stays signed in where they do so. */
+const ownSession = (principal: Principal, realm: string, id: string): OwnSession | undefined =>
+  principal.type === 'user' && principal.realm === realm && principal.id === id ? principal.session : undefined;
 const invalid = (errors: FieldError[]) =>
   new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
 
@@ -43,7 +47,7 @@ export function createUsers({
   access: Pick<Access, 'covers'>;
   passwords: Pick<Passwords, 'hash'>;
   newPasswordFaults: Credentials['newPasswordFaults'];
-  /** Stores a hash in place of the one before; records PASSWORD_CHANGED. */
+  /** Stores a hash in place of the one before, records PASSWORD_CHANGED, ends what the person had signed in to. */
   setPassword: Credentials['setPassword'];
   now: () => Date;
   newId: () => string;
@@ -85,6 +89,9 @@ export function createUsers({
     );
   };
 
+  const end = (tx: Tx, by: By, realm: string, id: string, cause: EndCause): Promise<void> =>
+    endAccess(tx, realm, { people: [id], cause, by, at: now() });
+
   const temporaryAlone = (input: Changes<UserInput>) => {
     if (input.passwordTemporary !== undefined && input.password === undefined)
       throw invalid([{ path: 'passwordTemporary', message: 'says something about password, which is missing' }]);
@@ -110,7 +117,7 @@ export function createUsers({
         await link(tx.sql, realm, { ...user, roles: [...user.roles, ...defaults] });
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
-          await setPassword(tx, by, realm, user.id, { phc, temporary: input.passwordTemporary ?? false });
+          await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });
         return load(tx.sql, realm, user.id);
       });
     },
@@ -145,20 +152,26 @@ export function createUsers({
         if (fields.length > 0 || phc === undefined)
           record({ type: 'USER_UPDATED', realm, by, subject: subjectOf(after), data: { fields } });
         if (phc !== undefined)
-          await setPassword(tx, by, realm, id, { phc, temporary: input.passwordTemporary ?? false });
-        if (phc !== undefined || (before.enabled && !after.enabled)) await store.endSessions(on, realm, id);
+          await setPassword(tx, by, realm, after, {
+            phc,
+            temporary: input.passwordTemporary ?? false,
+            keep: ownSession(principal, realm, id),
+          });
+        if (before.enabled && !after.enabled) await end(tx, by, realm, id, 'disabled');
         return load(on, realm, id);
       });
     },
 
     remove: ({ principal, by, expect }: Change, realm: string, id: string): Promise<void> =>
-      transact(realm, async ({ sql: on, record }) => {
+      transact(realm, async (tx) => {
+        const { sql: on, record } = tx;
         await store.lock(on, realm, id);
         const user = await load(on, realm, id);
         expect(user);
         await mustCover(principal, realm, id, on);
-        if (!(await store.remove(on, realm, id))) throw missing();
         record({ type: 'USER_DELETED', realm, by, subject: subjectOf(user) });
+        await end(tx, by, realm, id, 'deleted');
+        await store.remove(on, realm, id);
       }),
 
     async setPassword(
@@ -172,10 +185,9 @@ export function createUsers({
       await mustCover(principal, realm, id, sql);
       const phc = await hashed(realm, password, user);
       await transact(realm, async (tx) => {
-        await load(tx.sql, realm, id);
+        const known = await load(tx.sql, realm, id);
         await mustCover(principal, realm, id, tx.sql);
-        await setPassword(tx, by, realm, id, { phc, temporary });
-        await store.endSessions(tx.sql, realm, id);
+        await setPassword(tx, by, realm, known, { phc, temporary, keep: ownSession(principal, realm, id) });
       });
     },
 
@@ -196,12 +208,14 @@ export function createUsers({
       realm: string,
       { userId, type, id }: { userId: string; type: string; id: string },
     ): Promise<void> =>
-      transact(realm, async ({ sql: on, record }) => {
+      transact(realm, async (tx) => {
+        const { sql: on, record } = tx;
         const user = await load(on, realm, userId);
         await mustCover(principal, realm, userId, on);
         if (!(await store.removeCredential(on, realm, { userId, type, id })))
           throw new Problem('not-found', 'There is no such credential');
         record({ type: 'CREDENTIAL_DELETED', realm, by, subject: subjectOf(user), data: { type, id } });
+        await end(tx, by, realm, userId, 'credential-removed');
       }),
   };
 }

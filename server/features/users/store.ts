@@ -1,5 +1,4 @@
 // SQL of users, with the names of the roles and groups that they hold directly.
-import { grantIdOf } from '../../crypto/refresh-token.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
 export interface UserRow {
@@ -88,9 +87,8 @@ export async function update(sql: Sql, realm: string, u: UserRow): Promise<void>
     where realm_id = ${realm} and id = ${u.id}`;
 }
 
-export async function remove(sql: Sql, realm: string, id: string): Promise<boolean> {
-  const [row] = await sql`delete from realm_user where realm_id = ${realm} and id = ${id} returning id`;
-  return row !== undefined;
+export async function remove(sql: Sql, realm: string, id: string): Promise<void> {
+  await sql`delete from realm_user where realm_id = ${realm} and id = ${id}`;
 }
 
 export async function defaultRoles(sql: Sql, realm: string): Promise<string[]> {
@@ -150,21 +148,4 @@ export async function removeCredential(
     delete from credential where realm_id = ${realm} and user_id = ${userId} and type = ${type} and id = ${id}
     returning id`;
   return row !== undefined;
-}
-
-/** After an administrator set another password or disabled the person, no sign-in from before goes on. */
-export async function endSessions(sql: Sql, realm: string, userId: string): Promise<void> {
-  await sql`delete from session where realm_id = ${realm} and user_id = ${userId}`;
-  await sql`delete from admin_session where realm_id = ${realm} and user_id = ${userId}`;
-  // Tokens of an offline grant belong to no session, so they end by their grant; a realm's own live a day at most.
-  const ended = await sql<{ id: string; seconds: number }>`
-    update refresh_family f set revoked_at = now() from client c
-    where f.realm_id = ${realm} and f.user_id = ${userId} and f.revoked_at is null
-      and c.realm_id = f.realm_id and c.id = f.client
-    returning f.id, greatest(c.access_token_ttl_seconds, 86400) as seconds`;
-  await sql`
-    insert into revoked_token (realm_id, jti, expires_at)
-    select ${realm}, gid, now() + seconds * interval '1 second'
-    from unnest(${ended.map((f) => grantIdOf(f.id))}::uuid[], ${ended.map((f) => f.seconds)}::int[]) as ended (gid, seconds)
-    on conflict do nothing`;
 }

@@ -1,0 +1,95 @@
+// Ends people's access, in every place at once: sessions with their codes and tokens, administrators' sessions, grants that
+// outlive sessions, sign-ins under way. Whoever takes it away (API, document, the person) does it here; how one session ends is
+// features/sessions'. Decisions "Single sign-on and freshness".
+import type { By } from '../contract/events.ts';
+import { grantIdOf } from '../crypto/refresh-token.ts';
+import { Fragment, fragment } from '../db/statement.ts';
+import type { Tx } from '../db/transact.ts';
+import type { OwnSession } from '../http/principal.ts';
+
+export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted';
+
+export interface EndOfAccess {
+  /** Ids of users of the realm, or a query that gives them. */
+  people: readonly string[] | Fragment;
+  cause: EndCause;
+  by: By;
+  at: Date;
+  /** Goes on, with what hangs on it: the one in which people set their own password. */
+  keep?: OwnSession | undefined;
+}
+
+interface EndedRow {
+  user_id: string;
+  username: string;
+  expires_at: Date;
+}
+
+/**
+ * In a constant number of statements, however many people. To be called behind the write that takes the access away (before
+ * people are deleted): who signs in at the same moment then waits for this transaction, or is waited for.
+ */
+export async function endAccess(
+  tx: Pick<Tx, 'sql' | 'record'>,
+  realm: string,
+  { people, cause, by, at, keep }: EndOfAccess,
+): Promise<void> {
+  const { sql, record } = tx;
+  const them = people instanceof Fragment ? people : fragment`select unnest(${people}::uuid[])`;
+  const ofPerson = cause === 'disabled' || cause === 'deleted';
+  // A sign-in holds the person as well as the credentials (db/proof.ts); those that stay are no obstacle to it.
+  if (ofPerson) await sql`select from realm_user where realm_id = ${realm} and id in (${them}) order by id for update`;
+
+  const sessions = await sql<EndedRow & { id: string }>`
+    with ended as (
+      delete from session where realm_id = ${realm} and user_id in (${them}) ${exceptSession(keep)}
+      returning realm_id, id, user_id, expires_at
+    ) select e.id, e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
+  // After the sessions, which waited for whoever was exchanging a code of theirs for a grant.
+  const grants = await sql<EndedRow & { id: string; client_id: string; seconds: number }>`
+    with ended as (
+      update refresh_family set revoked_at = ${at}
+      where realm_id = ${realm} and user_id in (${them}) and session_id is null and revoked_at is null
+      returning realm_id, id, user_id, client, expires_at
+    ) select e.id, e.user_id, u.username, e.expires_at, c.client_id, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
+      from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id
+        join client c on c.realm_id = e.realm_id and c.id = e.client`;
+  const administrators = await sql<EndedRow>`
+    with ended as (
+      delete from admin_session where realm_id = ${realm} and user_id in (${them}) ${exceptAdminSession(keep)}
+      returning realm_id, user_id, expires_at
+    ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
+  if (grants.length > 0)
+    await sql`
+      insert into revoked_token (realm_id, jti, expires_at)
+      select ${realm}, gid, ${at}::timestamptz + seconds * interval '1 second'
+      from unnest(${grants.map(({ id }) => grantIdOf(id))}::uuid[], ${grants.map(({ seconds }) => seconds)}::int[]) as ended (gid, seconds)
+      on conflict do nothing`;
+  // Any other falls with the credential that it was proven with.
+  if (ofPerson)
+    await sql`
+      delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
+
+  const tell = (
+    type: 'SESSION_ENDED' | 'TOKEN_REVOKED',
+    row: EndedRow,
+    data: object,
+    clientId: string | null = null,
+  ) => {
+    // What has expired and is still there had ended before.
+    if (row.expires_at <= at) return;
+    const subject = { type: 'user', id: row.user_id, name: row.username } as const;
+    record({ type, realm, by, subject, clientId, data: { ...data, reason: cause } });
+  };
+  for (const row of sessions) tell('SESSION_ENDED', row, { sessionId: row.id });
+  for (const row of administrators) tell('SESSION_ENDED', row, { administrator: true });
+  for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
+}
+
+/** The longest that an access token of a realm's own setting lives. */
+const LONGEST = 86_400;
+
+const exceptSession = (keep: OwnSession | undefined): Fragment =>
+  keep && 'sessionId' in keep ? fragment`and id <> ${keep.sessionId}` : fragment``;
+const exceptAdminSession = (keep: OwnSession | undefined): Fragment =>
+  keep && 'adminSession' in keep ? fragment`and token_hash <> ${keep.adminSession}` : fragment``;
