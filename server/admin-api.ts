@@ -87,6 +87,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     databaseUrl: deps.databaseUrl,
     seal,
     passwords,
+    credentials,
     registry,
     resources: deps.resources,
     realms,

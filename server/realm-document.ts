@@ -11,6 +11,7 @@ import type { Transact } from './db/transact.ts';
 import { adminRolesPart } from './features/admin-access/transfer.ts';
 import { serviceAccountRolesPart } from './features/clients/service-accounts.ts';
 import { createClientsPart } from './features/clients/transfer.ts';
+import type { Credentials } from './features/credentials/service.ts';
 import { createFlowsPart } from './features/flows/transfer.ts';
 import type { AuthenticatorEntry } from './features/flows/tree.ts';
 import { groupsPart } from './features/groups/transfer.ts';
@@ -23,6 +24,7 @@ import { createManagers } from './features/transfer/managers.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
 import * as importStore from './features/users/import-store.ts';
+import { createUserMerge } from './features/users/merge.ts';
 import { createUserTransfer } from './features/users/transfer.ts';
 import type { RealmPart } from './resource/part.ts';
 import type { Resources } from './resources.ts';
@@ -35,6 +37,7 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
   databaseUrl: string;
   seal: Seal;
   passwords: Passwords;
+  credentials: Pick<Credentials, 'passwordsChanged'>;
   registry: readonly AuthenticatorEntry[];
   resources: Resources;
   realms: Pick<Realms, 'seedInto'>;
@@ -69,7 +72,7 @@ export function createParts({
 }
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
-  const { sql, transact, pool, databaseUrl, seal, realms, now, newId } = deps;
+  const { sql, transact, pool, databaseUrl, seal, credentials, realms, now, newId } = deps;
   const { inLane, denied, detoured, documentEnvironment } = deps;
   const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
@@ -79,6 +82,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     parts,
     users,
     userRows: importStore,
+    mergeUsers: createUserMerge(credentials),
     realms,
     documentEnvironment,
     guesses: createGuesses({ inLane, seal, now }),

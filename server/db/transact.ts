@@ -44,7 +44,7 @@ export interface Outbox {
   /** The audit rows and the deliveries. */
   write(sql: Sql, events: readonly DomainEvent[]): Promise<void>;
   /** The audit rows alone, for where nobody subscribes to anything. */
-  log(events: readonly DomainEvent[]): Statement;
+  log(events: readonly DomainEvent[]): Statement[];
   /** The same for COPY. */
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
@@ -120,7 +120,7 @@ export function createTransact({
     /** The whole transaction, where nothing was asked and nobody subscribes. */
     const logAlone = async (): Promise<void> => {
       if (events.length < MANY || last.length > 0) {
-        await runBatch(client, [...first, ...last, outbox.log(events), UNHEARD, COMMIT]);
+        await runBatch(client, [...first, ...last, ...outbox.log(events), UNHEARD, COMMIT]);
         return;
       }
       const { target, text } = outbox.rows(events);
@@ -140,7 +140,7 @@ export function createTransact({
           throw subscribers ? new Heard() : error;
         });
       } else if (tells && begun && !subscribed) {
-        await runBatch(client, [...last, outbox.log(events), COMMIT]);
+        await runBatch(client, [...last, ...outbox.log(events), COMMIT]);
       } else {
         // A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03).
         if (ofMany && events.length > 0) last.push(HASTY);

@@ -43,10 +43,36 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
     const whom = subject === actor ? who : subject && jsonText(subject);
     return copyRow([realm_id, id, type, who, whom, client_id, ip_address, outcome, jsonText(data), occurredAt]);
   };
+  /**
+   * PostgreSQL puts the webhook's body together, `{id, type, realmId, occurredAt, actor, subject, data}` (decisions
+   * "Webhooks"), so that it costs nothing where nobody listens.
+   */
+  async function writeSome(sql: Sql, events: readonly DomainEvent[], occurredAt: Date): Promise<void> {
+    const deliveries = await sql<{ realm_id: string; webhook_id: string; id: string }>`
+      with happened as (${happened(events)}), logged as (
+        insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
+        select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
+      )
+      insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
+      select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, json_build_object('id', h.id, 'type', h.type, 'realmId', h.realm_id,
+          'occurredAt', ${occurredAt.getTime()}::bigint, 'actor', h.actor, 'subject', h.subject, 'data',
+          h.data || jsonb_strip_nulls(jsonb_build_object('clientId', h.client_id, 'outcome', h.outcome)))::text, ${occurredAt}
+      from happened h join webhook w on w.realm_id = h.realm_id
+        and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type, h.kin] else w.id = h.only_webhook end
+      returning realm_id, webhook_id, id`;
+    if (deliveries.length > 0)
+      await enqueue(
+        sql,
+        deliveries.map((d) => ({ realm: d.realm_id, webhookId: d.webhook_id, id: d.id })),
+      );
+  }
   return {
-    log: (events) => statement`
+    log: (events) =>
+      chunksOf(events).map(
+        (some) => statement`
       insert into event (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, occurred_at)
-      select realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, ${now()} from (${happened(events)}) happened`,
+      select realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, ${now()} from (${happened(some)}) happened`,
+      ),
 
     rows(events) {
       const occurredAt = now().toISOString();
@@ -56,29 +82,16 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
       };
     },
 
-    /**
-     * PostgreSQL puts the webhook's body together, `{id, type, realmId, occurredAt, actor, subject, data}` (decisions
-     * "Webhooks"), so that it costs nothing where nobody listens.
-     */
     async write(sql, events) {
       const occurredAt = now();
-      const deliveries = await sql<{ realm_id: string; webhook_id: string; id: string }>`
-        with happened as (${happened(events)}), logged as (
-          insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
-          select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
-        )
-        insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
-        select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, json_build_object('id', h.id, 'type', h.type, 'realmId', h.realm_id,
-            'occurredAt', ${occurredAt.getTime()}::bigint, 'actor', h.actor, 'subject', h.subject, 'data',
-            h.data || jsonb_strip_nulls(jsonb_build_object('clientId', h.client_id, 'outcome', h.outcome)))::text, ${occurredAt}
-        from happened h join webhook w on w.realm_id = h.realm_id
-          and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type, h.kin] else w.id = h.only_webhook end
-        returning realm_id, webhook_id, id`;
-      if (deliveries.length > 0)
-        await enqueue(
-          sql,
-          deliveries.map((d) => ({ realm: d.realm_id, webhookId: d.webhook_id, id: d.id })),
-        );
+      for (const some of chunksOf(events)) await writeSome(sql, some, occurredAt);
     },
   };
 }
+
+/** Of one statement, which is one text: PostgreSQL takes no more than 256 MB of it. */
+const MOST = 10_000;
+const chunksOf = (events: readonly DomainEvent[]): (readonly DomainEvent[])[] =>
+  events.length <= MOST
+    ? [events]
+    : Array.from({ length: Math.ceil(events.length / MOST) }, (_, i) => events.slice(i * MOST, (i + 1) * MOST));

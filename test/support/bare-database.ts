@@ -14,7 +14,11 @@ import {
 } from '../../server/db/transact.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
-const silent: Outbox = { write: async () => {}, log: () => statement`select`, rows: () => ({ target: '', text: '' }) };
+const silent: Outbox = {
+  write: async () => {},
+  log: () => [statement`select`],
+  rows: () => ({ target: '', text: '' }),
+};
 
 /** @param max connections: of one alone, whatever a failure leaves behind meets the next statement */
 export function bareDatabase({ max, strict = false }: { max: number; strict?: boolean }) {

@@ -181,7 +181,7 @@ export function createApply({
     await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
     await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
-    if (people && users.writes) await people.merge(tx.sql, query, at, users.counts);
+    if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
     await store.forgetIdleManagers(tx.sql, realm);
     const subject = { type: 'manager', id: null, name: manager } as const;
     if (writes)

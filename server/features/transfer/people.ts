@@ -1,14 +1,17 @@
 // Users in an import: plans and merges their rows by the statements of features/users/, checks names, doubles and rights.
 // Rows never come into memory; what is wrong is told by their place in the document.
+import type { By } from '../../contract/events.ts';
 import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import { prunedName } from '../../resource/references.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
 import type { Declares } from '../users/document-user.ts';
 import type * as store from '../users/import-store.ts';
+import type { UserMerge } from '../users/merge.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
@@ -40,11 +43,11 @@ export interface People {
   plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[]): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
-  merge(sql: Sql, ask: Ask, at: Date, counts: UserPlan['counts']): Promise<void>;
+  merge(tx: Tx, by: By, ask: Ask, at: Date, counts: UserPlan['counts']): Promise<void>;
 }
 
 /** Users whose rows are staged, to be compared with whom the realm has. */
-export function stagedPeople(rows: ImportStore, realm: string, stage: Stage): People {
+export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: string, stage: Stage): People {
   const { importId, declares } = stage;
   return {
     async plan(sql, ask, changes) {
@@ -77,8 +80,8 @@ export function stagedPeople(rows: ImportStore, realm: string, stage: Stage): Pe
         if (!holdsAll(principal, target_realm, permissions))
           throw escalation(`The user ${holder}, by the admin role ${role},`);
     },
-    merge: (sql, { manager }, at, counts) =>
-      rows.merge(sql, realm, importId, { manager, at, declares, has: (action) => counts.has(action) }),
+    merge: (tx, by, { manager }, at, counts) =>
+      mergeUsers(tx, { realm, importId, by, manager, at, declares, has: (action) => counts.has(action) }),
   };
 }
 
@@ -95,7 +98,7 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
       return { counts, conflicts: [], writes: counts.size > 0 };
     },
     refuseEscalation: async () => {},
-    async merge(sql, _ask, at) {
+    async merge({ sql }, _by, _ask, at) {
       await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
       await rows.giveDefaultRoles(sql, realm, importId);
     },

@@ -12,6 +12,7 @@ import type { Denial } from '../../events/denials.ts';
 import { may, permissionsIn } from '../../http/principal.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import type { Realms } from '../realms/service.ts';
+import type { UserMerge } from '../users/merge.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
@@ -30,6 +31,7 @@ export interface TransferDeps {
   parts: readonly RealmPart[];
   users: UserTransfer;
   userRows: ImportStore;
+  mergeUsers: UserMerge;
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
   guesses: Guesses;
@@ -87,6 +89,7 @@ export function createTransfer({
   parts,
   users,
   userRows,
+  mergeUsers,
   realms,
   documentEnvironment,
   guesses,
@@ -235,7 +238,7 @@ export function createTransfer({
   }
 
   async function inTransaction(request: Request, document: Document, stage: Stage | undefined): Promise<Plan> {
-    const people = stage && stagedPeople(userRows, request.realm, stage);
+    const people = stage && stagedPeople(userRows, mergeUsers, request.realm, stage);
     const work = () =>
       transact(
         request.realm,

@@ -21,7 +21,10 @@ export function readUser(value: unknown, path: string): ReadUser {
   if (createdAt !== undefined && (createdAt < 0 || createdAt > LATEST))
     return { errors: [{ path: `${path}.createdAt`, message: 'must be epoch milliseconds of a year up to 9999' }] };
   const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, `${path}.credentials[${i}]`));
-  return errors.length > 0 ? { errors } : { user };
+  if (errors.length > 0) return { errors };
+  const { requiredActions } = user;
+  // As the admin API stores them.
+  return { user: requiredActions ? { ...user, requiredActions: [...new Set(requiredActions)].sort() } : user };
 }
 
 function credentialFaults(c: z.output<typeof CredentialDocument>, path: string): FieldError[] {

@@ -38,6 +38,9 @@ const currentGroups = fragment`array(select (${groupPath}) from group_member m w
 const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
   where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
 const none = fragment`null::text[]`;
+/** Another address has to be verified anew, unless the document says that it is. */
+const verified = fragment`case when 'emailVerified' = any(i.declared) then i.email_verified
+  when 'email' = any(i.declared) and lower(u.email) is distinct from lower(i.email) then false else u.email_verified end`;
 
 /** Compares the declared fields of users that exist. `manager` owns what it declares; another's is a conflict unless `force`. */
 export async function compare(
@@ -50,10 +53,12 @@ export async function compare(
   await sql`
     with found as (
       select i.n, u.id, u.manager,
-        case when 'email' = any(i.declared) and u.email is distinct from i.email
+        case when u.username <> i.username
+          then jsonb_build_array(jsonb_build_object('path', 'username', 'from', u.username, 'to', i.username)) else '[]' end
+        || case when 'email' = any(i.declared) and u.email is distinct from i.email
           then jsonb_build_array(jsonb_build_object('path', 'email', 'from', u.email, 'to', i.email)) else '[]' end
-        || case when 'emailVerified' = any(i.declared) and u.email_verified <> i.email_verified
-          then jsonb_build_array(jsonb_build_object('path', 'emailVerified', 'from', u.email_verified, 'to', i.email_verified)) else '[]' end
+        || case when u.email_verified <> ${verified}
+          then jsonb_build_array(jsonb_build_object('path', 'emailVerified', 'from', u.email_verified, 'to', ${verified})) else '[]' end
         || case when 'firstName' = any(i.declared) and u.first_name is distinct from i.first_name
           then jsonb_build_array(jsonb_build_object('path', 'firstName', 'from', u.first_name, 'to', i.first_name)) else '[]' end
         || case when 'lastName' = any(i.declared) and u.last_name is distinct from i.last_name
@@ -165,17 +170,44 @@ export const administrators = (sql: Sql, realm: string, importId: string) =>
     join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     where g.realm_id = ${realm} and g.user_id is not null`;
 
-/** Writes what {@link compare} planned. */
+export interface Merging {
+  manager: string;
+  at: Date;
+  declares: Declares;
+  has(action: string): boolean;
+}
+
+export const dropped = (importId: string) =>
+  fragment`select id from import_user where import_id = ${importId} and action = 'delete'`;
+
+export async function removeDropped(sql: Sql, realm: string, importId: string): Promise<void> {
+  await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(importId)})`;
+}
+
+export interface ChangedRow {
+  id: string;
+  username: string;
+  action: 'update' | 'delete';
+  fields: string[];
+  disabled: boolean;
+  /** The document says what they must do. */
+  actions_set: boolean;
+}
+
+/** What becomes of whom the realm had before, in the document's order. */
+export const changed = (sql: Sql, importId: string) =>
+  sql<ChangedRow>`
+    select id, username, action, array(select jsonb_array_elements(changes) ->> 'path') as fields,
+      coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
+    from import_user where import_id = ${importId} and action in ('update', 'delete') order by n`;
+
+/** Writes what {@link compare} planned. @returns credentials of those whom the realm had before */
 export async function merge(
   sql: Sql,
   realm: string,
   importId: string,
-  { manager, at, declares, has }: { manager: string; at: Date; declares: Declares; has: (action: string) => boolean },
-): Promise<void> {
-  if (has('delete'))
-    await sql`
-      delete from realm_user u using import_user i
-      where i.import_id = ${importId} and i.action = 'delete' and u.realm_id = ${realm} and u.id = i.id`;
+  { manager, at, declares, has }: Merging,
+): Promise<NewCredential[]> {
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`
@@ -184,9 +216,8 @@ export async function merge(
         and u.id = i.id and lower(u.email) <> lower(i.email)`;
   if (has('update') || has('take'))
     await sql`
-      update realm_user u set manager = ${manager},
+      update realm_user u set manager = ${manager}, username = i.username, email_verified = ${verified},
         email = case when 'email' = any(i.declared) then i.email else u.email end,
-        email_verified = coalesce(i.email_verified, u.email_verified),
         first_name = case when 'firstName' = any(i.declared) then i.first_name else u.first_name end,
         last_name = case when 'lastName' = any(i.declared) then i.last_name else u.last_name end,
         enabled = coalesce(i.enabled, u.enabled), attributes = coalesce(i.attributes, u.attributes),
@@ -200,13 +231,21 @@ export async function merge(
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from import_user where import_id = ${importId} and action = 'create'`;
-  await mergeTies(sql, realm, importId, { at, declares, has });
+  const credentials = await mergeTies(sql, realm, importId, { at, declares, has });
   // As anybody who is created without a word about roles.
   if (has('create'))
     await sql`
       insert into user_role (realm_id, user_id, role_id)
       select ${realm}, i.id, r.id from role r join import_user i on i.import_id = ${importId} and i.action = 'create' and i.roles is null
       where r.realm_id = ${realm} and r.client is null and r.is_default on conflict do nothing`;
+  return credentials;
+}
+
+export interface NewCredential {
+  id: string;
+  user_id: string;
+  type: 'password' | 'otp';
+  temporary: boolean;
 }
 
 /** To whom this transaction wrote without a word about roles; rows of the import say who said one. */
@@ -220,23 +259,28 @@ export async function giveDefaultRoles(sql: Sql, realm: string, importId: string
     on conflict do nothing`;
 }
 
-/** Roles, groups and credentials of who is created or updated. */
+/** Roles, groups and credentials of who is created or updated. @returns credentials of the latter */
 export async function mergeTies(
   sql: Sql,
   realm: string,
   importId: string,
-  { at, declares, has }: { at: Date; declares: Declares; has: (action: string) => boolean },
-): Promise<void> {
+  { at, declares, has }: Omit<Merging, 'manager'>,
+): Promise<NewCredential[]> {
   await mergeRoles(sql, realm, importId, declares, has);
   if (declares.groups) await mergeGroups(sql, realm, importId);
-  if (declares.credentials)
-    await sql`
+  if (!declares.credentials) return [];
+  return sql<NewCredential>`
+    with made as (
       insert into credential (realm_id, id, user_id, type, label, secret, created_at)
       select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
         ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
       from import_user i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
       where i.import_id = ${importId} and i.action in ('create', 'update')
-        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)`;
+        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)
+      returning id, user_id, type, coalesce((secret ->> 'temporary')::boolean, false) as temporary
+    )
+    select m.* from made m join import_user i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
+    order by i.n, m.type, m.id`;
 }
 
 async function mergeRoles(

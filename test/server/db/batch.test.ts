@@ -141,7 +141,7 @@ test('what is written last is written with the rest or not at all', async () => 
 test('a value that cannot be sent undoes what was written before it in the same message', async () => {
   const round: object[] = [];
   round.push(round);
-  const told = database.transactWith({ log: () => statement`select ${{ round }}::jsonb` });
+  const told = database.transactWith({ log: () => [statement`select ${{ round }}::jsonb`] });
   const write = (id: number) =>
     told(async ({ atLast, record }) => {
       atLast`insert into thing values (${id})`;

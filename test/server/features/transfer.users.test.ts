@@ -92,6 +92,7 @@ test('each declared field is compared, shown and merged; the others stay', async
   });
   expect(plan.changes[0]?.fields.map((f) => f.path)).toEqual([
     'email',
+    'emailVerified',
     'enabled',
     'requiredActions',
     'roles',
@@ -100,7 +101,7 @@ test('each declared field is compared, shown and merged; the others stay', async
   ]);
   expect(await user('fields', 'ana')).toMatchObject({
     email: null,
-    emailVerified: true,
+    emailVerified: false,
     firstName: 'Ana',
     enabled: false,
     roles: ['b', 'c'],
