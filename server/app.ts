@@ -139,7 +139,7 @@ export async function buildApp({
     denied,
   });
   const tokens = createTokens({ keys, settings, sql, now });
-  const access = createAccess({ sql, baseUrl, tokens, settings, now });
+  const access = createAccess({ sql, baseUrl, tokens, settings, secondFactors: people.factors.secondTypes, now });
   caches.push(settings, keys, realms, people);
   const bootstrap = createBootstrap({
     sql,
@@ -157,6 +157,7 @@ export async function buildApp({
   const protocol = createProtocol({
     sql,
     registry,
+    factors: people.factors,
     transact,
     outbound,
     passwords,

@@ -8,6 +8,7 @@ import type { TokenSeal } from './crypto/token-seal.ts';
 import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
 import { createCredentials } from './features/credentials/service.ts';
@@ -51,11 +52,13 @@ export function createPeople(deps: PeopleDeps) {
   const { sql, inLane, gathered, transact, seal, signInSeal } = deps;
   const { settings, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
-  const rules = { settings, passwords, breached };
+  const isSecondFactor = (type: string): boolean => factors.secondTypes.includes(type);
+  const rules = { settings, passwords, breached, isSecondFactor };
   const credentials = createCredentials({ sql, inLane, gathered, transact, ...rules, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
+  const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
-  const sessions = createSessions({ sql, inLane, transact, settings, baseUrl, now, newId });
+  const sessions = createSessions({ sql, inLane, transact, settings, factors, baseUrl, now, newId });
   const risk = createRisk({ sql, baseUrl, now, newId });
   const signIns = createSignIns({
     sql,
@@ -64,6 +67,7 @@ export function createPeople(deps: PeopleDeps) {
     settings,
     flows,
     registry,
+    factors,
     credentials,
     sessions,
     risk,
@@ -77,6 +81,7 @@ export function createPeople(deps: PeopleDeps) {
     passwords,
     credentials,
     registry,
+    factors,
     flows,
     sessions,
     signIns,

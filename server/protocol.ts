@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import type { Factors } from './domain/factors.ts';
 import { createEventBatch } from './events/batch.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
@@ -46,6 +47,7 @@ import { adminAudience } from './http/own-addresses.ts';
 export interface ProtocolDeps {
   sql: Sql;
   registry: readonly { levelOfAssurance: number }[];
+  factors: Factors;
   transact: Transact;
   outbound: Outbound;
   passwords: Passwords;
@@ -63,7 +65,7 @@ export interface ProtocolDeps {
 }
 
 export function createProtocol(deps: ProtocolDeps) {
-  const { sql, transact, outbound, passwords, settings, keys, tokens, sessions, signIns, metrics } = deps;
+  const { sql, transact, outbound, passwords, settings, keys, tokens, sessions, signIns, factors, metrics } = deps;
   const { realmExists, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
@@ -84,7 +86,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const authentication = createClientAuthentication({ clients, assertions, passwords });
   const grants = [
     codeGrant({ transact, mint, families, now, newId }),
-    refreshGrant({ transact, mint, families, now }),
+    refreshGrant({ transact, mint, families, signIns, factors, now }),
     clientCredentialsGrant({ mint, batch }),
   ];
   const endpoint = createTokenEndpoint({ authentication, settings, grants, refusals, metrics, baseUrl });
@@ -102,6 +104,7 @@ export function createProtocol(deps: ProtocolDeps) {
     settings,
     sessions,
     signIns,
+    factors,
     consents,
     tokens,
     baseUrl,

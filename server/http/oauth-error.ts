@@ -12,6 +12,7 @@ const oauthErrors = {
   invalid_target: 400,
   access_denied: 403,
   login_required: 400,
+  interaction_required: 400,
   consent_required: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,

@@ -426,6 +426,8 @@ create table session (
   authenticated_at timestamp with time zone not null,
   level_of_assurance integer not null default 1,
   methods text[] not null default '{}'::text[],
+  factors jsonb,
+  risk jsonb,
   primary key (realm_id, id),
   constraint session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );

@@ -11,6 +11,7 @@ import { sha256 } from '../../crypto/tokens.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../http/principal.ts';
 import * as store from './store.ts';
@@ -42,6 +43,7 @@ const PersonsToken = z.object({
   sid: z.guid(),
   gid: z.guid(),
   auth_time: z.number(),
+  acr: z.coerce.number(),
   amr: z.array(z.string()),
   exp: z.number(),
 });
@@ -77,12 +79,15 @@ export function createAccess({
   baseUrl,
   tokens,
   settings,
+  secondFactors,
   now,
 }: {
   sql: Sql;
   baseUrl: string;
   tokens: TokenVerifier;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  /** Types of credentials that prove one. */
+  secondFactors: readonly string[];
   now: () => Date;
 }) {
   const audience = adminAudience(baseUrl);
@@ -123,10 +128,11 @@ export function createAccess({
       sessionId: token.sid,
       clientId: ADMIN_CLI,
       audience,
+      secondFactors,
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !token.amr.includes('pwd')) return undefined;
-    if ((person.has_otp || rules.requireMfa) && !token.amr.includes('otp')) return undefined;
+    if ((person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR) return undefined;
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;
     const { user_id: id, username: name } = person;

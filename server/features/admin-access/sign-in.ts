@@ -23,7 +23,7 @@ export interface AdminCredentials {
   }): Promise<
     { ok: true; user: { id: string; username: string }; credentialId: string } | { ok: false; reason: string }
   >;
-  hasOtp(realm: string, userId: string): Promise<boolean>;
+  hasSecondFactor(realm: string, userId: string): Promise<boolean>;
   /** The credential whose code it was. */
   checkOtp(attempt: { realm: string; userId: string; code: string; by: By }): Promise<string | undefined>;
   /** What the person must do first at the realm's own sign-in page: a temporary password, an enrolment. */
@@ -67,7 +67,7 @@ export function createAdminSignIn({
     const grants = await store.grants(sql, realm, { userId });
     if (permissionsOf(realm, grants).size === 0) return { ok: false, reason: 'no-admin-role' };
     // From here on the password was right, so it gives nothing away to say what is missing.
-    if (await credentials.hasOtp(realm, userId)) {
+    if (await credentials.hasSecondFactor(realm, userId)) {
       if (otp === undefined)
         return { ok: false, reason: 'otp-missing', code: 'otp-required', detail: 'Send it as otp, with the password' };
       const second = await credentials.checkOtp({ realm, userId, code: otp, by });

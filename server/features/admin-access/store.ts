@@ -42,7 +42,7 @@ export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): P
 export interface PersonRow {
   user_id: string;
   username: string;
-  has_otp: boolean;
+  has_second_factor: boolean;
   grants: { target: string; permissions: string[] }[];
 }
 
@@ -50,11 +50,22 @@ export interface PersonRow {
 export async function findPerson(
   sql: Sql,
   realm: string,
-  token: { userId: string; sessionId: string; clientId: string; audience: string; cutoffs: Cutoffs },
+  token: {
+    userId: string;
+    sessionId: string;
+    clientId: string;
+    audience: string;
+    /** Types of credentials. */
+    secondFactors: readonly string[];
+    cutoffs: Cutoffs;
+  },
 ): Promise<PersonRow | undefined> {
   const [row] = await sql<PersonRow>`
     select u.id as user_id, u.username,
-      exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'otp') as has_otp,
+      exists (
+        select from credential c
+        where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${token.secondFactors}::text[])
+      ) as has_second_factor,
       coalesce((
         select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
         from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id

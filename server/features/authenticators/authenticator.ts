@@ -4,8 +4,9 @@
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Proven } from '../../db/proof.ts';
+import type { PersonStanding, RequiredAction } from '../../db/standing.ts';
 import type { Html } from '../../http/html.ts';
-import type { KnownUser, PersonStanding } from '../credentials/service.ts';
+import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
 
 /** Where a step stands: all that an authenticator may look at. */
@@ -56,14 +57,16 @@ export interface Method extends AuthenticatorEntry {
   amr: string;
   /** The kind of credential that somebody who has set it up holds. */
   credentialType: string;
+  /** What an administrator asks people to do who are to set it up. */
+  setUpBy?: RequiredAction;
   begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
   verify(step: Step, form: Form): Promise<StepVerdict>;
 }
 
 /** What a condition looks at. */
 export interface ConditionFacts {
-  /** Types of credentials that the person has. */
-  types: readonly string[];
+  /** Whether the person has a second factor. */
+  secondFactor: boolean;
   riskAction: 'allow' | 'step_up' | 'deny' | undefined;
   riskBand: 'low' | 'medium' | 'high' | undefined;
 }

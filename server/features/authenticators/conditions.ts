@@ -12,7 +12,7 @@ export const mfaEnabled: Condition = {
   category: 'CONDITION',
   identifies: false,
   configSchema: NoConfig,
-  holds: ({ types }) => types.includes('otp'),
+  holds: ({ secondFactor }) => secondFactor,
 };
 
 const BANDS = ['low', 'medium', 'high'] as const;

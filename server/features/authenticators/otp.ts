@@ -56,6 +56,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     identifies: false,
     amr: 'otp',
     credentialType: 'otp',
+    setUpBy: 'CONFIGURE_OTP',
     configSchema: z.strictObject({}),
     async begin(step, complaint) {
       if (!step.user) throw new Error('otp checks somebody who is known');

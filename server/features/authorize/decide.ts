@@ -1,9 +1,12 @@
 // What an authorization request needs next: pure. OIDC Core §3.1.2.3 and §3.1.2.4.
 import { OAuthError } from '../../http/oauth-error.ts';
+import type { Missing } from '../sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
 export interface Known {
-  session: { id: string; userId: string; authenticatedAt: Date; levelOfAssurance: number } | undefined;
+  session: { id: string; userId: string } | undefined;
+  /** What it lacks of what is asked for now: by the flow, the realm, and the request. */
+  missing: Missing | undefined;
   /** The session was begun or renewed for this very request, so it isn't asked for again. */
   fresh: boolean;
   /** The person has just agreed to this very request. */
@@ -12,7 +15,6 @@ export interface Known {
   expectedUser: string | undefined;
   /** The scopes that the person has agreed to before. */
   consented: readonly string[];
-  now: Date;
 }
 
 export type Step =
@@ -21,25 +23,38 @@ export type Step =
   | { do: 'code' }
   | { do: 'refuse'; error: OAuthError };
 
-type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'scopes' | 'administers'> & {
+type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'scopes' | 'administers'> & {
   client: { consentRequired: boolean };
 };
+
+/** Whether nothing counts that was proven before. */
+const isForced = ({ prompt, maxAgeSeconds }: Pick<Request, 'prompt' | 'maxAgeSeconds'>): boolean =>
+  prompt.has('login') || prompt.has('select_account') || maxAgeSeconds === 0;
+
+/**
+ * Milliseconds: from when on what a session has proven counts for a request.
+ * @param signedIn since when all was proven that a sign-in for this very request rests on
+ */
+export function countsFrom(
+  { maxAgeSeconds }: Pick<Request, 'maxAgeSeconds'>,
+  { signedIn, now }: { signedIn: number | undefined; now: Date },
+): number {
+  if (signedIn !== undefined) return signedIn;
+  return maxAgeSeconds === undefined ? 0 : now.getTime() - maxAgeSeconds * 1000;
+}
 
 /** Why the present session isn't enough, if it isn't. */
 function signInNeeded(
   request: Request,
-  { session, fresh, expectedUser, now }: Known,
-): 'new' | 'again' | 'more' | undefined {
+  { session, missing, fresh, expectedUser }: Known,
+): 'new' | 'again' | Missing | undefined {
   if (!session) return 'new';
   if (expectedUser !== undefined && session.userId !== expectedUser) return 'again';
   if (fresh) return undefined;
-  if (request.prompt.has('login') || request.prompt.has('select_account')) return 'again';
-  const age = now.getTime() - session.authenticatedAt.getTime();
-  if (request.maxAgeSeconds !== undefined && age > request.maxAgeSeconds * 1000) return 'again';
-  return session.levelOfAssurance < request.requiredLevel ? 'more' : undefined;
+  return isForced(request) ? 'again' : missing;
 }
 
-const refuse = (error: 'login_required' | 'consent_required', description: string): Step => ({
+const refuse = (error: 'login_required' | 'interaction_required' | 'consent_required', description: string): Step => ({
   do: 'refuse',
   error: new OAuthError(error, description),
 });
@@ -48,6 +63,7 @@ export function decide(request: Request, known: Known): Step {
   const silent = request.prompt.has('none');
   const needed = signInNeeded(request, known);
   if (needed) {
+    if (silent && needed === 'action') return refuse('interaction_required', 'The person has something to do first');
     if (silent) return refuse('login_required', 'The person has to sign in');
     // Signed in for this request, and yet somebody else than the hint says.
     if (known.fresh) return refuse('login_required', 'Somebody else has signed in');

@@ -14,7 +14,7 @@ export interface Finished {
     request: FastifyRequest,
     realm: string,
     continueAt: string,
-  ): Promise<{ request: unknown; done: { sessionId: string } } | undefined>;
+  ): Promise<{ request: unknown; done: { sessionId: string; since: number } } | undefined>;
 }
 
 export function authorizeRoutes(
@@ -44,7 +44,7 @@ export function authorizeRoutes(
     if (!finished || !kept.success) {
       throw new OAuthError('invalid_request', 'The sign-in has expired: go back to the application');
     }
-    return authorization.resume(request, reply, realm, { ...kept.data, sessionId: finished.done.sessionId });
+    return authorization.resume(request, reply, realm, { ...kept.data, signedIn: finished.done });
   });
 
   app.post('/realms/:realm/oauth2/consent', { schema: { hide: true } }, (request, reply) =>

@@ -8,14 +8,16 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
+import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
+import { OFFLINE } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
-import type { SsoSession } from '../sessions/service.ts';
+import type { LiveSession, SsoSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import type { GrantData } from '../token/store.ts';
@@ -28,7 +30,7 @@ import {
   type Target,
   targetOf,
 } from './checks.ts';
-import { decide } from './decide.ts';
+import { countsFrom, decide } from './decide.ts';
 import { type CodeRow, insertCode, insertFirstCode } from './store.ts';
 
 const CODE_MS = 60_000;
@@ -49,8 +51,9 @@ export interface AuthorizationDeps {
     knownScopes(realm: string): Promise<ReadonlySet<string>>;
   };
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
-  sessions: { current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> };
-  signIns: Pick<SignIns, 'begin'>;
+  sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
+  signIns: Pick<SignIns, 'begin' | 'missing'>;
+  factors: Factors;
   consents: Consents;
   tokens: Pick<Tokens, 'verify'>;
   baseUrl: string;
@@ -64,16 +67,21 @@ interface Way {
   realm: string;
   brand: RealmSettingsDto;
   issuer: string;
-  session: SsoSession | undefined;
+  session: LiveSession | undefined;
+}
+/** A session that is enough: `since` when all has been proven that it rests on, in milliseconds. */
+interface SignedIn {
+  sessionId: string;
+  since: number;
 }
 /** What has been done for this very request already. */
 interface Past {
-  signedIn?: string | undefined;
+  signedIn?: SignedIn | undefined;
   agreed?: boolean;
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, consents, tokens, baseUrl, now } = deps;
+  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, baseUrl, now } = deps;
   const adminResource = adminAudience(baseUrl);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
@@ -106,20 +114,34 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return claims.sub;
   }
 
-  const dataOf = (asked: AuthorizationRequest, session: SsoSession): GrantData => ({
-    redirectUri: asked.redirectUri,
-    scopes: asked.scopes.map((s) => s.name),
-    openid: asked.openid,
-    resources: [...asked.resources],
-    codeChallenge: asked.codeChallenge,
-    nonce: asked.nonce ?? null,
-    authTime: Math.floor(session.authenticatedAt.getTime() / 1000),
-    acr: String(session.levelOfAssurance),
-    amr: session.methods,
-  });
+  /** @param since milliseconds: from when on what the session has proven counts */
+  function dataOf(asked: AuthorizationRequest, session: SsoSession, since: number): GrantData {
+    const counted = provenSince(session.factors, since);
+    const oldest = oldestOf(counted);
+    if (oldest === undefined) throw new OAuthError('login_required', 'The person has to sign in');
+    return {
+      redirectUri: asked.redirectUri,
+      scopes: asked.scopes.map((s) => s.name),
+      openid: asked.openid,
+      resources: [...asked.resources],
+      codeChallenge: asked.codeChallenge,
+      nonce: asked.nonce ?? null,
+      authTime: Math.floor(oldest / 1000),
+      acr: String(factors.levelOf(counted)),
+      amr: factors.amrOf(counted),
+      // What outlives the session is judged by what it began with.
+      ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
+    };
+  }
 
   /** A code for the session, as it is kept and told of. */
-  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, session: SsoSession) {
+  function newCode(
+    request: FastifyRequest,
+    realm: string,
+    asked: AuthorizationRequest,
+    session: SsoSession,
+    since: number,
+  ) {
     const { client, resources } = asked;
     const actor = { type: 'user', id: session.userId, name: session.username } as const;
     const by: By = { actor, ipAddress: request.ip };
@@ -130,7 +152,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       client: client.id,
       sessionId: session.id,
       userId: session.userId,
-      data: dataOf(asked, session),
+      data: dataOf(asked, session, since),
       expiresAt: new Date(now().getTime() + CODE_MS),
     };
     const data = { scopes, resources, sessionId: session.id };
@@ -145,8 +167,12 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { code, row, by, scopes, issued };
   }
 
-  async function giveCode({ realm, request }: Way, asked: AuthorizationRequest, session: SsoSession, { agreed }: Past) {
-    const { code, row, by, scopes, issued } = newCode(request, realm, asked, session);
+  async function giveCode(
+    { realm, request }: Way,
+    asked: AuthorizationRequest,
+    { session, since, agreed }: { session: SsoSession; since: number; agreed: boolean },
+  ) {
+    const { code, row, by, scopes, issued } = newCode(request, realm, asked, session, since);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
@@ -156,42 +182,46 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return code;
   }
 
-  function signIn(
-    { reply, request, realm, session }: Way,
-    asked: AuthorizationRequest,
-    { forced }: { forced: boolean },
-  ) {
-    const { client, loginHint } = asked;
-    return signIns.begin(reply, request, {
-      realm,
-      clientId: client.clientId,
-      clientName: client.name ?? client.clientId,
-      flow: client.flowOverride ?? undefined,
-      requiredLevel: asked.requiredLevel,
-      forced,
-      loginHint,
-      // Somebody else may want to sign in where an account is to be chosen.
-      session: asked.prompt.has('select_account') ? undefined : session,
-      request: { text: asked.text },
-      continueAt: resumePath(realm),
-      redirectTo: asked.redirectUri,
-    });
-  }
+  const signInFor = (realm: string, asked: AuthorizationRequest, { forced }: { forced: boolean }) => ({
+    realm,
+    clientId: asked.client.clientId,
+    clientName: asked.client.name ?? asked.client.clientId,
+    flow: asked.client.flowOverride ?? undefined,
+    requiredLevel: asked.requiredLevel,
+    maxAgeSeconds: asked.maxAgeSeconds,
+    forced,
+    loginHint: asked.loginHint,
+    request: { text: asked.text },
+    continueAt: resumePath(realm),
+    redirectTo: asked.redirectUri,
+  });
 
   async function goOn(way: Way, asked: AuthorizationRequest, past: Past): Promise<FastifyReply> {
     const { realm, session, reply, request, brand, issuer } = way;
+    const signedIn = past.signedIn?.sessionId === session?.id ? past.signedIn : undefined;
+    const since = countsFrom(asked, { signedIn: signedIn?.since, now: now() });
+    const agreed = past.agreed ?? false;
     const step = decide(asked, {
       session,
-      fresh: session !== undefined && past.signedIn === session.id,
-      agreed: past.agreed ?? false,
+      missing:
+        session && !signedIn
+          ? await signIns.missing({ ...signInFor(realm, asked, { forced: false }), session })
+          : undefined,
+      fresh: signedIn !== undefined,
+      agreed,
       expectedUser: await expectedUser(realm, asked),
       consented: session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : [],
-      now: now(),
     });
     if (step.do === 'refuse') throw step.error;
-    if (step.do === 'sign-in' || !session) return signIn(way, asked, { forced: step.do === 'sign-in' && step.forced });
-    if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked });
-    const code = await giveCode(way, asked, session, past);
+    if (step.do === 'sign-in' || !session) {
+      return signIns.begin(reply, request, {
+        ...signInFor(realm, asked, { forced: step.do === 'sign-in' && step.forced }),
+        // Somebody else may want to sign in where an account is to be chosen.
+        session: asked.prompt.has('select_account') ? undefined : session,
+      });
+    }
+    if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
+    const code = await giveCode(way, asked, { session, since, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
@@ -214,10 +244,12 @@ export function createAuthorization(deps: AuthorizationDeps) {
         // A page in answer to the password would send it again when it is loaded again.
         if (target.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked);
-        const known = { session, fresh: true, agreed: false, expectedUser: expected, consented: [], now: now() };
-        if (decide(asked, known).do !== 'code') return undefined;
+        const enough = { fresh: true, missing: undefined, agreed: false };
+        if (decide(asked, { session, ...enough, expectedUser: expected, consented: [] }).do !== 'code')
+          return undefined;
         const issuer = await settings.issuer(realm);
-        const { code, row, issued } = newCode(request, realm, asked, session);
+        // The session is new: all of it was proven for this request.
+        const { code, row, issued } = newCode(request, realm, asked, session, 0);
         return {
           write({ atLast, record }) {
             insertFirstCode(atLast, realm, row);
@@ -261,10 +293,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
       request: FastifyRequest,
       reply: FastifyReply,
       realm: string,
-      finished: { text: string; sessionId: string },
+      { text, signedIn }: { text: string; signedIn: SignedIn },
     ): Promise<FastifyReply> {
-      const form = parseForm(finished.text);
-      return handle(await wayOf(request, reply, realm), form, { signedIn: finished.sessionId });
+      return handle(await wayOf(request, reply, realm), parseForm(text), { signedIn });
     },
 
     /** The consent page's answer. That it was shown proves that the session was enough for the request. */
@@ -273,7 +304,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       const answered = way.session && consents.answered(request, form, realm, way.session);
       if (!answered) throw new OAuthError('invalid_request', 'The page is too old: go back to the application');
       const denied = answered.allowed ? undefined : new OAuthError('access_denied', 'The person did not agree');
-      return handle(way, parseForm(answered.text), { signedIn: way.session?.id, agreed: true }, denied);
+      const signedIn = way.session && { sessionId: way.session.id, since: answered.since };
+      return handle(way, parseForm(answered.text), { signedIn, agreed: true }, denied);
     },
   };
 }

@@ -10,6 +10,7 @@ export function consentPage({
   openid,
   administers,
   request,
+  since,
   proof,
 }: {
   realm: string;
@@ -19,6 +20,8 @@ export function consentPage({
   openid: boolean;
   administers: boolean;
   request: string;
+  /** From when on what the session has proven counts for it. */
+  since: number;
   proof: string;
 }): Html {
   const asked = [
@@ -34,6 +37,7 @@ export function consentPage({
 <ul class="rows">${asked}</ul>
 <form method="post" action="/realms/${realm}/oauth2/consent">
 <input type="hidden" name="request" value="${request}">
+<input type="hidden" name="since" value="${since}">
 <input type="hidden" name="proof" value="${proof}">
 <div class="actions">
 <button name="decision" value="allow">Allow</button>

@@ -20,7 +20,13 @@ interface Person {
 }
 
 export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionCookie: string; now: () => Date }) {
-  const about = (realm: string, session: Person, text: string) => ['consent', realm, session.id, text];
+  const about = (realm: string, session: Person, text: string, since: string) => [
+    'consent',
+    realm,
+    session.id,
+    text,
+    since,
+  ];
 
   return {
     /** The scopes that the person has agreed to give the client. */
@@ -30,7 +36,13 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
     ask(
       reply: FastifyReply,
       request: FastifyRequest,
-      { realm, brand, session, asked }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest },
+      {
+        realm,
+        brand,
+        session,
+        asked,
+        since,
+      }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest; since: number },
     ): FastifyReply {
       const { client, scopes, openid, administers, text, redirectUri } = asked;
       const body = consentPage({
@@ -41,7 +53,8 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
         openid,
         administers,
         request: text,
-        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text), now()),
+        since,
+        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text, String(since)), now()),
       });
       return sendPage(reply, { realm, brand, title: 'Allow access?', body }, { formAction: [redirectUri] });
     },
@@ -52,10 +65,11 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
       form: Form,
       realm: string,
       session: Person,
-    ): { text: string; allowed: boolean } | undefined {
-      const text = form.get('request') ?? '';
-      const holds = proofHolds(form.get('proof'), request.cookies[sessionCookie], about(realm, session, text), now());
-      return holds ? { text, allowed: form.get('decision') === 'allow' } : undefined;
+    ): { text: string; since: number; allowed: boolean } | undefined {
+      const [text, since] = [form.get('request') ?? '', form.get('since') ?? ''];
+      const asked = about(realm, session, text, since);
+      if (!proofHolds(form.get('proof'), request.cookies[sessionCookie], asked, now())) return undefined;
+      return { text, since: Number(since), allowed: form.get('decision') === 'allow' };
     },
 
     /** Remembers an agreement, in the transaction that acts on it. */

@@ -9,6 +9,7 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
+import { actionsOf, type PersonStanding, standingOf } from '../../db/standing.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import type { OwnSession } from '../../http/principal.ts';
@@ -24,6 +25,8 @@ export interface CredentialDeps {
   passwords: Passwords;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
+  /** Whether such a credential proves a second factor. */
+  isSecondFactor(type: string): boolean;
   seal: Seal;
   now: () => Date;
   newId: () => string;
@@ -38,12 +41,6 @@ export interface NewPassword extends KnownUser {
   temporary: boolean;
   actionsSet?: boolean;
 }
-/** What a person has set up, and what they must do before they are signed in. */
-export interface PersonStanding {
-  types: readonly string[];
-  enabled: boolean;
-  actions: readonly RequiredAction[];
-}
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
 export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled';
 export type PasswordVerdict =
@@ -56,7 +53,7 @@ const LEAST_LENGTH = 12;
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, inLane, gathered, transact, settings, passwords, breached, seal, now, newId } = deps;
+  const { sql, inLane, gathered, transact, settings, passwords, breached, isSecondFactor, seal, now, newId } = deps;
   interface Limit {
     most: number;
     seconds: number;
@@ -106,14 +103,11 @@ export function createCredentials(deps: CredentialDeps) {
     if (old) await rehash(realm, row, plain);
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
-      if (row.types.includes('otp')) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
+      if (row.types.some(isSecondFactor)) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
       else await store.forgetFailures(inLane(realm), realm, [row.id]);
     }
     return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) } satisfies PasswordVerdict;
   }
-
-  const hasOtp = async (realm: string, userId: string): Promise<boolean> =>
-    (await store.otps(sql, realm, userId)).length > 0;
 
   /** Whether the code is one of this person's, and had not been used. */
   async function matchOtp(realm: string, userId: string, code: string): Promise<OtpVerdict> {
@@ -166,7 +160,8 @@ export function createCredentials(deps: CredentialDeps) {
       return check(realm, await store.findForPassword(gathered, realm, username), password, by);
     },
 
-    hasOtp,
+    hasSecondFactor: async (realm: string, userId: string): Promise<boolean> =>
+      ((await store.standing(sql, realm, userId))?.types ?? []).some(isSecondFactor),
     tryOtp,
     /** @returns the credential whose code it was; undefined: nobody's */
     checkOtp: async (attempt: { realm: string; userId: string; code: string; by: By }): Promise<string | undefined> => {
@@ -258,18 +253,3 @@ export function createCredentials(deps: CredentialDeps) {
   };
 }
 export type Credentials = ReturnType<typeof createCredentials>;
-
-export type RequiredAction = 'UPDATE_PASSWORD' | 'CONFIGURE_OTP';
-
-const standingOf = (row: store.StandingRow): PersonStanding => ({
-  types: row.types,
-  enabled: row.enabled,
-  actions: actionsOf(row),
-});
-
-function actionsOf(row: store.StandingRow): RequiredAction[] {
-  const actions: RequiredAction[] = [];
-  if (row.temporary || row.required_actions.includes('UPDATE_PASSWORD')) actions.push('UPDATE_PASSWORD');
-  if (row.required_actions.includes('CONFIGURE_OTP')) actions.push('CONFIGURE_OTP');
-  return actions;
-}

@@ -1,13 +1,7 @@
 // SQL of credentials and of the count of failures.
 import { fragment, type Sql } from '../../db/sql.ts';
+import { credentialTypes, type StandingRow, standingColumns } from '../../db/standing.ts';
 
-/** What the person has set up, and what they must do first. */
-export interface StandingRow {
-  types: string[];
-  temporary: boolean;
-  required_actions: string[];
-  enabled: boolean;
-}
 export interface PasswordRow extends StandingRow {
   id: string;
   username: string;
@@ -16,10 +10,8 @@ export interface PasswordRow extends StandingRow {
   phc: string | null;
 }
 
-const types = fragment`array(
-  select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
-const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${types},
+const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes},
   c.id as credential_id, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
 // With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
 const theirPassword = fragment`left join lateral (
@@ -124,10 +116,7 @@ export const insertOtp = (
 export const standing = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<StandingRow>`
-      select ${types}, coalesce((select (secret ->> 'temporary')::boolean from credential c
-          where c.realm_id = u.realm_id and c.user_id = u.id and type = 'password'), false) as temporary,
-        u.required_actions, u.enabled
-      from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
+      select ${standingColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
 export const dropRequiredAction = (sql: Sql, realm: string, userIds: readonly string[], action: string) => sql`

@@ -7,7 +7,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
+import { type Finding, findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
 import * as store from './store.ts';
 
 const DEVICE_COOKIE = 'SVC_DEVICE';
@@ -72,6 +72,10 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       };
       return judge(findings(attempt, past), policy);
     },
+
+    /** What was found once, by the policy as it is now; undefined while the realm's master switch is off. */
+    judge: (found: readonly Finding[], policy: RealmSettingsDto): Risk | undefined =>
+      policy.riskPolicyEnabled ? judge([...found], policy) : undefined,
 
     /**
      * A failure counts while the policy is on; nothing is kept about people for nothing. For nobody the same statement

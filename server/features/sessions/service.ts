@@ -12,7 +12,10 @@ import type { InLane } from '../../db/lanes.ts';
 import type { Proven } from '../../db/proof.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
+import { type PersonStanding, standingOf } from '../../db/standing.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Factor, Factors } from '../../domain/factors.ts';
+import type { Finding } from '../risk/score.ts';
 import * as store from './store.ts';
 
 export const SESSION_COOKIE = 'SVC_SESSION';
@@ -22,6 +25,7 @@ export interface SessionDeps {
   inLane: InLane;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  factors: Factors;
   baseUrl: string;
   now: () => Date;
   newId: () => string;
@@ -34,22 +38,23 @@ export interface SsoSession {
   userId: string;
   username: string;
   startedAt: Date;
-  authenticatedAt: Date;
   lastSeenAt: Date;
   expiresAt: Date;
   rememberMe: boolean;
-  levelOfAssurance: number;
-  /** RFC 8176 values */
-  methods: string[];
+  /** What has been proven in it, each with its own time. */
+  factors: readonly Factor[];
+  /** What was unusual about its last sign-in; null: nobody looked. */
+  findings: readonly Finding[] | null;
   /** SHA-256 of the cookie, hex: tokens against forgery are made from it. */
   tokenHash: string;
 }
+export type LiveSession = SsoSession & { standing: PersonStanding };
 
 /** What one sign-in proved, and from where. */
 export interface Proof {
   user: { id: string; username: string };
-  level: number;
-  methods: readonly string[];
+  factors: readonly Factor[];
+  findings: readonly Finding[] | null;
   /** What must hold when it is written. */
   proven: Proven;
   rememberMe: boolean;
@@ -70,18 +75,17 @@ const TOUCH_MS = 60_000;
 const USER_AGENT_MAX = 512;
 const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
 
-const toSession = (realm: string, row: store.SessionRow): SsoSession => ({
+const toSession = (realm: string, row: store.SessionRow, factors: Factors): SsoSession => ({
   id: row.id,
   realm,
   userId: row.user_id,
   username: row.username,
   startedAt: row.started_at,
-  authenticatedAt: row.authenticated_at,
   lastSeenAt: row.last_seen_at,
   expiresAt: row.expires_at,
   rememberMe: row.remember_me,
-  levelOfAssurance: row.level_of_assurance,
-  methods: row.methods,
+  factors: row.factors ?? factors.ofAmr(row.methods, row.started_at),
+  findings: row.risk,
   tokenHash: row.token_hash.toString('hex'),
 });
 
@@ -99,7 +103,19 @@ const toWire = (row: store.ListedRow): Session => ({
   levelOfAssurance: row.level_of_assurance,
 });
 
-export function createSessions({ sql, inLane, transact, settings, baseUrl, now, newId }: SessionDeps) {
+export function createSessions({ sql, inLane, transact, settings, factors, baseUrl, now, newId }: SessionDeps) {
+  const live = (realm: string, row: store.LiveRow): LiveSession => ({
+    ...toSession(realm, row, factors),
+    standing: standingOf(row),
+  });
+  /** As it is kept; older versions read the first three. */
+  const kept = (proof: Pick<Proof, 'factors' | 'findings'>) => ({
+    authenticated_at: now(),
+    level_of_assurance: factors.levelOf(proof.factors),
+    methods: factors.amrOf(proof.factors),
+    factors: [...proof.factors],
+    risk: proof.findings && [...proof.findings],
+  });
   const cookieOptions = (realm: string) => ({
     path: `/realms/${realm}`,
     httpOnly: true,
@@ -138,21 +154,21 @@ export function createSessions({ sql, inLane, transact, settings, baseUrl, now, 
 
   return {
     /** The live session of the request's cookie; being seen keeps it alive. */
-    async current(request: FastifyRequest, realm: string): Promise<SsoSession | undefined> {
+    async current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> {
       const token = request.cookies[SESSION_COOKIE];
       const policy = token ? await settings.of(realm) : undefined;
       if (!token || !policy) return undefined;
       const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy, now()));
       if (!row) return undefined;
-      const session = toSession(realm, row);
+      const session = live(realm, row);
       await touchIfDue(realm, session, policy);
       return session;
     },
 
     /** The session where it is still live: what its tokens hang on. */
-    async byId(realm: string, id: string, on: Sql = sql): Promise<SsoSession | undefined> {
+    async byId(realm: string, id: string, on: Sql = sql): Promise<LiveSession | undefined> {
       const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm), now()));
-      return row && toSession(realm, row);
+      return row && live(realm, row);
     },
 
     /** A session that {@link begin} will begin; its token goes to {@link setCookie} after commit. */
@@ -172,11 +188,9 @@ export function createSessions({ sql, inLane, transact, settings, baseUrl, now, 
         last_seen_at: at,
         expires_at: later(at, remember ? policy.rememberMeLifetimeSeconds : policy.ssoSessionMaxLifetimeSeconds),
         remember_me: remember,
-        authenticated_at: at,
-        level_of_assurance: proof.level,
-        methods: [...proof.methods],
+        ...kept(proof),
       };
-      return { session: toSession(realm, row), token, row, proven: proof.proven };
+      return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
     },
 
     /**
@@ -197,19 +211,17 @@ export function createSessions({ sql, inLane, transact, settings, baseUrl, now, 
 
     /**
      * The same person proved more: the session goes on, under a new token so that an old one is worth nothing.
-     * @returns undefined: it has ended, or what was proven holds no more
+     * @returns the token; undefined: it has ended, or what was proven holds no more
      */
     async upgrade(
       tx: Tx,
       realm: string,
       id: string,
-      proof: Pick<Proof, 'level' | 'methods' | 'proven'>,
-    ): Promise<{ token: string; authenticatedAt: Date } | undefined> {
+      proof: Pick<Proof, 'factors' | 'findings' | 'proven'>,
+    ): Promise<string | undefined> {
       const token = newSecret();
-      const authenticatedAt = now();
-      const { level, methods, proven } = proof;
-      const to = { tokenHash: sha256(token), authenticatedAt, level, methods: [...methods], proven };
-      return (await store.upgrade(tx.sql, realm, id, to)) ? { token, authenticatedAt } : undefined;
+      const to = { ...kept(proof), token_hash: sha256(token), proven: proof.proven };
+      return (await store.upgrade(tx.sql, realm, id, to)) ? token : undefined;
     },
 
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */

@@ -2,7 +2,10 @@
 import { type Proven, provenUser } from '../../db/proof.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { type StandingRow, standingColumns } from '../../db/standing.ts';
 import type { Tx } from '../../db/transact.ts';
+import type { Factor } from '../../domain/factors.ts';
+import type { Finding } from '../risk/score.ts';
 
 export interface SessionRow {
   id: string;
@@ -18,22 +21,28 @@ export interface SessionRow {
   authenticated_at: Date;
   level_of_assurance: number;
   methods: string[];
+  /** Null where an older version wrote it: then `methods` says what was proven. */
+  factors: Factor[] | null;
+  risk: Finding[] | null;
 }
+export type LiveRow = SessionRow & StandingRow;
 
 const columns = fragment`s.id, s.user_id, u.username, s.token_hash, s.ip_address, s.user_agent, s.started_at, s.last_seen_at,
-  s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods`;
+  s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods, s.factors, s.risk`;
+const withStanding = fragment`${columns}, ${standingColumns}`;
+const jsonOf = (list: readonly object[] | null) => fragment`${list && JSON.stringify(list)}::jsonb`;
 const live = (cutoffs: Cutoffs) => fragment`${sessionLives(cutoffs)} and u.enabled`;
 
 export const byToken = async (sql: Sql, realm: string, tokenHash: Buffer, cutoffs: Cutoffs) =>
   (
-    await sql<SessionRow>`select ${columns} from session s
+    await sql<LiveRow>`select ${withStanding} from session s
       join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
       where s.realm_id = ${realm} and s.token_hash = ${tokenHash} and ${live(cutoffs)}`
   )[0];
 
 export const byId = async (sql: Sql, realm: string, id: string, cutoffs: Cutoffs) =>
   (
-    await sql<SessionRow>`select ${columns} from session s
+    await sql<LiveRow>`select ${withStanding} from session s
       join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
       where s.realm_id = ${realm} and s.id = ${id} and ${live(cutoffs)}`
   )[0];
@@ -63,21 +72,25 @@ export const insert = (
   proven: Proven,
 ) => atLast`
   insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
-    remember_me, authenticated_at, level_of_assurance, methods)
+    remember_me, authenticated_at, level_of_assurance, methods, factors, risk)
   values (${realm}, ${s.id}, ${s.token_hash}, ${provenUser(realm, proven)}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},
-    ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods})`;
+    ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods},
+    ${jsonOf(s.factors)}, ${jsonOf(s.risk)})`;
 
 /** A stronger or newer proof of the same person: the session goes on under a new cookie. */
 export const upgrade = async (
   sql: Sql,
   realm: string,
   id: string,
-  to: { tokenHash: Buffer; authenticatedAt: Date; level: number; methods: string[]; proven: Proven },
+  to: Pick<SessionRow, 'token_hash' | 'authenticated_at' | 'level_of_assurance' | 'methods' | 'factors' | 'risk'> & {
+    proven: Proven;
+  },
 ) =>
   (
     await sql<{ id: string }>`
-      update session set token_hash = ${to.tokenHash}, authenticated_at = ${to.authenticatedAt},
-        last_seen_at = ${to.authenticatedAt}, level_of_assurance = ${to.level}, methods = ${to.methods}
+      update session set token_hash = ${to.token_hash}, authenticated_at = ${to.authenticated_at},
+        last_seen_at = ${to.authenticated_at}, level_of_assurance = ${to.level_of_assurance}, methods = ${to.methods},
+        factors = ${jsonOf(to.factors)}, risk = ${jsonOf(to.risk)}
       where realm_id = ${realm} and id = ${id} and user_id = ${provenUser(realm, { ...to.proven, sessionId: undefined })}
       returning id`
   ).length > 0;

@@ -18,10 +18,12 @@ export function createActions({
   credentials,
   transact,
   settings,
+  now,
 }: {
   credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext' | 'newPasswordFaults'>;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  now: () => Date;
 }) {
   return {
     page: (policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage => passwordPage(policy, complaint),
@@ -44,7 +46,7 @@ export function createActions({
       const keep = state.session && { sessionId: state.session.id };
       try {
         const set = await transact(realm, async (tx) => {
-          await mustHold(tx.sql, realm, provenBy(state, user));
+          await mustHold(tx.sql, realm, provenBy(state, user, now()));
           return credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false, keep });
         });
         return { ...state, complaint: undefined, credentials: { ...state.credentials, [PASSWORD]: set } };

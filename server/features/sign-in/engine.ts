@@ -20,6 +20,8 @@ export interface Progress {
   userKnown: boolean;
   /** Authenticators that this person passed, here or in the session that is being stepped up. */
   proven: ReadonlySet<string>;
+  /** Executions whose authenticator was passed under another configuration, which doesn't count for them. */
+  otherwise?: ReadonlySet<string>;
   /** Authenticators that this person has set up. */
   enrolled: ReadonlySet<string>;
   /** Conditions that were looked at, by execution. */
@@ -114,7 +116,7 @@ function one(walk: Walk, node: TreeNode, noEnrolment: boolean): Inner {
 
 function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment: boolean): Inner {
   const { progress } = walk;
-  if (progress.proven.has(authenticatorId)) return DONE;
+  if (isProven(walk, node, authenticatorId)) return DONE;
   if (progress.failed.has(node.executionId)) return { do: 'failed', because: 'exhausted' };
   const holds = progress.enrolled.has(authenticatorId);
   // Nobody passes who isn't known, so whoever has it set up is asked once they are.
@@ -143,12 +145,15 @@ function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): In
   return { ...picked, others: others.map(({ executionId, authenticatorId }) => ({ executionId, authenticatorId })) };
 }
 
+const isProven = ({ progress }: Walk, { executionId }: TreeNode, authenticatorId: string) =>
+  progress.proven.has(authenticatorId) && !progress.otherwise?.has(executionId);
+
 const identifies = ({ registry }: Walk, { authenticatorId }: { authenticatorId: string }) =>
   registry.get(authenticatorId)?.identifies ?? false;
 
 function proves(walk: Walk, node: TreeNode): boolean {
   if (!isLive(node) || node.condition) return false;
-  if (node.authenticatorId !== null) return walk.progress.proven.has(node.authenticatorId);
+  if (node.authenticatorId !== null) return isProven(walk, node, node.authenticatorId);
   return node.children.some((child) => proves(walk, child));
 }
 

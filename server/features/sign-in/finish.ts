@@ -6,19 +6,19 @@ import { refersToNothing } from '../../db/error-code.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
 import { isWithdrawn } from '../../db/proof.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import { type Factors, merged } from '../../domain/factors.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
 import { inTab, type SignInCookie } from './cookie.ts';
 import type { Held } from './held.ts';
-import { provenBy, type SignInState } from './state.ts';
+import { countedOf, provenBy, provenFrom, type SignInState } from './state.ts';
 import type { Visit } from './steps.ts';
 import * as store from './store.ts';
 
 export interface FinishDeps {
   transact: Transact;
-  registry: readonly AuthenticatorRecord[];
+  factors: Factors;
   sessions: Sessions;
   risk: RiskService;
   cookie: SignInCookie;
@@ -45,7 +45,7 @@ interface Plan extends Ending {
   next: Next | undefined;
 }
 interface Established {
-  session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt' | 'authenticatedAt' | 'levelOfAssurance'>;
+  session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt'>;
   token: string;
 }
 interface Ended extends Established {
@@ -55,10 +55,7 @@ interface Ended extends Established {
 
 class Lost extends Error {}
 
-export function createFinish({ transact, registry, sessions, risk, cookie, now }: FinishDeps) {
-  const amrOf = (ids: readonly string[]): string[] =>
-    registry.flatMap((r) => (r.category === 'METHOD' && ids.includes(r.id) ? [r.amr] : []));
-
+export function createFinish({ transact, factors, sessions, risk, cookie, now }: FinishDeps) {
   /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
@@ -70,13 +67,13 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
   });
 
   async function planOf(ending: Ending, user: Plan['user'], continuation: Continuation): Promise<Plan> {
-    const { request, realm, state, level } = ending;
+    const { request, realm, state } = ending;
     const by: By = { actor: { type: 'user', id: user.id, name: user.username }, ipAddress: request.ip };
     const planned = await sessions.plan(realm, {
       user,
-      level,
-      methods: amrOf(state.proven),
-      proven: provenBy(state, user),
+      factors: countedOf(state, now()),
+      findings: state.risk?.findings ?? null,
+      proven: provenBy(state, user, now()),
       rememberMe: state.rememberMe,
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
@@ -94,11 +91,12 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
     const { session } = planned;
     const before = state.session && (await sessions.byId(realm, state.session.id, tx.sql));
     if (before && before.userId === session.userId) {
-      const level = Math.max(session.levelOfAssurance, before.levelOfAssurance);
-      const methods = [...new Set([...before.methods, ...session.methods])];
-      const upgraded = await sessions.upgrade(tx, realm, before.id, { level, methods, proven: planned.proven });
-      const { token, authenticatedAt } = upgraded ?? {};
-      if (token && authenticatedAt) return { session: { ...before, authenticatedAt, levelOfAssurance: level }, token };
+      const token = await sessions.upgrade(tx, realm, before.id, {
+        factors: merged(before.factors, state.factors),
+        findings: session.findings ?? before.findings,
+        proven: planned.proven,
+      });
+      if (token !== undefined) return { session: before, token };
     }
     if (before) await sessions.end(tx, realm, by, before.id, { because: 'reauthentication' });
     await sessions.makeRoom(tx, realm, by, { id: session.userId, username: session.username });
@@ -108,10 +106,11 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
 
   /** What nothing has to be read for. */
   function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
-    const { request, realm, policy, held, state, user, by, next } = plan;
+    const { request, realm, policy, held, state, level, user, by, next } = plan;
     const device = risk.succeeded(tx.atLast, request, realm, policy, user.id);
     // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
-    if (!held.stored && !next) store.insertLast(tx.atLast, realm, held.id, over(plan, session), now(), held.expiresAt);
+    if (!held.stored && !next)
+      store.insertLast(tx.atLast, realm, held.id, over(plan, session, now()), now(), held.expiresAt);
     tx.record({
       type: 'LOGIN_SUCCESS',
       realm,
@@ -120,8 +119,8 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
       clientId: state.clientId ?? null,
       data: {
         sessionId: session.id,
-        levelOfAssurance: session.levelOfAssurance,
-        methods: amrOf(state.fresh),
+        levelOfAssurance: level,
+        methods: factors.amrOf(state.factors),
         ...(state.risk ? { risk: state.risk } : {}),
       },
     });
@@ -136,7 +135,8 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
   async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
     const { realm, held } = plan;
     const established = await establish(tx, plan);
-    if (held.stored && !(await store.save(tx.sql, realm, held.id, over(plan, established.session)))) throw new Lost();
+    if (held.stored && !(await store.save(tx.sql, realm, held.id, over(plan, established.session, now()))))
+      throw new Lost();
     return conclude(tx, plan, established);
   }
 
@@ -178,13 +178,10 @@ export function createFinish({ transact, registry, sessions, risk, cookie, now }
 }
 
 /** How the sign-in is kept from here on. */
-const over = (
-  { state, next }: Plan,
-  { id, authenticatedAt, levelOfAssurance }: Established['session'],
-): SignInState => ({
+const over = ({ state, level, next }: Plan, { id }: Established['session'], now: Date): SignInState => ({
   ...state,
   kept: {},
   complaint: undefined,
-  done: { sessionId: id, authenticatedAt: authenticatedAt.getTime(), level: levelOfAssurance },
+  done: { sessionId: id, at: now.getTime(), level, since: provenFrom(state, now) },
   ...(next ? { spent: true } : {}),
 });

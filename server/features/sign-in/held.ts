@@ -77,7 +77,7 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
     async keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(inLane(realm), realm, id, state);
-      if (state.proven.length === 0) keepForStranger(reply.request);
+      if (state.factors.length === 0) keepForStranger(reply.request);
       const first = await store.insert(inLane(realm), realm, id, state, now(), expiresAt);
       cookie.keep(reply, realm, held);
       return first;

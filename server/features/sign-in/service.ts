@@ -9,18 +9,21 @@ import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Factor, Factors } from '../../domain/factors.ts';
 import type { Attempts } from '../../http/attempts.ts';
 import { createTurns } from '../../http/turns.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
+import type { Finding } from '../risk/score.ts';
 import type { RiskService } from '../risk/service.ts';
-import type { Sessions, SsoSession } from '../sessions/service.ts';
+import type { LiveSession, Sessions } from '../sessions/service.ts';
 import { createActions } from './actions.ts';
 import type { Continuation } from './continuation.ts';
 import { type Carried, createSignInCookie, inTab } from './cookie.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
 import { createHolding, type Held } from './held.ts';
+import { createJudge } from './judge.ts';
 import { type BeginInput, begunBy, restarted, type SignInState } from './state.ts';
 import { byOf, createSteps, type Visit } from './steps.ts';
 import * as store from './store.ts';
@@ -33,6 +36,7 @@ export interface SignInDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
   registry: readonly AuthenticatorRecord[];
+  factors: Factors;
   credentials: Credentials;
   sessions: Sessions;
   risk: RiskService;
@@ -44,6 +48,18 @@ export interface SignInDeps {
   seal: TokenSeal;
   baseUrl: string;
   now: () => Date;
+}
+
+/** What a session lacks: a proof of who they are, or something to be done by whoever has proven it. */
+export type Missing = 'proof' | 'action';
+
+/** What somebody has passed, and what is known of them. */
+export interface Passed {
+  factors: readonly Factor[];
+  /** Of credentials. */
+  types: readonly string[];
+  /** What was unusual about the sign-in; null: nobody looked. */
+  findings: readonly Finding[] | null;
 }
 
 /** A form that comes again within this is the same click. */
@@ -60,16 +76,20 @@ export interface View {
 }
 
 export function createSignIns(deps: SignInDeps) {
-  const { inLane, settings, registry, now } = deps;
+  const { inLane, settings, now } = deps;
   const cookie = createSignInCookie(deps);
   const { load, reload, carry, keep, keepNew } = createHolding({ ...deps, cookie });
-  const walk = createWalk({ registry, credentials: deps.credentials, tree: deps.flows.treeFor });
+  const judge = createJudge(deps);
+  const walk = createWalk({ ...deps, judge, tree: deps.flows.treeFor });
   const actions = createActions(deps);
   const { look, verify, announce, withdraw, pageOf } = createSteps({ ...deps, walk, actions });
   const finish = createFinish({ ...deps, cookie });
-  /** The ids of what a session has proven. */
-  const methodsOf = (session: SsoSession | undefined): string[] =>
-    registry.filter((r) => r.category === 'METHOD' && session?.methods.includes(r.amr)).map((r) => r.id);
+  /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
+  function begun(input: BeginInput, policy: RealmSettingsDto): SignInState {
+    const state = begunBy({ ...input, now: now(), identify: deps.factors.identify });
+    const findings = state.user && input.session?.findings;
+    return findings ? { ...state, risk: deps.risk.judge(findings, policy) } : state;
+  }
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
   const digestOf = (token: string, form: Form) => sha256(`form:${token}:${JSON.stringify(form)}`).toString('base64url');
   /** The forms of one sign-in, one after the other: the second of two clicks finds what the first one came to. */
@@ -120,7 +140,7 @@ export function createSignIns(deps: SignInDeps) {
   async function joined({ request, realm, state }: Ending): Promise<SignInState> {
     const session = state.session ? undefined : await deps.sessions.current(request, realm);
     if (!session || session.userId !== state.user?.id) return state;
-    return { ...state, session: { id: session.id, user: state.user, methods: methodsOf(session) } };
+    return { ...state, session: { id: session.id, user: state.user, factors: [] } };
   }
   /**
    * Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by this
@@ -165,7 +185,7 @@ export function createSignIns(deps: SignInDeps) {
     const { done, spent, ...before } = held.state;
     const took = digestOf(held.token, form);
     if (done) {
-      const again = held.state.took === took && now().getTime() - done.authenticatedAt < AGAIN_MS;
+      const again = held.state.took === took && now().getTime() - done.at < AGAIN_MS;
       const answer =
         again && (await endOnItsOwn(reply, { ...visit, held, state: before, level: done.level }, continuation));
       return answer || onward(reply, realm, held, continuation);
@@ -182,12 +202,31 @@ export function createSignIns(deps: SignInDeps) {
   }
 
   return {
+    /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
+    async missing(input: Omit<BeginInput, 'session'> & { session: LiveSession }): Promise<Missing | undefined> {
+      const policy = await settingsOf(input.realm);
+      const standing = await walk(input.realm, policy, begun(input, policy), input.session.standing);
+      if (standing.do === 'finish') return undefined;
+      return standing.do === 'act' || (standing.do === 'ask' && standing.action) ? 'action' : 'proof';
+    },
+
+    /** Whether what somebody has proven is all that a flow and the realm ask of them now: pure, once it has been asked for. */
+    async judgeFor(realm: string, flow: string | undefined): Promise<(passed: Passed) => boolean> {
+      const policy = await settingsOf(realm);
+      const { tree } = await deps.flows.treeFor(realm, flow);
+      return ({ factors, types, findings }) => {
+        const risk = findings ? deps.risk.judge(findings, policy) : undefined;
+        const about = { known: deps.factors.identify(factors), factors, types, risk };
+        return risk?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, about).do === 'passed';
+      };
+    },
+
     /** Begins a sign-in and sends the browser to its pages. */
     async begin(reply: FastifyReply, request: FastifyRequest, input: BeginInput): Promise<FastifyReply> {
       const { realm, session } = input;
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
-      const { state, standing } = await announce(visit, await look(visit, begunBy(input, methodsOf(session))));
+      const { state, standing } = await announce(visit, await look(visit, begun(input, policy)));
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
       const nothingYet = !session && standing.do === 'ask';
       const beginning = input.again ? 'in its place' : 'beside others';

@@ -3,11 +3,16 @@
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
 import type { Proven } from '../../db/proof.ts';
+import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
+const Finding = z.object({
+  reason: z.enum(['new-device', 'new-network', 'failed-attempts', 'impossible-speed', 'unusual-hour']),
+  points: z.number(),
+});
 
 export const SignInState = z.object({
   /** Raised by each save: two posts at once can't both go on from the same place. */
@@ -18,18 +23,21 @@ export const SignInState = z.object({
   flow: z.string().optional(),
   requiredLevel: z.int(),
   loginHint: z.string(),
-  /** The session that is stepped up or proven anew. */
-  session: z.object({ id: z.string(), user: User, methods: z.array(z.string()) }).optional(),
+  /** The session that is stepped up or proven anew, and what it has proven. */
+  session: z.object({ id: z.string(), user: User, factors: z.array(Factor) }).optional(),
+  /** Nothing of that counts here. */
+  forced: z.boolean(),
+  /** Only what of it is no older counts. */
+  maxAgeSeconds: z.int().optional(),
   /** Opaque: the authorization request. */
   request: z.unknown(),
   continueAt: z.string(),
   redirectTo: z.string().optional(),
   /** How far it has come. */
   user: User.optional(),
-  proven: z.array(z.string()),
-  /** What of `proven` happened here and not in the session before. */
-  fresh: z.array(z.string()),
-  /** What of it by which credential. */
+  /** What was proven here, and not in the session before. */
+  factors: z.array(Factor),
+  /** By which credential, by authenticator. */
   credentials: Strings.default({}),
   chosen: z.string().optional(),
   kept: z.record(z.string(), Strings),
@@ -41,18 +49,21 @@ export const SignInState = z.object({
       score: z.number(),
       band: z.enum(['low', 'medium', 'high']),
       action: RiskAction,
-      findings: z.array(
-        z.object({
-          reason: z.enum(['new-device', 'new-network', 'failed-attempts', 'impossible-speed', 'unusual-hour']),
-          points: z.number(),
-        }),
-      ),
+      findings: z.array(Finding),
     })
     .optional(),
   refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']).optional(),
   /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
   took: z.string().optional(),
-  done: z.object({ sessionId: z.string(), authenticatedAt: z.int(), level: z.int() }).optional(),
+  done: z
+    .object({
+      sessionId: z.string(),
+      at: z.int(),
+      level: z.int(),
+      /** The oldest of what counted. */
+      since: z.int(),
+    })
+    .optional(),
   /** What it was begun for was done in the same transaction: it leads nowhere any more. */
   spent: z.literal(true).optional(),
 });
@@ -68,6 +79,8 @@ export interface BeginInput {
   requiredLevel: number;
   /** The person must prove again who they are, although there is a session. */
   forced: boolean;
+  /** What they have proven before must be no older. */
+  maxAgeSeconds?: number | undefined;
   loginHint?: string | undefined;
   session?: SsoSession | undefined;
   /** The caller's own; given back by `take`. */
@@ -80,37 +93,52 @@ export interface BeginInput {
   again?: boolean;
 }
 
-/** @param methods of its session */
-export function begunBy({ session, forced, ...input }: BeginInput, methods: string[]): SignInState {
+export interface BegunBy extends BeginInput {
+  now: Date;
+  /** Whether such factors say who it is. */
+  identify(factors: readonly Factor[]): boolean;
+}
+
+/** Whoever their session still says they are is known; else they prove that first. */
+export function begunBy({ session, forced, now, identify, ...input }: BegunBy): SignInState {
   const user = session && { id: session.userId, username: session.username };
-  const known = user && !forced;
-  return {
+  const begun: SignInState = {
     version: 0,
     clientId: input.clientId,
     clientName: input.clientName,
     flow: input.flow,
     requiredLevel: input.requiredLevel,
-    loginHint: input.loginHint ?? (forced ? (session?.username ?? '') : ''),
-    session: session && user && { id: session.id, user, methods: session.methods },
+    loginHint: input.loginHint ?? '',
+    session: session && user && { id: session.id, user, factors: [...session.factors] },
+    forced,
+    maxAgeSeconds: input.maxAgeSeconds,
     request: input.request,
     continueAt: input.continueAt,
     redirectTo: input.redirectTo,
-    user: known ? user : undefined,
-    proven: known ? methods : [],
-    fresh: [],
+    user,
+    factors: [],
     credentials: {},
     kept: {},
     rememberMe: session?.rememberMe ?? false,
     challenged: false,
   };
+  if (identify(countedOf(begun, now))) return begun;
+  return { ...begun, user: undefined, loginHint: input.loginHint ?? session?.username ?? '' };
+}
+
+/** What counts of what the person has proven: here, and in the session before if that is theirs. */
+export function countedOf({ session, user, forced, maxAgeSeconds, factors }: SignInState, now: Date): Factor[] {
+  if (forced || !session || session.user.id !== user?.id) return factors;
+  const since = maxAgeSeconds === undefined ? 0 : now.getTime() - maxAgeSeconds * 1000;
+  return merged(provenSince(session.factors, since), factors);
 }
 
 /** Back to the beginning, for another person or another try. */
 export const restarted = (state: SignInState): SignInState => ({
   ...state,
   user: undefined,
-  proven: [],
-  fresh: [],
+  forced: true,
+  factors: [],
   credentials: {},
   chosen: undefined,
   kept: {},
@@ -122,11 +150,11 @@ export const restarted = (state: SignInState): SignInState => ({
 });
 
 /** What has to hold when something is written for the person on the strength of this sign-in. */
-export const provenBy = (
-  { proven, fresh, credentials, session }: SignInState,
-  { id }: Pick<KnownUser, 'id'>,
-): Proven => ({
+export const provenBy = (state: SignInState, { id }: Pick<KnownUser, 'id'>, now: Date): Proven => ({
   userId: id,
-  credentials: Object.values(credentials),
-  sessionId: proven.every((method) => fresh.includes(method)) ? undefined : session?.id,
+  credentials: Object.values(state.credentials),
+  sessionId: countedOf(state, now).length > state.factors.length ? state.session?.id : undefined,
 });
+
+/** Milliseconds: since when all has been proven that the sign-in rests on. */
+export const provenFrom = (state: SignInState, now: Date): number => oldestOf(countedOf(state, now)) ?? now.getTime();

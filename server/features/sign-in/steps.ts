@@ -3,10 +3,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { PersonStanding } from '../../db/standing.ts';
 import type { Transact } from '../../db/transact.ts';
+import { merged } from '../../domain/factors.ts';
 import type { Attempts } from '../../http/attempts.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
-import type { PersonStanding } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Actions } from './actions.ts';
 import { provenBy, type SignInState } from './state.ts';
@@ -20,6 +21,7 @@ export interface StepsDeps {
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   walk(realm: string, settings: RealmSettingsDto, state: SignInState, known?: PersonStanding): Promise<Standing>;
   actions: Actions;
+  now: () => Date;
 }
 
 /** A request to a realm's sign-in. */
@@ -33,7 +35,7 @@ type Asked = Extract<Standing, { do: 'ask' }>;
 /** Nobody is known for certain while a sign-in is under way. */
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
-export function createSteps({ transact, registry, risk, attempts, walk, actions }: StepsDeps) {
+export function createSteps({ transact, registry, risk, attempts, walk, actions, now }: StepsDeps) {
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
 
   function methodOf(authenticatorId: string): Method {
@@ -46,7 +48,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
     settings: policy,
     by: byOf(request),
     user: state.user,
-    proven: state.user && provenBy(state, state.user),
+    proven: state.user && provenBy(state, state.user, now()),
     config: ask.config,
     enrol: ask.enrol,
     loginHint: state.loginHint,
@@ -113,14 +115,14 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions 
       return { state: { ...state, complaint } };
     }
     const user = verdict.user ?? state.user;
-    const another = state.session !== undefined && state.session.user.id !== user?.id;
-    // What the session before had proven was another person's; the session itself ends when this sign-in is done.
-    const base = another ? { ...state, proven: [], fresh: [], credentials: {}, risk: undefined } : state;
+    // What was proven before was another person's; their session ends when this sign-in is done.
+    const another = state.user !== undefined && state.user.id !== user?.id;
+    const base = another ? { ...state, factors: [], credentials: {}, risk: undefined } : state;
+    const config = Object.keys(ask.config).length === 0 ? {} : { config: ask.config };
     const after = {
       ...base,
       user,
-      proven: [...new Set([...base.proven, ask.authenticatorId])],
-      fresh: [...new Set([...base.fresh, ask.authenticatorId])],
+      factors: merged(base.factors, [{ authenticator: ask.authenticatorId, at: now().getTime(), ...config }]),
       credentials: { ...base.credentials, [ask.authenticatorId]: verdict.credentialId },
       kept: {},
       complaint: undefined,

@@ -1,29 +1,40 @@
-// Where a sign-in stands: the engine's verdict on its tree, with the conditions looked at, and what comes after the tree.
+// Where a sign-in stands: what its person still has to do (judge.ts), and what comes after the tree.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { AuthenticatorRecord, ConditionFacts } from '../authenticators/authenticator.ts';
-import type { Credentials, PersonStanding } from '../credentials/service.ts';
+import type { PersonStanding, RequiredAction } from '../../db/standing.ts';
+import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
-import { type Ask, type Facts, next, type Progress } from './engine.ts';
-import type { SignInState } from './state.ts';
+import type { Ask } from './engine.ts';
+import type { Judge } from './judge.ts';
+import { countedOf, type SignInState } from './state.ts';
 
 export type Standing =
-  | (Ask & { config: Record<string, unknown> })
+  /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
+  | (Ask & { config: Record<string, unknown>; action?: RequiredAction })
   | { do: 'act'; action: 'UPDATE_PASSWORD' }
   | { do: 'finish'; level: number }
   | { do: 'refused'; because: NonNullable<SignInState['refused']> };
 
-/** The level of a second factor (specification 2.2: otp is 2). */
-const SECOND_FACTOR = 2;
-
 export interface WalkDeps {
   registry: readonly AuthenticatorRecord[];
+  judge: Judge;
   credentials: Pick<Credentials, 'standing'>;
   tree(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }>;
+  now: () => Date;
 }
 
-export function createWalk({ registry, credentials, tree: treeOf }: WalkDeps) {
-  const facts = new Map<string, Facts>(registry.map((entry) => [entry.id, entry]));
-  const records = new Map(registry.map((entry) => [entry.id, entry]));
+export function createWalk({ registry, judge, credentials, tree: treeOf, now }: WalkDeps) {
+  const methods = registry.filter((entry) => entry.category === 'METHOD');
+  /** What somebody must do although they have proven who they are. */
+  function required({ actions }: PersonStanding): Standing | undefined {
+    if (actions.includes('UPDATE_PASSWORD')) return { do: 'act', action: 'UPDATE_PASSWORD' };
+    for (const { id, setUpBy: action } of methods) {
+      if (action === undefined || !actions.includes(action)) continue;
+      const executionId = `configure-${id}`;
+      return { do: 'ask', executionId, authenticatorId: id, enrol: true, others: [], config: {}, action };
+    }
+    return undefined;
+  }
 
   /** @param known the person's standing, where it has just been read */
   return async function walk(
@@ -36,45 +47,19 @@ export function createWalk({ registry, credentials, tree: treeOf }: WalkDeps) {
     if (state.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
     const person = state.user && (known ?? (await credentials.standing(realm, state.user.id)));
     if (state.user && !person?.enabled) return { do: 'refused', because: 'disabled' };
-    const types = person?.types ?? [];
     const { tree } = await treeOf(realm, state.flow);
-    const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
-    const suspicious = state.risk?.action === 'step_up';
-    const conditions = new Map<string, boolean>();
-    const progress: Progress = {
-      userKnown: state.user !== undefined,
-      proven: new Set(state.proven),
-      enrolled: new Set(
-        registry.filter((r) => r.category === 'METHOD' && types.includes(r.credentialType)).map((r) => r.id),
-      ),
-      conditions,
-      failed: new Set(),
-      chosen: state.chosen,
-      requiredLevel: Math.max(state.requiredLevel, settings.requireMfa || suspicious ? SECOND_FACTOR : 0),
-      noEnrolment: suspicious,
-    };
-    const seen: ConditionFacts = { types, riskAction: state.risk?.action, riskBand: state.risk?.band };
-    for (;;) {
-      const verdict = next(tree, progress, facts);
-      if (verdict.do === 'check') {
-        const condition = records.get(verdict.authenticatorId);
-        const config = nodes.get(verdict.executionId)?.config ?? {};
-        // An authenticator that this server doesn't have (any more) never lets anybody by: the step behind it is asked.
-        conditions.set(verdict.executionId, condition?.category === 'CONDITION' ? condition.holds(seen, config) : true);
-        continue;
-      }
-      if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
-      if (verdict.do === 'ask') return { ...verdict, config: nodes.get(verdict.executionId)?.config ?? {} };
-      return required(person?.actions ?? []) ?? { do: 'finish', level: verdict.level };
-    }
+    const judgement = judge(
+      { tree, settings, requiredLevel: state.requiredLevel },
+      {
+        known: state.user !== undefined,
+        factors: countedOf(state, now()),
+        types: person?.types ?? [],
+        risk: state.risk,
+        chosen: state.chosen,
+      },
+    );
+    if (judgement.do === 'failed') return { do: 'refused', because: judgement.because };
+    if (judgement.do === 'ask') return judgement;
+    return (person && required(person)) ?? { do: 'finish', level: judgement.level };
   };
 }
-
-/** What somebody must do although they have proven who they are. */
-function required(actions: readonly string[]): Standing | undefined {
-  if (actions.includes('UPDATE_PASSWORD')) return { do: 'act', action: 'UPDATE_PASSWORD' };
-  if (!actions.includes('CONFIGURE_OTP')) return undefined;
-  return { do: 'ask', executionId: 'configure-otp', authenticatorId: 'otp', enrol: true, others: [], config: {} };
-}
-
-const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);

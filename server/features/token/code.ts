@@ -44,8 +44,8 @@ export function codeGrant({
   newId: () => string;
 }): Grant {
   /** Undefined for each that was not exchanged. */
-  async function redeem(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Redeemed | undefined)[]> {
-    const redeemed = new Array<Redeemed | undefined>(asks.length);
+  async function redeem(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Outcome<Redeemed> | undefined)[]> {
+    const redeemed = new Array<Outcome<Redeemed> | undefined>(asks.length);
     const redemptions = asks.map(({ redemption }) => redemption);
     for (const row of await store.redeem(tx.sql, redemptions, held)) {
       const ask = asks[row.n];
@@ -63,7 +63,7 @@ export function codeGrant({
         subject: { type: 'user', id: row.user_id, name: row.username },
         data: { grant: 'authorization_code', scopes: request.scopes, resources, sessionId },
       });
-      redeemed[row.n] = { row, resources, sid: offline ? undefined : sessionId };
+      redeemed[row.n] = { ok: true, value: { row, resources, sid: offline ? undefined : sessionId } };
     }
     return redeemed;
   }

@@ -16,25 +16,34 @@ export const lifeOf = (settings: Lives, client: ClientView, now: Date): Date =>
 const accessUntil = (settings: Lives, client: ClientView, now: Date): Date =>
   new Date(now.getTime() + Math.max(client.accessTokenTtlSeconds ?? settings.accessTokenTtlSeconds, 86_400) * 1000);
 
-/** Ends a family with its access tokens; false: it had ended before. */
-const endGrant = (
-  tx: Tx,
-  { realm, settings, client }: { realm: string; settings: Lives; client: ClientView },
-  familyId: string,
-  now: Date,
-): Promise<boolean> =>
-  store.endFamily(tx.sql, realm, {
-    familyId,
-    gid: grantIdOf(familyId),
-    now,
-    accessUntil: accessUntil(settings, client, now),
-  });
+interface Of {
+  realm: string;
+  settings: Lives;
+  client: ClientView;
+}
+const endingOf = ({ realm, settings, client }: Of, familyId: string, now: Date): store.Ending => ({
+  realm,
+  familyId,
+  gid: grantIdOf(familyId),
+  now,
+  accessUntil: accessUntil(settings, client, now),
+});
 
 /** A client's refresh families, for those that end one: the grants on reuse, revocation. */
 export const createFamilies = ({ now }: { now: () => Date }) => ({
   read: (tx: Tx, realm: string, client: ClientView, familyId: string) =>
     store.readFamily(tx.sql, realm, { familyId, client: client.id }),
-  end: (tx: Tx, call: Parameters<typeof endGrant>[1], familyId: string) => endGrant(tx, call, familyId, now()),
+  /** Ends one with its access tokens; false: it had ended before. */
+  end: async (tx: Tx, call: Of, familyId: string): Promise<boolean> =>
+    (await store.endFamilies(tx.sql, [endingOf(call, familyId, now())])).has(familyId),
+  /** The same for many at once. */
+  endAll: async (tx: Tx, grants: readonly { call: Of; familyId: string }[]): Promise<void> => {
+    const at = now();
+    await store.endFamilies(
+      tx.sql,
+      grants.map(({ call, familyId }) => endingOf(call, familyId, at)),
+    );
+  },
 });
 export type Families = ReturnType<typeof createFamilies>;
 

@@ -4,9 +4,11 @@ import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from
 import { personOf } from '../../db/person.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Factor, Factors } from '../../domain/factors.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
+import type { Passed, SignIns } from '../sign-in/service.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
 import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';
 import { createSettling } from './settle.ts';
@@ -24,6 +26,8 @@ const refused = (tx: Tx, call: GrantCall, reason: string) =>
 interface Ask {
   call: GrantCall;
   rotation: store.Rotation;
+  /** Whether that is still all that the client's flow and the realm ask for. */
+  isEnough(passed: Passed): boolean;
 }
 interface Rotated {
   row: store.RotatedRow;
@@ -35,20 +39,38 @@ export function refreshGrant({
   transact,
   mint,
   families,
+  signIns,
+  factors,
   now,
 }: {
   transact: Transact;
   mint: Pick<Mint, 'forPerson'>;
   families: Families;
+  signIns: Pick<SignIns, 'judgeFor'>;
+  factors: Factors;
   now: () => Date;
 }): Grant {
-  /** Undefined for each that was not taken. */
-  async function rotate(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Rotated | undefined)[]> {
-    const rotated = new Array<Rotated | undefined>(asks.length);
+  /** What the grant rests on: all that its session has proven, or what the person had where it outlives that. */
+  function provenFor(row: store.RotatedRow): readonly Factor[] {
+    const { session_factors, session_methods, session_started_at, grant_data: grant } = row;
+    if (session_started_at === null) return grant.factors ?? factors.ofAmr(grant.amr, new Date(grant.authTime * 1000));
+    return session_factors ?? factors.ofAmr(session_methods ?? [], session_started_at);
+  }
+
+  /** Undefined for each that was not taken. What isn't enough any more ends. */
+  async function rotate(tx: Tx, asks: readonly Ask[], held: store.Held): Promise<(Outcome<Rotated> | undefined)[]> {
+    const rotated = new Array<Outcome<Rotated> | undefined>(asks.length);
+    const over: { call: GrantCall; familyId: string }[] = [];
     const rotations = asks.map(({ rotation }) => rotation);
     for (const row of await store.rotate(tx.sql, rotations, held)) {
-      const call = asks[row.n]?.call;
-      if (!call) continue;
+      const ask = asks[row.n];
+      if (!ask) continue;
+      const { call } = ask;
+      if (!ask.isEnough({ factors: provenFor(row), types: row.types, findings: row.session_risk })) {
+        over.push({ call, familyId: ask.rotation.familyId });
+        rotated[row.n] = refused(tx, call, 'more has to be proven than was');
+        continue;
+      }
       const { realm, client, by } = call;
       const resources = subsetOf(row.grant_data.resources, call.resources);
       const scopes = narrowed(row.grant_data, call.scopes);
@@ -60,8 +82,9 @@ export function refreshGrant({
         subject: { type: 'user', id: row.user_id, name: row.username },
         data: { scopes, resources, generation: row.generation, sessionId: row.session_id },
       });
-      rotated[row.n] = { row, resources, scopes };
+      rotated[row.n] = { ok: true, value: { row, resources, scopes } };
     }
+    if (over.length > 0) await families.endAll(tx, over);
     return rotated;
   }
 
@@ -132,7 +155,11 @@ export function refreshGrant({
       const presented = parseRefreshToken(token);
       if (!presented) throw notValid('not a refresh token');
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(presented.familyId);
-      const { row, resources, scopes } = await settle({ call, rotation: rotationOf(call, presented, next?.hash) });
+      const { row, resources, scopes } = await settle({
+        call,
+        rotation: rotationOf(call, presented, next?.hash),
+        isEnough: await signIns.judgeFor(realm, client.flowOverride ?? undefined),
+      });
       const { authTime, acr, amr } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),

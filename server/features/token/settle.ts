@@ -8,7 +8,7 @@ import type { Held } from './store.ts';
 export interface SettleOptions<Ask, Settled> {
   transact: Transact;
   /** In the order of `asks`; undefined: something speaks against it, and nothing was written for it. */
-  settle(tx: Tx, asks: readonly Ask[], held: Held): Promise<readonly (Settled | undefined)[]>;
+  settle(tx: Tx, asks: readonly Ask[], held: Held): Promise<readonly (Outcome<Settled> | undefined)[]>;
   /** Says why one was not settled, and ends what that ends. */
   otherwise(tx: Tx, ask: Ask): Promise<Outcome<Settled>>;
 }
@@ -19,13 +19,13 @@ export function createSettling<Ask extends { call: GrantCall }, Settled>({
   settle,
   otherwise,
 }: SettleOptions<Ask, Settled>): (ask: Ask) => Promise<Settled> {
-  const together = createGroupCommit<Ask, Settled>({
+  const together = createGroupCommit<Ask, Outcome<Settled>>({
     transact,
     work: (tx, asks) => settle(tx, asks, 'pass over'),
   });
   const alone = async (tx: Tx, ask: Ask): Promise<Outcome<Settled>> => {
-    const [value] = await settle(tx, [ask], 'wait');
-    return value === undefined ? otherwise(tx, ask) : { ok: true, value };
+    const [outcome] = await settle(tx, [ask], 'wait');
+    return outcome ?? otherwise(tx, ask);
   };
-  return async (ask) => (await together(ask)) ?? accepted(await transact(ask.call.realm, (tx) => alone(tx, ask)));
+  return async (ask) => accepted((await together(ask)) ?? (await transact(ask.call.realm, (tx) => alone(tx, ask))));
 }

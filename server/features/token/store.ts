@@ -3,7 +3,10 @@
 import { type PersonRow, personColumns } from '../../db/person.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { credentialTypes } from '../../db/standing.ts';
+import type { Factor } from '../../domain/factors.ts';
 import { OFFLINE } from '../../http/scopes.ts';
+import type { Finding } from '../risk/score.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */
 export interface GrantData {
@@ -17,6 +20,8 @@ export interface GrantData {
   authTime: number;
   acr: string;
   amr: string[];
+  /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
+  factors?: Factor[];
 }
 
 // Rows are looked up by their keys, also in a database too young for statistics: `(client = …) is true`, since PostgreSQL takes
@@ -177,6 +182,13 @@ export interface RotatedRow extends PersonRow {
   session_id: string | null;
   grant_data: GrantData;
   generation: number;
+  /** Of credentials that the person has. */
+  types: string[];
+  /** What its session has proven: a list, or what an older version kept. Null without a session. */
+  session_factors: Factor[] | null;
+  session_methods: string[] | null;
+  session_started_at: Date | null;
+  session_risk: Finding[] | null;
 }
 
 /**
@@ -207,9 +219,9 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
     limit ${asked.length}
   ), fit as (
     select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
-      f.last_seen_at < to_timestamp(a.touch_before) as stale
+      f.last_seen_at < to_timestamp(a.touch_before) as stale, f.factors, f.methods, f.started_at, f.risk
     from asked a cross join lateral (
-      select f.session_id, s.expires_at as session_expires_at, s.last_seen_at
+      select f.session_id, s.expires_at as session_expires_at, s.last_seen_at, s.factors, s.methods, s.started_at, s.risk
       from refresh_family f
         join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
         left join session s on s.realm_id = f.realm_id and s.id = f.session_id
@@ -224,14 +236,15 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
     update refresh_family f set token_hash = t.next, generation = generation + 1,
       expires_at = least(coalesce(to_timestamp(t.expires_at), f.expires_at), t.session_expires_at)
     from fit t where f.realm_id = t.realm_id and f.id = t.family_id
-    returning t.n, f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation
+    returning t.n, f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation, t.factors, t.methods, t.started_at, t.risk
   ), stale as (
     select s.realm_id, s.id, t.now from fit t join session s on s.realm_id = t.realm_id and s.id = t.session_id
     where t.stale for no key update of s skip locked
   ), seen as (
     update session s set last_seen_at = to_timestamp(t.now) from stale t where s.realm_id = t.realm_id and s.id = t.id
   )
-  select m.n, m.session_id, m.grant_data, m.generation, ${personColumns}
+  select m.n, m.session_id, m.grant_data, m.generation, m.factors as session_factors, m.methods as session_methods,
+    m.started_at as session_started_at, m.risk as session_risk, ${credentialTypes}, ${personColumns}
   from moved m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id`;
 
 export interface FamilyRow {
@@ -256,20 +269,39 @@ export async function readFamily(
   return row;
 }
 
-/** Ends a grant: its refresh token, and its access tokens by their `gid`. False: it had ended, or there is none. */
-export async function endFamily(
-  sql: Sql,
-  realm: string,
-  { familyId, gid, now, accessUntil }: { familyId: string; gid: string; now: Date; accessUntil: Date },
-): Promise<boolean> {
-  const [row] = await sql<{ family: boolean }>`
-    with ended as (
-      update refresh_family set revoked_at = ${now} where realm_id = ${realm} and id = ${familyId} and revoked_at is null
-      returning id
+/** A grant that is to end. */
+export interface Ending {
+  realm: string;
+  familyId: string;
+  gid: string;
+  now: Date;
+  /** The latest end of its access tokens. */
+  accessUntil: Date;
+}
+
+/** Ends grants: their refresh tokens, and their access tokens by their `gid`. @returns the families of those that had not ended */
+export async function endFamilies(sql: Sql, grants: readonly Ending[]): Promise<Set<string>> {
+  const rows = await sql<{ family_id: string }>`
+    with asked as (
+      select * from json_to_recordset(${JSON.stringify(
+        grants.map((g) => ({
+          realm_id: g.realm,
+          family_id: g.familyId,
+          gid: g.gid,
+          now: seconds(g.now),
+          access_until: seconds(g.accessUntil),
+        })),
+      )}) as a (realm_id text, family_id uuid, gid uuid, now float8, access_until float8)
+      limit ${grants.length}
+    ), ended as (
+      update refresh_family f set revoked_at = to_timestamp(a.now) from asked a
+      where f.realm_id = a.realm_id and f.id = a.family_id and f.revoked_at is null
+      returning f.id
     ), refused as (
-      insert into revoked_token (realm_id, jti, expires_at) values (${realm}, ${gid}, ${accessUntil})
-      on conflict do nothing returning jti
+      insert into revoked_token (realm_id, jti, expires_at) select realm_id, gid, to_timestamp(access_until) from asked
+      on conflict do nothing returning realm_id, jti
     )
-    select exists (select from ended) or exists (select from refused) as family`;
-  return row?.family ?? false;
+    select id as family_id from ended
+    union select a.family_id from refused r join asked a on a.realm_id = r.realm_id and a.gid = r.jti`;
+  return new Set(rows.map((row) => row.family_id));
 }

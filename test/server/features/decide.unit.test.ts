@@ -2,11 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../../server/db/person.ts';
 import type { Prompt } from '../../../server/features/authorize/checks.ts';
-import { decide, type Known } from '../../../server/features/authorize/decide.ts';
+import { countsFrom, decide, type Known } from '../../../server/features/authorize/decide.ts';
 import { claimsOf, type ScopeView } from '../../../server/http/claims.ts';
 
-const now = new Date(1_000_000_000);
-const session = { id: 's', userId: 'u', authenticatedAt: new Date(now.getTime() - 60_000), levelOfAssurance: 1 };
+const session = { id: 's', userId: 'u' };
 const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
   name,
   description: null,
@@ -17,29 +16,20 @@ const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
 interface Case {
   prompt?: Prompt[];
   maxAgeSeconds?: number;
-  requiredLevel?: number;
   consentRequired?: boolean;
   administers?: boolean;
   known?: Partial<Known>;
 }
-const outcome = ({
-  prompt = [],
-  maxAgeSeconds,
-  requiredLevel = 0,
-  consentRequired = false,
-  administers = false,
-  known = {},
-}: Case) => {
+const outcome = ({ prompt = [], maxAgeSeconds, consentRequired = false, administers = false, known = {} }: Case) => {
   const step = decide(
     {
       prompt: new Set(prompt),
       maxAgeSeconds,
-      requiredLevel,
       administers,
       scopes: [scope('email')],
       client: { consentRequired },
     },
-    { session, fresh: false, agreed: false, expectedUser: undefined, consented: [], now, ...known },
+    { session, missing: undefined, fresh: false, agreed: false, expectedUser: undefined, consented: [], ...known },
   );
   if (step.do === 'refuse') return step.error.error;
   return step.do === 'sign-in' && step.forced ? 'sign-in again' : step.do;
@@ -53,14 +43,14 @@ const table: [string, Case, string][] = [
   ['prompt login asks again', { prompt: ['login'] }, 'sign-in again'],
   ['prompt select_account asks again', { prompt: ['select_account'] }, 'sign-in again'],
   ['but once only', { prompt: ['login'], known: { fresh: true } }, 'code'],
-  ['an old authentication is renewed', { maxAgeSeconds: 59 }, 'sign-in again'],
-  ['a young one is not', { maxAgeSeconds: 60 }, 'code'],
-  ['max_age 0 always is', { maxAgeSeconds: 0 }, 'sign-in again'],
+  ['max_age 0 asks again, however young the session is', { maxAgeSeconds: 0 }, 'sign-in again'],
   ['max_age 0 once', { maxAgeSeconds: 0, known: { fresh: true } }, 'code'],
-  ['an old one is not asked for silently', { maxAgeSeconds: 1, prompt: ['none'] }, 'login_required'],
-  ['a higher level is stepped up to', { requiredLevel: 2 }, 'sign-in'],
-  ['a level that nobody reached does not loop', { requiredLevel: 2, known: { fresh: true } }, 'code'],
-  ['a level that is there is enough', { requiredLevel: 1 }, 'code'],
+  ['not silently', { maxAgeSeconds: 0, prompt: ['none'] }, 'login_required'],
+  ['what the session lacks is proven beside it', { known: { missing: 'proof' } }, 'sign-in'],
+  ['what the person has to do is done', { known: { missing: 'action' } }, 'sign-in'],
+  ['neither silently', { prompt: ['none'], known: { missing: 'proof' } }, 'login_required'],
+  ['nor that', { prompt: ['none'], known: { missing: 'action' } }, 'interaction_required'],
+  ['what nobody can prove does not loop', { known: { missing: 'proof', fresh: true } }, 'code'],
   ['another person than the hint signs in', { known: { expectedUser: 'v' } }, 'sign-in again'],
   ['and is refused if they did', { known: { expectedUser: 'v', fresh: true } }, 'login_required'],
   ['the hinted person goes on', { known: { expectedUser: 'u' } }, 'code'],
@@ -75,6 +65,13 @@ const table: [string, Case, string][] = [
 ];
 test.each(table)('%s', (_, input, expected) => {
   expect(outcome(input)).toBe(expected);
+});
+
+test('what counts is what is young enough, or what a sign-in for this very request rests on', () => {
+  const now = new Date(1_000_000);
+  expect(countsFrom({ maxAgeSeconds: undefined }, { signedIn: undefined, now })).toBe(0);
+  expect(countsFrom({ maxAgeSeconds: 60 }, { signedIn: undefined, now })).toBe(940_000);
+  expect(countsFrom({ maxAgeSeconds: 60 }, { signedIn: 930_000, now })).toBe(930_000);
 });
 
 describe('claims', () => {

@@ -396,3 +396,16 @@ test('where nothing may be set up, nothing is set up', () => {
     { numRuns: 1000 },
   );
 });
+
+test('what was passed under another configuration is asked for again, and still counts for its level', () => {
+  const flow = tree([
+    ['password', 'REQUIRED'],
+    ['passkey', 'REQUIRED'],
+  ]);
+  const otherwise = new Set(flat(flow).flatMap((n) => (n.authenticatorId === 'passkey' ? [n.executionId] : [])));
+  const proven = ['password', 'passkey'];
+  expect(say(next(flow, progress({ proven }), registry))).toMatch(/^passed/);
+  expect(say(next(flow, progress({ proven, otherwise }), registry))).toBe('ask passkey');
+  const alone = tree([['password', 'REQUIRED']]);
+  expect(say(next(alone, progress({ proven, otherwise, requiredLevel: 3 }), registry))).toMatch(/^passed/);
+});

@@ -1,0 +1,42 @@
+// SQL pieces that read what a person has set up, and what they must do before they are signed in.
+// What a sign-in asks for because of it is features/sign-in's.
+import { fragment } from './sql.ts';
+
+export interface StandingRow {
+  /** Of credentials. */
+  types: string[];
+  temporary: boolean;
+  required_actions: string[];
+  enabled: boolean;
+}
+
+export type RequiredAction = 'UPDATE_PASSWORD' | 'CONFIGURE_OTP';
+
+export interface PersonStanding {
+  types: readonly string[];
+  enabled: boolean;
+  actions: readonly RequiredAction[];
+}
+
+/** For a query that has the person as `u`. */
+export const credentialTypes = fragment`array(
+  select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
+
+/** The columns of {@link StandingRow}, for a query that has the person as `u`. */
+export const standingColumns = fragment`${credentialTypes}, coalesce((
+    select (secret ->> 'temporary')::boolean from credential p
+    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1), false) as temporary,
+  u.required_actions, u.enabled`;
+
+export function actionsOf({ temporary, required_actions }: StandingRow): RequiredAction[] {
+  const actions: RequiredAction[] = [];
+  if (temporary || required_actions.includes('UPDATE_PASSWORD')) actions.push('UPDATE_PASSWORD');
+  if (required_actions.includes('CONFIGURE_OTP')) actions.push('CONFIGURE_OTP');
+  return actions;
+}
+
+export const standingOf = (row: StandingRow): PersonStanding => ({
+  types: row.types,
+  enabled: row.enabled,
+  actions: actionsOf(row),
+});

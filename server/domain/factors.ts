@@ -1,0 +1,64 @@
+// What somebody has proven, by which authenticator and when: what sessions remember, and what tokens say of it (`acr`, `amr`,
+// `auth_time`). What an authenticator proves is its registry record's to say; which are asked for is the flow's
+// (features/sign-in). Decisions "Single sign-on and freshness".
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+
+export const Factor = z.object({
+  authenticator: z.string(),
+  /** Milliseconds. */
+  at: z.int(),
+  /** Of the execution in which it was passed, where it has any. */
+  config: z.record(z.string(), z.unknown()).optional(),
+});
+export type Factor = z.infer<typeof Factor>;
+
+/** The level from which an authenticator is a second factor (specification 2.2: otp is 2). */
+export const SECOND_FACTOR = 2;
+
+interface Method {
+  category: 'METHOD';
+  id: string;
+  levelOfAssurance: number;
+  identifies: boolean;
+  amr: string;
+  credentialType: string;
+}
+type Entry = Method | { category: 'CONDITION' };
+
+/** Whether it is what an execution of that configuration asks for. */
+export const isPassOf = (factor: Factor, authenticator: string, config: Record<string, unknown>): boolean =>
+  factor.authenticator === authenticator && isDeepStrictEqual(factor.config ?? {}, config);
+
+/** What was proven before, and what was proven since in its place. */
+export const merged = (before: readonly Factor[], since: readonly Factor[]): Factor[] => [
+  ...before.filter((old) => !since.some((f) => isPassOf(f, old.authenticator, old.config ?? {}))),
+  ...since,
+];
+
+/** @param since milliseconds */
+export const provenSince = (factors: readonly Factor[], since: number): Factor[] =>
+  factors.filter((f) => f.at >= since);
+
+/** Milliseconds: since when all of it has been proven; undefined where nothing is. */
+export const oldestOf = (factors: readonly Factor[]): number | undefined =>
+  factors.length === 0 ? undefined : Math.min(...factors.map(({ at }) => at));
+
+export function createFactors(registry: readonly Entry[]) {
+  const methods = registry.filter((entry) => entry.category === 'METHOD');
+  const of = (factors: readonly Factor[]): Method[] =>
+    methods.filter(({ id }) => factors.some(({ authenticator }) => authenticator === id));
+  return {
+    levelOf: (factors: readonly Factor[]): number => Math.max(0, ...of(factors).map((m) => m.levelOfAssurance)),
+    /** RFC 8176 values. */
+    amrOf: (factors: readonly Factor[]): string[] => [...new Set(of(factors).map(({ amr }) => amr))],
+    /** Whether they say who it is. */
+    identify: (factors: readonly Factor[]): boolean => of(factors).some(({ identifies }) => identifies),
+    /** What older versions kept: values of `amr`, and one time for all. */
+    ofAmr: (amr: readonly string[], at: Date): Factor[] =>
+      methods.filter((m) => amr.includes(m.amr)).map(({ id }) => ({ authenticator: id, at: at.getTime() })),
+    /** Types of credentials that second factors are proven by. */
+    secondTypes: methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credentialType),
+  };
+}
+export type Factors = ReturnType<typeof createFactors>;
