@@ -18,6 +18,8 @@ import type { Access } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { flowRoutes } from './features/flows/routes.ts';
+import { gdprAdminRoutes } from './features/gdpr/routes.ts';
+import type { Gdpr } from './features/gdpr/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import type { Keys } from './features/keys/service.ts';
 import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
@@ -54,6 +56,7 @@ export interface AdminApiDeps {
   settings: SettingsService;
   keys: Keys;
   people: People;
+  gdpr: Gdpr;
   access: Access;
   attempts: Attempts;
   metrics: Metrics;
@@ -121,6 +124,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     mountResources(admin, deps.resources, { api, sql });
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
     directory.mount(admin);
+    gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);
   });
   await app.ready();

@@ -2,6 +2,7 @@
 // It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { createAccountApi } from './account-api.ts';
 import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
@@ -175,6 +176,17 @@ export async function buildApp({
   });
   caches.push(protocol);
 
+  const account = createAccountApi({
+    sql,
+    transact,
+    access,
+    tokens,
+    sessions,
+    settings,
+    realmExists: realms.exists,
+    now,
+    newId,
+  });
   const exchange = createExchange({
     sql,
     transact,
@@ -219,6 +231,7 @@ export async function buildApp({
       settings,
       keys,
       people,
+      gdpr: account.gdpr,
       access,
       attempts,
       metrics,
@@ -238,6 +251,7 @@ export async function buildApp({
   });
   await http.register(async (pages) => people.mountPages(pages, protocol.continuation));
 
+  await http.register(async (app) => account.mount(app));
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;

@@ -75,6 +75,7 @@ export const freshClientScopes = [
   'roles',
   'groups',
   'offline_access',
+  'account',
 ] as const;
 
 export const clientScopeRoutes = resourceRoutes({

@@ -11,6 +11,7 @@ export const problems = {
   unauthenticated: { status: 401, title: 'No session, or it has expired' },
   'invalid-credentials': { status: 401, title: 'The credentials were not accepted' },
   'otp-required': { status: 401, title: 'A one-time code is needed' },
+  'insufficient-scope': { status: 403, title: 'The access token has too small a scope' },
   forbidden: { status: 403, title: 'Not permitted' },
   'csrf-mismatch': { status: 403, title: 'The X-XSRF-TOKEN header does not match the XSRF-TOKEN cookie' },
   'privilege-escalation': { status: 403, title: 'Nobody can give what they do not hold' },

@@ -6,6 +6,9 @@ import type { ProblemCode } from './problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** `person`: whose account it is, by their session or their token (http/account.ts). */
+export type Principal = 'administrator' | 'person';
+
 export interface Route<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -19,7 +22,9 @@ export interface Route<
   tag: string;
   summary: string;
   description?: string;
-  /** What the caller must hold in the realm of the path; `null`: any authenticated administrator. */
+  /** Who may call it at all, and so on which surface it is. */
+  principal: Principal;
+  /** What an administrator must hold in the realm of the path; `null`: nothing more. */
   permission: Permission | null;
   params: Params;
   query: Query;
@@ -48,6 +53,8 @@ export function route<
   tag: string;
   summary: string;
   description?: string;
+  /** Default: an administrator. */
+  principal?: Principal;
   permission: Permission | null;
   params?: Params;
   query?: Query;
@@ -61,6 +68,7 @@ export function route<
   return {
     status: 200,
     problems: [],
+    principal: 'administrator',
     recordsNothing: false,
     ...r,
     // A missing schema is the empty one; the generics say which, the compiler can't follow the default.

@@ -37,11 +37,13 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-const byOf = (request: FastifyRequest): By => ({
-  actor: request.principal
-    ? { type: request.principal.type, id: request.principal.id, name: request.principal.name }
-    : null,
-  ipAddress: request.ip,
+const byOf = ({ principal, holder, ip }: FastifyRequest): By => ({
+  actor: principal
+    ? { type: principal.type, id: principal.id, name: principal.name }
+    : holder
+      ? { type: 'user', id: holder.userId, name: holder.username }
+      : null,
+  ipAddress: ip,
 });
 
 /** A body that the handler reads as a stream isn't parsed here; the contract still documents it. */

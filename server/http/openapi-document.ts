@@ -59,6 +59,12 @@ export async function documentationOf(
       components: {
         securitySchemes: {
           adminSession: { type: 'apiKey', in: 'cookie', name: 'SVC_ADMIN_SESSION' },
+          session: { type: 'apiKey', in: 'cookie', name: 'SVC_SESSION' },
+          personBearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An access token of the realm for the person, with the scope account',
+          },
           bearer: {
             type: 'http',
             scheme: 'bearer',
@@ -77,7 +83,7 @@ export async function documentationOf(
         ...args.schema,
         ...(streamed ? { body: contract.body } : {}),
         description: describe(contract),
-        security: contract.path === '/admin/login' ? [] : [{ adminSession: [] }, { bearer: [] }],
+        security: securityOf(contract),
       };
       return withExample(unfilled(jsonSchemaTransform({ ...args, schema })), contract);
     },
@@ -127,6 +133,11 @@ function withExample({ schema, url }: Printed, { example }: Route): Printed {
 }
 
 /** What the contract says beyond the schemas: the permission, and the refusals that this route is known for. */
+function securityOf({ path, principal }: Route): Record<string, string[]>[] {
+  if (principal === 'person') return [{ session: [] }, { personBearer: [] }];
+  return path === '/admin/login' ? [] : [{ adminSession: [] }, { bearer: [] }];
+}
+
 function describe({ description, permission, problems: codes }: Route): string {
   const needs = permission === null ? '' : `Needs the permission \`${permission}\`.`;
   const refusals = codes.map((code) => `\`${code}\` (${problems[code].status})`).join(', ');

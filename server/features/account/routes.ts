@@ -7,11 +7,12 @@ import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sameSecret, sha256 } from '../../crypto/tokens.ts';
+import { sameSecret } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { wantsPage } from '../../http/pages.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
+import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
 import * as store from './store.ts';
 
@@ -28,8 +29,6 @@ const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undef
 const Form = z.object({ csrf: z.string().max(200) });
 
 export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, settings }: AccountDeps): void {
-  // One-way from the cookie: who can't read that can't make it.
-  const csrfOf = (session: SsoSession) => sha256(`account:${session.tokenHash}`).toString('base64url');
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
     actor: { type: 'user', id: session.userId, name: session.username },
     ipAddress: request.ip,

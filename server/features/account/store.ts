@@ -9,6 +9,17 @@ export interface Profile {
   otp: boolean;
 }
 
+/** Of a token's `sub`. */
+export async function enabledPerson(
+  sql: Sql,
+  realm: string,
+  sub: string,
+): Promise<{ userId: string; username: string } | undefined> {
+  const [row] = await sql<{ userId: string; username: string }>`
+    select id as "userId", username from realm_user where realm_id = ${realm} and id::text = ${sub} and enabled`;
+  return row;
+}
+
 export const profile = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<Profile>`

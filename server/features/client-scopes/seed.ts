@@ -43,6 +43,7 @@ const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScop
   },
   { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: roles },
   { name: 'groups', description: 'Your groups', claims: [{ name: 'groups', source: 'groups', idToken: true }] },
+  { name: 'account', description: 'Manage your account', claims: [] },
   { name: 'offline_access', description: 'Access while you are signed out', claims: [] },
 ];
 

@@ -1,0 +1,45 @@
+// The composition root's part for people: the account API, everything below /realms/{realm}/account but its pages.
+// It decides nothing; rules are the features'. Specification 4.6, 4.11.
+import type { FastifyInstance } from 'fastify';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { createHolders } from './features/account/holder.ts';
+import type { Access } from './features/admin-access/service.ts';
+import { credentialData } from './features/credentials/personal-data.ts';
+import { historyData } from './features/gdpr/history.ts';
+import type { PersonalData } from './features/gdpr/personal-data.ts';
+import { gdprAccountRoutes } from './features/gdpr/routes.ts';
+import { createGdpr, type Gdpr } from './features/gdpr/service.ts';
+import type { Tokens } from './features/issued-tokens/service.ts';
+import type { Sessions } from './features/sessions/service.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import { profileData } from './features/users/personal-data.ts';
+import { guardAccount } from './http/account.ts';
+
+/** Every feature that keeps something of a person. */
+export const personalData: readonly PersonalData[] = [profileData, credentialData, ...historyData];
+
+export interface AccountApiDeps {
+  sql: Sql;
+  transact: Transact;
+  access: Pick<Access, 'covers'>;
+  tokens: Pick<Tokens, 'verify'>;
+  sessions: Sessions;
+  settings: Pick<SettingsService, 'issuer'>;
+  realmExists(realm: string): Promise<boolean>;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createAccountApi(deps: AccountApiDeps): { gdpr: Gdpr; mount(app: FastifyInstance): void } {
+  const { sql, transact, access, tokens, sessions, settings, realmExists, now, newId } = deps;
+  const gdpr = createGdpr({ sql, transact, access, personalData, now, newId });
+  return {
+    /** For administrators too. */
+    gdpr,
+    mount(app) {
+      guardAccount(app, { realmExists, ...createHolders({ sql, tokens, sessions, settings }) });
+      gdprAccountRoutes(app, gdpr);
+    },
+  };
+}

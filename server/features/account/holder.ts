@@ -1,0 +1,45 @@
+// Whose account a request is about: by the session's cookie, or by a token that its owner let an application have for it.
+// Specification 4.11, 5 rule 3; RFC 9068.
+import type { FastifyRequest } from 'fastify';
+import { Problem } from '../../contract/problem.ts';
+import { sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import { ACCOUNT_SCOPE, type AccountHolder } from '../../http/account.ts';
+import type { Tokens } from '../issued-tokens/service.ts';
+import type { Sessions, SsoSession } from '../sessions/service.ts';
+import * as store from './store.ts';
+
+/** One-way from the cookie: who can't read that can't make it. */
+export const csrfOf = (session: SsoSession): string => sha256(`account:${session.tokenHash}`).toString('base64url');
+
+export function createHolders({
+  sql,
+  tokens,
+  sessions,
+  settings,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'verify'>;
+  sessions: Pick<Sessions, 'current'>;
+  settings: { issuer(realm: string): Promise<string> };
+}) {
+  return {
+    async bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined> {
+      const session = await sessions.current(request, realm);
+      if (!session) return undefined;
+      const { userId, username, id: sessionId } = session;
+      return { userId, username, sessionId, clientId: undefined, csrf: csrfOf(session) };
+    },
+
+    async byBearer(realm: string, token: string): Promise<AccountHolder | undefined> {
+      const claims = await tokens.verify(realm, token, { typ: 'at+jwt', audience: await settings.issuer(realm) });
+      // Without a grant it is a service account's, whose name may look like a person's id.
+      if (!claims?.gid) return undefined;
+      if (!(claims.scope ?? '').split(' ').includes(ACCOUNT_SCOPE))
+        throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);
+      const person = await store.enabledPerson(sql, realm, claims.sub);
+      if (!person) return undefined;
+      return { ...person, sessionId: claims.sid, clientId: claims.client_id, csrf: undefined };
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// A person's credentials in an export: which there are, never what they are. Specification 2.9.
+import type { PersonalData } from '../gdpr/personal-data.ts';
+
+interface Row {
+  id: string;
+  type: string;
+  label: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+}
+
+export const credentialData: PersonalData = {
+  tables: ['credential', 'lockout'],
+  async export(sql, realm, userId) {
+    const rows = await sql<Row>`
+      select id, type, label, created_at, last_used_at from credential
+      where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
+    const credentials = rows.map(({ created_at, last_used_at, ...row }) => ({
+      ...row,
+      createdAt: created_at.getTime(),
+      lastUsedAt: last_used_at?.getTime() ?? null,
+    }));
+    return { credentials };
+  },
+};

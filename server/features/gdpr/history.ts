@@ -1,0 +1,57 @@
+// What is kept of a person's doing: sign-ins in the audit log, sessions, consents; and who holds the rest.
+// Specification 2.9, 4.6.
+
+import { eraseFromDeliveries, eraseFromEvents } from './erasure.ts';
+import type { PersonalData } from './personal-data.ts';
+import * as store from './store.ts';
+
+interface EventRow {
+  type: string;
+  occurred_at: Date;
+  ip_address: string | null;
+  user_agent: string | null;
+  client_id: string | null;
+  outcome: string;
+}
+
+/** Of the audit log, and of sessions that go on. */
+const loginEvents: PersonalData = {
+  tables: ['event', 'session', 'sign_in_history', 'known_device'],
+  async export(sql, realm, userId) {
+    const rows = await sql<EventRow>`
+      select type, occurred_at, ip_address, null as user_agent, client_id, outcome from event
+      where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user'
+        and type in ('LOGIN_SUCCESS', 'LOGIN_FAILURE', 'LOGOUT', 'ADMIN_LOGIN_SUCCESS', 'ADMIN_LOGIN_FAILURE', 'ADMIN_LOGOUT')
+      union all
+      select 'SESSION', started_at, ip_address, user_agent, null, 'success' from session
+      where realm_id = ${realm} and user_id = ${userId}
+      order by occurred_at desc`;
+    return {
+      loginEvents: rows.map((row) => ({
+        type: row.type,
+        occurredAt: row.occurred_at.getTime(),
+        ipAddress: row.ip_address,
+        userAgent: row.user_agent,
+        clientId: row.client_id,
+        outcome: row.outcome,
+      })),
+    };
+  },
+  erase: async (sql, realm, subject) => void (await eraseFromEvents(sql, realm, subject)),
+};
+
+const consents: PersonalData = {
+  tables: ['consent'],
+  export: async (sql, realm, userId) => ({ consents: await store.consents(sql, realm, userId) }),
+};
+
+/** Grants end with the person; what waits for a receiver must not tell of them. */
+const inFlight: PersonalData = {
+  tables: ['refresh_family', 'authorization_code', 'admin_session', 'admin_grant', 'sign_in', 'webhook_delivery'],
+  async erase(sql, realm, subject) {
+    await sql`delete from sign_in where realm_id = ${realm} and state::text ~* ${subject.id}`;
+    await eraseFromDeliveries(sql, realm, subject);
+  },
+};
+
+export const historyData: readonly PersonalData[] = [loginEvents, consents, inFlight];

@@ -1,0 +1,91 @@
+// Owns: a person's export and erasure, put together from what each feature keeps; their consents.
+// Does not own: the features' data (each has a PersonalData record), asking for consent (consent).
+// Implements: specification 2.9, 4.6; decisions "Consent record".
+import type { By } from '../../contract/events.ts';
+import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
+import { Problem } from '../../contract/problem.ts';
+import { grantIdOf } from '../../crypto/refresh-token.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { Expect } from '../../http/etag.ts';
+import type { Principal } from '../../http/principal.ts';
+import type { Access } from '../admin-access/service.ts';
+import type { PersonalData } from './personal-data.ts';
+import * as store from './store.ts';
+
+/** No access token lives longer. */
+const LONGEST_TOKEN_MS = 86_400_000;
+/** The whole audit log of a realm is looked through, once. */
+const ERASURE_MS = 600_000;
+
+export interface GdprDeps {
+  sql: Sql;
+  transact: Transact;
+  access: Pick<Access, 'covers'>;
+  personalData: readonly PersonalData[];
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createGdpr({ sql, transact, access, personalData, now, newId }: GdprDeps) {
+  async function load(on: Sql, realm: string, userId: string): Promise<store.SubjectRow> {
+    const row = await store.subject(on, realm, userId);
+    if (!row) throw new Problem('not-found', 'There is no such user');
+    return row;
+  }
+
+  return {
+    async export(realm: string, userId: string): Promise<GdprExport> {
+      await load(sql, realm, userId);
+      const parts = await Promise.all(personalData.map((data) => data.export?.(sql, realm, userId)));
+      const none = { attributes: {}, roles: [], realmMemberships: [], organizations: [], credentials: [] };
+      const empty = { ...none, federatedLinks: [], consents: [], loginEvents: [] };
+      const head = { generatedAt: now().getTime(), schema: EXPORT_SCHEMA, realmId: realm, userId } as const;
+      const { profile, ...rest } = Object.assign({}, empty, ...parts) as Partial<GdprExport> & typeof empty;
+      if (!profile) throw new Problem('not-found', 'There is no such user');
+      return { ...head, profile, ...rest };
+    },
+
+    async consents(realm: string, userId: string): Promise<ConsentRecord[]> {
+      await load(sql, realm, userId);
+      return store.consents(sql, realm, userId);
+    },
+
+    /** Takes back what a person agreed to, with the tokens that the application has of it. */
+    revokeConsent: (by: By, realm: string, { userId, clientId }: { userId: string; clientId: string }): Promise<void> =>
+      transact(realm, async (tx) => {
+        const { username } = await load(tx.sql, realm, userId);
+        const ended = await store.removeConsent(tx.sql, realm, { userId, clientId, now: now() });
+        if (!ended) throw new Problem('not-found', 'There is no consent for this application');
+        const { scopes, families } = ended;
+        await store.refuseTokens(tx.sql, realm, families.map(grantIdOf), new Date(now().getTime() + LONGEST_TOKEN_MS));
+        const subject = { type: 'user', id: userId, name: username } as const;
+        tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { scopes } });
+      }),
+
+    /** Everything that is the person's goes; what must stay knows them by a pseudonym that leads nowhere. */
+    erase: (
+      { principal, by, expect }: { principal: Principal; by: By; expect: Expect },
+      realm: string,
+      userId: string,
+    ): Promise<void> =>
+      transact(
+        realm,
+        async (tx) => {
+          const row = await load(tx.sql, realm, userId);
+          expect(row);
+          if (!(await access.covers(principal, realm, { userId }, tx.sql)))
+            throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
+          const subject = { ...row, pseudonym: newId() };
+          for (const data of personalData) await data.erase?.(tx.sql, realm, subject);
+          await store.remove(tx.sql, realm, userId);
+          // An administrator who erases themselves is as gone as anybody.
+          const self = principal.realm === realm && principal.id === userId;
+          const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
+          tx.record({ type: 'USER_ERASED', realm, by: self ? { actor: whom, ipAddress: null } : by, subject: whom });
+        },
+        { longestMs: ERASURE_MS },
+      ),
+  };
+}
+export type Gdpr = ReturnType<typeof createGdpr>;

@@ -1,0 +1,77 @@
+// The account surface, /realms/{realm}/account/**: a person's own doing, by their session's cookie or a bearer token.
+// What belongs to them is each feature's. Specification 4.11, 5 rule 3; decisions "Errors".
+import type {} from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+import { sameSecret } from '../crypto/tokens.ts';
+import { bearerOf, realmOf } from './oauth.ts';
+import { sendProblem } from './problems.ts';
+
+/** The scope that lets an application act in a person's account; no other one does. */
+export const ACCOUNT_SCOPE = 'account';
+const CSRF_HEADER = 'x-xsrf-token';
+
+/** Who asks. */
+export interface AccountHolder {
+  userId: string;
+  username: string;
+  /** The session that the request came by, or that its token hangs on. */
+  sessionId: string | undefined;
+  /** The application, where a token was sent. */
+  clientId: string | undefined;
+  /** What a write by cookie must send back, so that no other site can make one. */
+  csrf: string | undefined;
+}
+
+export interface AccountSurface {
+  realmExists(realm: string): Promise<boolean>;
+  /** The person of a token; undefined: it is none of this realm, or no longer valid. @throws Problem `insufficient-scope` */
+  byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
+  bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the account surface. */
+    holder?: AccountHolder;
+  }
+}
+
+/** The person of a request on the account surface. */
+export function holderOf(request: FastifyRequest): AccountHolder {
+  if (!request.holder) throw new Error(`${request.routeOptions.url} is not on the account surface`);
+  return request.holder;
+}
+
+/** Hooks for every account route of `app` (an encapsulated plugin). */
+export function guardAccount(app: FastifyInstance, { realmExists, byBearer, bySession }: AccountSurface): void {
+  app.setErrorHandler((error, request, reply) => {
+    challenge(error, request, reply);
+    return sendProblem(error, request, reply);
+  });
+  app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    if (!request.routeOptions.config.contract) throw new Problem('not-found');
+    const realm = realmOf(request);
+    if (!(await realmExists(realm))) throw new Problem('not-found', 'There is no such realm');
+    const token = bearerOf(request);
+    const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
+    if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
+    request.holder = holder;
+    if (holder.csrf === undefined) return;
+    if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
+    else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
+      throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
+  });
+}
+
+/** RFC 6750 §3, RFC 9110 §15.5.2: a 401 says how to come in, and which scope it takes. */
+function challenge(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (!(error instanceof Problem)) return;
+  const sent = bearerOf(request) !== undefined;
+  const code = { unauthenticated: 'invalid_token', 'insufficient-scope': 'insufficient_scope' }[String(error.code)];
+  if (code === undefined) return;
+  const why = sent ? `, error="${code}"` : '';
+  void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}"${why}, scope="${ACCOUNT_SCOPE}"`);
+}
