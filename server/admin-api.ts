@@ -12,10 +12,11 @@ import { createDirectory } from './directory.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createAdminGrants } from './features/admin-access/grants.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
-import { createAdminRoles } from './features/admin-access/roles.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import { clientRoutes } from './features/clients/routes.ts';
+import { createClientSecrets } from './features/clients/secrets.ts';
 import { eventRoutes } from './features/events/routes.ts';
 import { flowRoutes } from './features/flows/routes.ts';
 import { gdprAdminRoutes } from './features/gdpr/routes.ts';
@@ -89,7 +90,6 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     pool: deps.pool,
     databaseUrl: deps.databaseUrl,
     seal,
-    passwords,
     credentials,
     registry,
     resources: deps.resources,
@@ -101,7 +101,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     now,
     newId,
   });
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, baseUrl, now, newId });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
 
   const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
   const routes: RouteOptions[] = [];
@@ -112,7 +112,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     const { authenticate } = access;
     guardAdmin(admin, { baseUrl, authenticate, realmExists, denied, countWrite: metrics.adminWrite });
     const grants = createAdminGrants({ sql, transact });
-    adminAccessRoutes(admin, { signIn, roles: createAdminRoles({ sql, transact }), grants, baseUrl });
+    adminAccessRoutes(admin, { signIn, grants, baseUrl });
     realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
     realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
@@ -123,6 +123,11 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
     mountResources(admin, deps.resources, { api, sql });
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
+    clientRoutes(admin, {
+      api,
+      clients: deps.resources.clients,
+      secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
+    });
     directory.mount(admin);
     gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);

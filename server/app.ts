@@ -84,7 +84,6 @@ export async function buildApp({
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
 
-  const resources = createResources({ seal, baseUrl, now });
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const attempts = createAttempts({ now });
@@ -109,6 +108,7 @@ export async function buildApp({
     newId,
   });
   const { passwords, credentials, registry, sessions, signIns } = people;
+  const resources = createResources({ seal, passwords, baseUrl, now });
   const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
   const realms = createRealms({
     sql,
@@ -148,6 +148,7 @@ export async function buildApp({
     seedInto: realms.seedInto,
     refreshAdminRoles,
     access,
+    clients: resources.clients,
     passwords,
     setPassword: credentials.setPassword,
     adminAudience: access.audience,

@@ -1,12 +1,10 @@
-// The composition root's part for what administrators keep: users, roles, groups, clients, client scopes.
+// The composition root's part for what administrators keep and resources.ts doesn't: users, roles, groups.
 // It decides nothing; rules are the features'. Specification 4.10; design "Composition root".
 import type { FastifyInstance } from 'fastify';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
-import { clientRoutes } from './features/clients/routes.ts';
-import { createClients } from './features/clients/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import { groupRoutes } from './features/groups/routes.ts';
 import { createGroups } from './features/groups/service.ts';
@@ -20,15 +18,13 @@ export interface DirectoryDeps {
   transact: Transact;
   access: Access;
   passwords: Passwords;
-  baseUrl: string;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults'>;
   now: () => Date;
   newId: () => string;
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, baseUrl, now, newId } = deps;
-  const clients = createClients({ sql, transact, access, passwords, baseUrl, now, newId });
+  const { sql, transact, access, passwords, credentials, now, newId } = deps;
   const roles = createRoles({ sql, transact, newId });
   const groups = createGroups({ sql, transact, newId });
   const users = createUsers({
@@ -46,7 +42,6 @@ export function createDirectory(deps: DirectoryDeps) {
       userRoutes(admin, { users, sql });
       roleRoutes(admin, { roles, sql });
       groupRoutes(admin, { groups });
-      clientRoutes(admin, { clients, sql });
     },
   };
 }

@@ -83,7 +83,7 @@ export function createProtocol(deps: ProtocolDeps) {
     baseUrl,
     now,
   });
-  const authentication = createClientAuthentication({ clients, assertions, passwords });
+  const authentication = createClientAuthentication({ clients, assertions, passwords, now });
   const grants = [
     codeGrant({ transact, mint, families, now, newId }),
     refreshGrant({ transact, mint, families, signIns, factors, now }),

@@ -3,14 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { type PresentKey, presentSections } from './contract/sections.ts';
-import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { adminRolesPart } from './features/admin-access/transfer.ts';
 import { serviceAccountRolesPart } from './features/clients/service-accounts.ts';
-import { createClientsPart } from './features/clients/transfer.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import { createFlowsPart } from './features/flows/transfer.ts';
 import type { AuthenticatorEntry } from './features/flows/tree.ts';
@@ -36,7 +33,6 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
   pool: pg.Pool;
   databaseUrl: string;
   seal: Seal;
-  passwords: Passwords;
   credentials: Pick<Credentials, 'passwordsChanged'>;
   registry: readonly AuthenticatorEntry[];
   resources: Resources;
@@ -50,19 +46,15 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
 export function createParts({
   baseUrl,
   registry,
-  passwords,
   resources,
   newId,
-  now,
-}: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'passwords' | 'resources' | 'newId' | 'now'>): RealmPart[] {
+}: Pick<RealmDocumentDeps, 'baseUrl' | 'registry' | 'resources' | 'newId'>): RealmPart[] {
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
     realm: createSettingsPart({ baseUrl }),
     resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
     roles: rolesPart,
     flows: createFlowsPart({ registry, newId }),
-    clients: createClientsPart({ passwords, baseUrl, newId, now }),
     clientRoles: clientRolesPart,
-    adminRoles: adminRolesPart,
     serviceAccountRoles: serviceAccountRolesPart,
     groups: groupsPart,
     ...resources,

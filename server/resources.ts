@@ -1,19 +1,36 @@
 // The composition root's part for plain resources: each is declared by its feature, and mounted by one line here.
-// Flows, roles, groups, clients and users have shapes of their own. Design "A plain resource: one declaration".
+// Flows, roles, groups and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
+import { adminRoleRoutes } from './contract/admin-access.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
+import { clientRoutes } from './contract/clients.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
 import { workloadIdentityRoutes } from './contract/workload-identity.ts';
+import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
+import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
+import { createClientResource } from './features/clients/resource.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
 import { mountResource } from './resource/routes.ts';
 
 /** By the section of the realm document. */
-export const createResources = ({ seal, baseUrl, now }: { seal: Seal; baseUrl: string; now: () => Date }) => ({
+export const createResources = ({
+  seal,
+  passwords,
+  baseUrl,
+  now,
+}: {
+  seal: Seal;
+  passwords: Pick<Passwords, 'hash' | 'verify'>;
+  baseUrl: string;
+  now: () => Date;
+}) => ({
+  adminRoles: createAdminRoleResource({ now }),
+  clients: createClientResource({ passwords, baseUrl, now }),
   clientScopes: createClientScopeResource({ now }),
   webhooks: createWebhookResource({ seal, now }),
   workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
@@ -27,6 +44,8 @@ export function mountResources(
 ): void {
   const mount = (of: Resources[keyof Resources], routes: Parameters<typeof mountResource>[1]['routes']) =>
     mountResource(admin, { api, sql, of, routes });
+  mount(resources.adminRoles, adminRoleRoutes);
+  mount(resources.clients, clientRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
   mount(resources.webhooks, webhookRoutes);
   mount(resources.workloadIdentity, workloadIdentityRoutes);

@@ -1,7 +1,8 @@
 // How an administrator signs in and what they may do. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
-import { ById, Id, InRealm, name, Page, RealmName, text } from './names.ts';
-import { PermissionName } from './permissions.ts';
+import { ById, Id, InRealm, name, RealmName, text } from './names.ts';
+import { builtInAdminRoles, PermissionName } from './permissions.ts';
+import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
 const tag = 'admin-access';
@@ -68,28 +69,37 @@ export const AdminRole = z
   })
   .meta({ id: 'AdminRole' });
 export type AdminRole = z.infer<typeof AdminRole>;
-export const listAdminRoles = route({
-  method: 'GET',
-  path: '/admin/realms/:realm/admin-roles',
+const roleFields = {
+  name: name(255).describe('The admin role’s name'),
+  permissions: z.array(PermissionName).max(200).describe('`area:verb`, what it lets people do'),
+};
+export const AdminRoleInput = z.strictObject(roleFields).partial().required({ name: true });
+export const adminRoleRoutes = resourceRoutes({
+  path: 'admin-roles',
   tag,
-  summary: 'List admin roles',
-  permission: 'admin-roles:read',
-  params: InRealm,
-  query: Page,
-  response: z.array(AdminRole),
+  area: 'admin-roles',
+  one: 'an admin role',
+  many: 'admin roles',
+  wire: AdminRole,
+  input: AdminRoleInput,
+  update: AdminRoleInput.extend({ id: Id, builtIn: z.boolean() }).partial(),
+  example: { name: 'help-desk', permissions: ['users:read', 'users:write', 'sessions:read'] },
+  updateExample: { permissions: ['users:read', 'sessions:read'] },
+  problems: ['built-in', 'privilege-escalation'],
+  describe: {
+    create: 'Create an admin role; nobody can give it what they do not hold',
+    put: 'Update an admin role that is not built in; an id that nothing has becomes a new one, where the body names it',
+    remove: 'Delete an admin role that is not built in; who held it holds it no more',
+  },
 });
-export const putAdminRole = route({
-  method: 'PUT',
-  path: '/admin/realms/:realm/admin-roles/:id',
-  tag,
-  summary: 'Set the permissions of an admin role that is not built in',
-  permission: 'admin-roles:write',
-  params: ById,
-  body: z.strictObject({ permissions: z.array(PermissionName).max(200), name: name(255).optional() }),
-  example: { permissions: ['users:read', 'users:write', 'sessions:read'] },
-  response: AdminRole,
-  problems: ['not-found', 'built-in', 'privilege-escalation', 'precondition-failed'],
-});
+export const {
+  list: listAdminRoles,
+  create: createAdminRole,
+  get: getAdminRole,
+  put: putAdminRole,
+  remove: deleteAdminRole,
+} = adminRoleRoutes;
+
 export const listPermissions = route({
   method: 'GET',
   path: '/admin/realms/:realm/admin-roles/permissions',
@@ -164,8 +174,8 @@ export const putClientAdminRoles = route({
 });
 
 /** In a realm document; the natural key is the name. Built-in roles are not exported. */
-export const AdminRoleDocument = z.strictObject({
-  name: name(255).describe('The admin role’s name'),
-  permissions: z.array(PermissionName).max(200).optional().describe('`area:verb`, what it lets people do'),
+export const AdminRoleDocument = AdminRoleInput.refine((role) => !Object.hasOwn(builtInAdminRoles, role.name), {
+  path: ['name'],
+  message: 'is built in, so it cannot be declared',
 });
 export type AdminRoleDocument = z.infer<typeof AdminRoleDocument>;

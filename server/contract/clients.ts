@@ -1,6 +1,7 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
-import { ById, EpochMs, HttpUrl, Id, InRealm, name, SearchPage, text } from './names.ts';
+import { ById, EpochMs, HttpUrl, Id, name, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 import { ResourceIndicator } from './settings.ts';
 
@@ -106,6 +107,7 @@ export const Client = z
     ...clientFields,
     serviceAccountRoles: z.array(z.string()).describe('Realm roles of the service account'),
     secretSet: z.boolean(),
+    previousSecretExpiresAt: EpochMs.nullable().describe('Until when the secret before this one works too'),
     createdAt: EpochMs,
   })
   .meta({ id: 'Client' });
@@ -125,7 +127,12 @@ export const ClientInput = z
 export type ClientInput = z.infer<typeof ClientInput>;
 
 /** PUT takes what GET answered, or any part of it. */
-export const ClientUpdate = ClientInput.extend({ id: Id, secretSet: z.boolean(), createdAt: EpochMs }).partial();
+export const ClientUpdate = ClientInput.extend({
+  id: Id,
+  secretSet: z.boolean(),
+  previousSecretExpiresAt: EpochMs.nullable(),
+  createdAt: EpochMs,
+}).partial();
 
 /** In a realm document; the natural key is the clientId. */
 export const ClientDocument = z
@@ -149,24 +156,14 @@ export type ServiceAccountRolesDocument = z.infer<typeof ServiceAccountRolesDocu
 const tag = 'clients';
 const at = '/admin/realms/:realm/clients' as const;
 
-export const listClients = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List clients',
-  permission: 'clients:read',
-  params: InRealm,
-  query: SearchPage,
-  response: z.array(Client),
-});
-export const createClient = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Create a client',
-  permission: 'clients:write',
-  params: InRealm,
-  body: ClientInput,
+export const clientRoutes = resourceRoutes({
+  path: 'clients',
+  area: 'clients',
+  one: 'a client',
+  many: 'clients',
+  wire: Client,
+  input: ClientInput,
+  update: ClientUpdate,
   example: {
     clientId: 'shop',
     name: 'The shop',
@@ -176,42 +173,22 @@ export const createClient = route({
     postLogoutRedirectUris: ['https://shop.example.com/'],
     webOrigins: ['+'],
   },
-  status: 201,
-  response: Client,
-  problems: ['name-taken', 'privilege-escalation'],
+  updateExample: { accessTokenTtlSeconds: 600, consentRequired: true },
+  searches: true,
+  problems: ['privilege-escalation'],
+  describe: { remove: 'Delete a client with its grants and consents' },
 });
-export const getClient = route({
-  method: 'GET',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Read a client',
-  permission: 'clients:read',
-  params: ById,
-  response: Client,
-  problems: ['not-found'],
-});
-export const putClient = route({
-  method: 'PUT',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Update a client; a field that is left out keeps its value',
-  permission: 'clients:write',
-  params: ById,
-  body: ClientUpdate,
-  example: { accessTokenTtlSeconds: 600, consentRequired: true },
-  response: Client,
-  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
-});
-export const deleteClient = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Delete a client with its grants and consents',
-  permission: 'clients:write',
-  params: ById,
-  status: 204,
-  problems: ['not-found', 'privilege-escalation', 'built-in', 'precondition-failed'],
-});
+export const {
+  list: listClients,
+  create: createClient,
+  get: getClient,
+  put: putClient,
+  remove: deleteClient,
+} = clientRoutes;
+
+const ClientSecretState = {
+  previousSecretExpiresAt: EpochMs.nullable().describe('Until when the secret before this one works too'),
+};
 export const getClientSecret = route({
   method: 'GET',
   path: `${at}/:id/secret`,
@@ -219,16 +196,33 @@ export const getClientSecret = route({
   summary: 'Whether a secret is set; its value is never shown again',
   permission: 'clients:read',
   params: ById,
-  response: z.object({ secretSet: z.boolean() }),
+  response: z.object({ secretSet: z.boolean(), ...ClientSecretState }),
   problems: ['not-found'],
 });
+/** Long enough to bring a new secret to every place that has the old one. */
+const LONGEST_GRACE_SECONDS = 30 * 86_400;
 export const createClientSecret = route({
   method: 'POST',
   path: `${at}/:id/secret`,
   tag,
-  summary: 'Make a new secret and show it once',
+  summary: 'Make a new secret and show it once; the old one can go on working for a while',
   permission: 'clients:write',
   params: ById,
-  response: z.object({ clientId: z.string(), secret: z.string().describe('Shown this once: svc_cs_…') }),
+  body: z
+    .strictObject({
+      graceSeconds: z
+        .int()
+        .min(0)
+        .max(LONGEST_GRACE_SECONDS)
+        .optional()
+        .describe('How long the old secret works beside the new one; default 0: it ends now'),
+    })
+    .nullish(),
+  example: { graceSeconds: 86_400 },
+  response: z.object({
+    clientId: z.string(),
+    secret: z.string().describe('Shown this once: svc_cs_…'),
+    ...ClientSecretState,
+  }),
   problems: ['not-found', 'privilege-escalation'],
 });

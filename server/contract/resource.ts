@@ -16,7 +16,7 @@ export interface ResourceRoutes<
   Input extends z.ZodType,
   Update extends z.ZodType,
 > {
-  list: Route<typeof InRealm, typeof Page, z.ZodUndefined, z.ZodArray<Wire>>;
+  list: Route<typeof InRealm, typeof Page | typeof SearchPage, z.ZodUndefined, z.ZodArray<Wire>>;
   create: Route<typeof InRealm, z.ZodObject, Input, Wire>;
   get: Route<At, z.ZodObject, z.ZodUndefined, Wire>;
   put: Route<At, z.ZodObject, Update, Wire>;

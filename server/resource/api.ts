@@ -3,15 +3,18 @@
 // Implements: specification 4.10; decisions "Reading and writing", "Rights".
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
+import { fieldsOfKey } from '../contract/section.ts';
+import { presentSections } from '../contract/sections.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
 import type { Expect } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
-import { same, wantedOf } from './compare.ts';
-import type { Fields, PlannedChange, RealmPart } from './part.ts';
+import { changeOf, differences, made } from './change.ts';
+import { wantedOf } from './compare.ts';
+import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 import { danglingReferences } from './references.ts';
 import type { Resource } from './resource.ts';
-import { refuseEscalation } from './rights.ts';
+import { refuseEscalation, refuseStronger } from './rights.ts';
 import { comparedSecrets } from './secrets.ts';
 import type { Row } from './table.ts';
 import { faultsOf, writeChanges } from './write.ts';
@@ -24,6 +27,11 @@ export interface Caller {
 }
 export type Address = { id: string } | { key: string };
 
+interface Made {
+  id: string;
+  input: Fields;
+}
+
 export interface ResourceApiDeps {
   sql: Sql;
   transact: Transact;
@@ -32,26 +40,36 @@ export interface ResourceApiDeps {
   newId: () => string;
 }
 
+/** A change of one object, and what was said of it: names in the rest blame nobody who leaves it alone. */
+interface Step {
+  of: RealmPart;
+  change: PlannedChange;
+  declared: Fields;
+  /** Where the request has what the change has at this path. */
+  paths?: ReadonlyMap<string, string>;
+}
+
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
-  /** What holds for a change by whatever way it comes. */
-  async function carryOut(
-    tx: Tx,
-    { principal, by }: Caller,
-    realm: string,
-    { of, change }: { of: RealmPart; change: PlannedChange },
-  ): Promise<void> {
-    const changes = [change];
-    const saved = wantedOf(change);
-    if (change.action !== 'delete') {
-      const item = { key: change.key, fields: change.save, path: '' };
-      refuse([
-        ...faultsOf(of, realm, [saved]),
-        ...(await danglingReferences(tx.sql, { realm, parts, declared: [{ part: of, items: [item] }], changes })),
-      ]);
-      refuse((await of.whole?.(tx.sql, realm, [saved])) ?? []);
+  /** What holds for changes by whatever way they come. */
+  async function carryOut(tx: Tx, { principal, by }: Caller, realm: string, steps: readonly Step[]): Promise<void> {
+    const touched = parts.filter((part) => steps.some(({ of }) => of.kind === part.kind));
+    const changes = steps.map(({ change }) => change);
+    const saved = steps.filter(({ change }) => change.action !== 'delete');
+    if (saved.length > 0) {
+      const named = saved.map(({ of, change: { key, path }, declared }) => ({
+        part: of,
+        items: [{ key, fields: declared, path }],
+      }));
+      const errors = [
+        ...saved.flatMap(({ of, change }) => faultsOf(of, realm, [wantedOf(change)])),
+        ...(await danglingReferences(tx.sql, { realm, parts, declared: named, changes })),
+      ];
+      const paths = new Map(steps.flatMap((step) => [...(step.paths ?? [])]));
+      refuse(errors.map((fault) => ({ ...fault, path: paths.get(fault.path) ?? fault.path })));
+      for (const part of touched) refuse((await part.whole?.(tx.sql, realm, changes.map(wantedOf))) ?? []);
     }
-    await refuseEscalation(tx.sql, { realm, principal, parts: [of], changes });
-    await writeChanges(tx, { realm, by, parts: [of], changes, newId });
+    await refuseEscalation(tx.sql, { realm, principal, parts: touched, changes });
+    await writeChanges(tx, { realm, by, parts: touched, changes, newId });
   }
 
   async function load(on: Sql, realm: string, of: Resource, at: Address, lock = false): Promise<Row> {
@@ -71,16 +89,13 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     realm: string,
     of: Resource,
     { row, input }: { row: Row; input: Fields },
-  ): Promise<PlannedChange | undefined> {
+  ): Promise<Step | undefined> {
     const wanted = of.fieldsOf(input);
     const before = await comparedSecrets(of, wanted, row.fields);
     const key = await of.nameOf(on, realm, input, row);
-    const fields = Object.keys(wanted)
-      .sort()
-      .filter((field) => !same(before[field] ?? null, wanted[field] ?? null))
-      .map((path) => ({ path, from: before[path] ?? null, to: wanted[path] ?? null }));
+    const fields = differences(before, wanted);
     if (fields.length === 0 && key === row.key) return undefined;
-    return {
+    const change: PlannedChange = {
       action: 'update',
       kind: of.kind,
       key,
@@ -91,6 +106,48 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       before: row.fields,
       save: { ...before, ...wanted },
     };
+    return { of, change, declared: pick(wanted, fields) };
+  }
+
+  /** What a request makes of the object of another section that the resource's own fields speak of. */
+  async function besides(
+    on: Sql,
+    realm: string,
+    { beside }: Resource,
+    { from, key, input }: { from: string | undefined; key: string; input: Fields },
+  ): Promise<Step[]> {
+    if (!beside) return [];
+    const said = Object.entries(beside.fields).filter(([field]) => input[field] !== undefined);
+    if (said.length === 0) return [];
+    const { part } = beside;
+    const fields = Object.fromEntries(said.map(([field, as]) => [as, input[field]]));
+    const there = from === undefined ? undefined : (await part.read(on, realm, [from])).get(from);
+    const path = part.section;
+    const paths = new Map(said.map(([field, as]) => [`${path}.${as}`, field]));
+    return stepOf(part, realm, { key, there, fields }).map((step) => ({
+      ...step,
+      change: { ...step.change, path },
+      paths,
+    }));
+  }
+
+  /** Creates the object that `input` names, in a transaction that is open. */
+  async function make(tx: Tx, caller: Caller, realm: string, of: Resource, { id, input }: Made): Promise<Row> {
+    const key = await of.nameOf(tx.sql, realm, input, undefined);
+    const wanted = of.fieldsOf(input);
+    await refuseTaken(tx.sql, realm, of, key);
+    const change: PlannedChange = {
+      action: 'create',
+      kind: of.kind,
+      key,
+      id,
+      path: '',
+      fields: made(wanted),
+      save: { ...of.fresh(realm, key), ...wanted },
+    };
+    const others = await besides(tx.sql, realm, of, { from: undefined, key, input });
+    await carryOut(tx, caller, realm, [{ of, change, declared: wanted }, ...others]);
+    return load(tx.sql, realm, of, { id });
   }
 
   return {
@@ -104,39 +161,36 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     get: (of: Resource, realm: string, at: Address): Promise<Row> => load(sql, realm, of, at),
 
     create: (of: Resource, caller: Caller, realm: string, input: Fields): Promise<Row> =>
-      transact(realm, async (tx) => {
-        const id = newId();
-        const key = await of.nameOf(tx.sql, realm, input, undefined);
-        const wanted = of.fieldsOf(input);
-        await refuseTaken(tx.sql, realm, of, key);
-        const change: PlannedChange = {
-          action: 'create',
-          kind: of.kind,
-          key,
-          id,
-          path: '',
-          fields: Object.keys(wanted)
-            .sort()
-            .map((path) => ({ path, from: null, to: wanted[path] })),
-          save: { ...of.fresh(realm, key), ...wanted },
-        };
-        await carryOut(tx, caller, realm, { of, change });
-        return load(tx.sql, realm, of, { id });
-      }),
+      transact(realm, (tx) => make(tx, caller, realm, of, { id: newId(), input })),
 
     /** A field that is left out keeps its value; what changes nothing writes nothing. */
     replace: (of: Resource, caller: Caller, realm: string, at: Address, input: Fields): Promise<Row> =>
       transact(realm, async (tx) => {
-        const seen = await load(tx.sql, realm, of, at);
-        caller.expect(of.toWire(realm, seen));
-        if (!(await update(tx.sql, realm, of, { row: seen, input }))) return seen;
+        const found = await of.table.find(tx.sql, realm, at);
+        if (!found && of.upsert && 'id' in at && named(of, input)) {
+          caller.expect({});
+          return make(tx, caller, realm, of, { id: at.id, input });
+        }
+        const seen = found ?? (await load(tx.sql, realm, of, at));
+        const steps = async (row: Row): Promise<Step[]> => {
+          caller.expect(of.toWire(realm, row));
+          const own = await update(tx.sql, realm, of, { row, input });
+          const key = own?.change.key ?? row.key;
+          return [...(own ? [own] : []), ...(await besides(tx.sql, realm, of, { from: row.key, key, input }))];
+        };
+        if (of.fixed) refusePermanent(of, seen);
+        // Else the answer to the secret of a stronger client would tell whether it is the stored one.
+        if (of.secrets?.some((field) => typeof input[field] === 'string'))
+          await refuseStronger(tx.sql, caller.principal, realm, of.actsAs?.(untouched(of, seen)) ?? []);
+        if ((await steps(seen)).length === 0) return seen;
         const row = await load(tx.sql, realm, of, { id: seen.id }, true);
-        caller.expect(of.toWire(realm, row));
-        const change = await update(tx.sql, realm, of, { row, input });
+        const changes = await steps(row);
         // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
-        if (!change) throw Object.assign(new Error('the same was written meanwhile'), { code: SERIALIZATION_FAILURE });
-        if (change.renamedFrom !== undefined) await refuseTaken(tx.sql, realm, of, change.key);
-        await carryOut(tx, caller, realm, { of, change });
+        if (changes.length === 0)
+          throw Object.assign(new Error('the same was written meanwhile'), { code: SERIALIZATION_FAILURE });
+        const key = changes[0]?.change.key ?? row.key;
+        if (key !== row.key) await refuseTaken(tx.sql, realm, of, key);
+        await carryOut(tx, caller, realm, changes);
         return load(tx.sql, realm, of, { id: row.id });
       }),
 
@@ -144,7 +198,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       transact(realm, async (tx) => {
         const row = await load(tx.sql, realm, of, at, true);
         caller.expect(of.toWire(realm, row));
-        if (of.permanent?.(row)) throw new Problem('built-in', `The ${of.label} ${row.key} is built in`);
+        refusePermanent(of, row);
         const { id, key, fields: before } = row;
         const change: PlannedChange = {
           action: 'delete',
@@ -156,7 +210,31 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
           before,
           save: {},
         };
-        await carryOut(tx, caller, realm, { of, change });
+        await carryOut(tx, caller, realm, [{ of, change, declared: {} }]);
+      }),
+
+    /**
+     * Changes the object of a section that stands beside the resource's, under its key.
+     * @param to what its fields become
+     */
+    edit: (
+      of: Resource,
+      part: RealmPart,
+      caller: Caller,
+      realm: string,
+      at: Address,
+      to: (fields: Fields) => Fields,
+    ): Promise<Fields> =>
+      transact(realm, async (tx) => {
+        const { key } = await load(tx.sql, realm, of, at, true);
+        const read = async () => (await part.read(tx.sql, realm, [key])).get(key);
+        const there = await read();
+        const fields = there?.fields ?? part.fresh(realm, key);
+        caller.expect(fields);
+        const steps = stepOf(part, realm, { key, there, fields: to(fields) });
+        if (steps.length === 0) return fields;
+        await carryOut(tx, caller, realm, steps);
+        return (await read())?.fields ?? fields;
       }),
   };
 }
@@ -167,4 +245,39 @@ const SERIALIZATION_FAILURE = '40001';
 function refuse(errors: FieldError[]): void {
   if (errors.length === 0) return;
   throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
+}
+
+function refusePermanent(of: Resource, row: Row): void {
+  if (of.permanent?.(row)) throw new Problem('built-in', `The ${of.label} ${row.key} is built in`);
+}
+
+const named = (of: Resource, input: Fields): boolean =>
+  fieldsOfKey(presentSections.get(of.section)?.key).every((field) => input[field] !== undefined);
+
+const untouched = ({ kind }: Resource, { id, key, fields }: Row): PlannedChange => ({
+  action: 'update',
+  kind,
+  key,
+  id,
+  path: '',
+  fields: [],
+  before: fields,
+  save: fields,
+});
+
+const pick = (wanted: Fields, fields: PlannedChange['fields']): Fields =>
+  Object.fromEntries(fields.map(({ path }) => [path, wanted[path]]));
+
+/** What makes an object of these fields, as a document with it alone would; nothing where it is so already. */
+function stepOf(
+  of: RealmPart,
+  realm: string,
+  { key, there, fields }: { key: string; there: Existing | undefined; fields: Fields },
+): Step[] {
+  const keys = fieldsOfKey(presentSections.get(of.section)?.key);
+  const { items, errors } = of.parse({ ...fields, ...Object.fromEntries(keys.map((field) => [field, key])) }, '');
+  if (errors) refuse(errors);
+  const wanted = items?.[0]?.fields ?? {};
+  const change = changeOf(of, realm, { key, there, wanted });
+  return change ? [{ of, change, declared: pick(wanted, change.fields) }] : [];
 }

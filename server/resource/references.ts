@@ -22,6 +22,12 @@ export const prunedName = (path: string, kind: string, key: string): FieldError 
   message: `names the ${kind} ${key}, which pruning deletes, as the document no longer holds it`,
 });
 
+/** Names that these changes bring: of what they make, and of what they rename. */
+const broughtBy = (changes: readonly PlannedChange[]): Set<string> =>
+  new Set(
+    changes.filter((c) => c.action === 'create' || c.renamedFrom !== undefined).map((c) => nameOf(c.kind, c.key)),
+  );
+
 /**
  * Names that are neither there nor made by these changes, asked of what changes; and names that they remove, asked of
  * everything that is declared: else the next import of the same document would find them missing.
@@ -41,7 +47,7 @@ export async function danglingReferences(
   },
 ): Promise<FieldError[]> {
   const changed = new Set(changes.map((c) => nameOf(c.kind, c.key)));
-  const made = namesOf(changes, 'create');
+  const made = broughtBy(changes);
   const gone = namesOf(changes, 'delete');
   const asked = declared.flatMap(({ part, items }) =>
     items.flatMap((item) => {

@@ -28,16 +28,32 @@ export interface Declaration
   search?: readonly string[];
   /** Built in: never deleted. */
   permanent?(row: Row): boolean;
+  /** What is built in can't be changed either. */
+  fixed?: boolean;
+  /** Whether an export has the object; left out: each. */
+  exported?(key: string): boolean;
+  /** A PUT to an id that nothing has makes the object, where it says its natural key. */
+  upsert?: boolean;
+  beside?: Beside;
   /** Fields of the answer that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
   /** The natural key, where a request says it by other fields. @throws Problem `not-found`, `invalid-request` */
   keyOf?(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }
 
+/** Fields of a request that are fields of another section's object under the same key: the request's → the object's. */
+export interface Beside {
+  part: RealmPart;
+  fields: Readonly<Record<string, string>>;
+}
+
 export interface Resource extends RealmPart {
   label: string;
   table: Table;
   permanent?(row: Row): boolean;
+  fixed?: boolean;
+  upsert?: boolean;
+  beside?: Beside;
   toWire(realm: string, row: Row): Record<string, unknown>;
   /** What a request says of the object; what only answers have is passed over, and a secret that is null stays. */
   fieldsOf(input: Fields): Fields;
@@ -45,7 +61,16 @@ export interface Resource extends RealmPart {
 }
 
 export function resource(declaration: Declaration, { now }: { now: () => Date }): Resource {
-  const { wire, table: options, canonical = (fields) => fields, search, permanent, shown, ...part } = declaration;
+  const {
+    wire,
+    table: options,
+    canonical = (fields) => fields,
+    search,
+    permanent,
+    exported,
+    shown,
+    ...part
+  } = declaration;
   const { kind, label, area, element, key: naturalKey }: Section = sections[part.section];
   const key = fieldsOfKey(naturalKey);
   const table = createTable({ ...options, key }, { now, ...(search && { search }) });
@@ -82,7 +107,10 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
       const all: Fields = Object(value);
       return [{ key: keyOf(all, key), fields: fieldsOf(all), path }];
     }),
-    print: (objects) => objects.map(({ key: natural, fields }) => ({ ...named(natural), ...fields })),
+    print: (objects) =>
+      (exported ? objects.filter(({ key: natural }) => exported(natural)) : objects).map(
+        ({ key: natural, fields }) => ({ ...named(natural), ...fields }),
+      ),
     async read(sql, realm, keys) {
       const rows = await table.read(sql, realm, keys);
       return permanent ? new Map([...rows].map(([natural, row]) => [natural, withPermanent(row)])) : rows;

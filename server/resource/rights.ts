@@ -63,7 +63,8 @@ export async function refuseEscalation(
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
     gifts.push(...(part?.gives?.(change) ?? []));
     const moved = part?.permissionsOf?.(change);
-    if (moved) widened.set(change.key, moved);
+    // It was given under the name that it has now.
+    if (moved) widened.set(change.renamedFrom ?? change.key, moved);
     const { permissions } = change.save;
     if (moved && Array.isArray(permissions)) planned.set(change.key, permissions.map(String));
   }

@@ -21,7 +21,9 @@ export interface Place {
 }
 /** How a secret lies at rest: in columns of its own, compared or opened, never read into a field. */
 export interface SecretAtRest {
-  columns: Readonly<Record<string, 'bytea' | 'text'>>;
+  columns: Readonly<Record<string, 'bytea' | 'text' | 'timestamptz'>>;
+  /** An object with these fields has none, and what it had is forgotten. */
+  none?(fields: Fields): boolean;
   stored(row: Readonly<Record<string, unknown>>, at: Place): StoredSecret | null;
   store(plain: string, at: Place): Promise<Readonly<Record<string, Buffer | string | null>>>;
 }
@@ -34,6 +36,8 @@ export interface TableOptions {
   secrets?: Readonly<Record<string, SecretAtRest>>;
   /** Fields that other tables hold: SQL over the row `t`; what writes them is the resource's `link`. */
   elsewhere?: Readonly<Record<string, Fragment>>;
+  /** What an answer shows and nobody declares: SQL over the row `t`. */
+  facts?: Readonly<Record<string, Fragment>>;
   /** Columns that follow from the object, as a parent's id does. */
   derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
   /** Only these rows of the table: `t.client is null`. */
@@ -46,6 +50,7 @@ export interface Row extends Existing {
   id: string;
   key: string;
   createdAt: number | null;
+  facts: Readonly<Record<string, unknown>>;
 }
 export interface PageOf {
   after: string | undefined;
@@ -60,8 +65,9 @@ const snake = (field: string): string => field.replaceAll(/[A-Z]/g, (c) => `_${c
 const quoted = (name: string): string => `"${name}"`;
 const EVERY = fragment``;
 /** JSON's null in a jsonb column is SQL's. */
-const sqlOf = (name: string, type: ColumnType | 'bytea'): string => {
+const sqlOf = (name: string, type: ColumnType | 'bytea' | 'timestamptz'): string => {
   if (type === 'jsonb') return `nullif(x.${quoted(name)}, 'null'::jsonb)`;
+  if (type === 'timestamptz') return `x.${quoted(name)}::timestamptz`;
   return type === 'bytea' ? `decode(x.${quoted(name)}, 'hex')` : `x.${quoted(name)}`;
 };
 
@@ -69,7 +75,7 @@ export function createTable(
   options: TableOptions,
   { now, search = [] }: { now: () => Date; search?: readonly string[] },
 ) {
-  const { elsewhere = {}, derived = {}, secrets = {}, only = EVERY } = options;
+  const { elsewhere = {}, facts = {}, derived = {}, secrets = {}, only = EVERY } = options;
   const columns = Object.entries(options.columns).map(([field, of]) => {
     const column: Column = typeof of === 'string' ? { type: of } : of;
     return { ...column, field, name: column.name ?? snake(field) };
@@ -88,7 +94,10 @@ export function createTable(
     ...columns.map(({ field, name }) => `t.${name} as ${quoted(field)}`),
     ...secretColumns.map(([name]) => `t.${name} as ${quoted(`secret ${name}`)}`),
   ].join(', ');
-  const others = Object.entries(elsewhere);
+  const others = [
+    ...Object.entries(elsewhere),
+    ...Object.entries(facts).map(([name, of]): [string, Fragment] => [`fact ${name}`, of]),
+  ];
   const selected = new Fragment(
     [
       others.length > 0 ? `${head}, ` : head,
@@ -108,7 +117,13 @@ export function createTable(
       fields[field] = secret.stored(held, { realm, id });
     }
     const at = found.createdAt;
-    return { id, key: String(found.key), fields, createdAt: at instanceof Date ? at.getTime() : null };
+    return {
+      id,
+      key: String(found.key),
+      fields,
+      createdAt: at instanceof Date ? at.getTime() : null,
+      facts: Object.fromEntries(Object.keys(facts).map((name) => [name, found[`fact ${name}`]])),
+    };
   }
 
   /** The rows to write, as one JSON text. */
@@ -121,8 +136,10 @@ export function createTable(
       for (const { field, toRow: form } of columns) row[field] = form ? form(fields[field]) : fields[field];
       for (const [name, { of }] of Object.entries(derived)) row[`derived ${name}`] = of(one);
       for (const [field, secret] of Object.entries(secrets)) {
-        const plain = fields[field];
-        if (!changed.includes(field) || (typeof plain !== 'string' && plain !== null)) continue;
+        const forgotten = secret.none?.(fields) ?? false;
+        const plain = forgotten ? null : fields[field];
+        if (!forgotten && !changed.includes(field)) continue;
+        if (typeof plain !== 'string' && plain !== null) continue;
         const stored = plain === null ? {} : await secret.store(plain, { realm, id });
         for (const name of Object.keys(secret.columns)) {
           const value = stored[name] ?? null;

@@ -20,14 +20,13 @@ const never = () => Promise.reject(new Error('nothing is hashed here'));
 const parts = createParts({
   baseUrl: 'https://id.example.com',
   registry: [],
-  passwords: { hash: never, verify: never, stop: never, phcForNobody: '' },
   resources: createResources({
     seal: createSeal([Buffer.alloc(32)]),
+    passwords: { hash: never, verify: never },
     baseUrl: 'https://id.example.com',
     now: () => new Date(0),
   }),
   newId,
-  now: () => new Date(0),
 });
 
 test('every section but users has a part, in the table’s order, which says of itself what the table says', () => {

@@ -78,6 +78,9 @@ create table client (
   jwks_uri text,
   allowed_resources text[] not null default '{}'::text[],
   created_at timestamp with time zone not null,
+  previous_secret_hash bytea,
+  previous_secret_slow text,
+  previous_secret_expires_at timestamp with time zone,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

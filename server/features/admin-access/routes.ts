@@ -1,18 +1,16 @@
-// Admin sign-in, who am I, and admin roles; the browser's page is pages.ts'.
+// Admin sign-in, who am I, and who holds which admin role; the browser's page is pages.ts'.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/admin-access.ts';
 import { permissions } from '../../contract/permissions.ts';
 import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
 import { bind, principalOf } from '../../http/bind.ts';
-import { decodeCursor, page } from '../../http/paging.ts';
 import { forgetSession, setSession } from './cookies.ts';
 import type { AdminGrants } from './grants.ts';
-import type { AdminRoles } from './roles.ts';
 import type { AdminSignIn } from './sign-in.ts';
 
 export function adminAccessRoutes(
   app: FastifyInstance,
-  { signIn, roles, grants, baseUrl }: { signIn: AdminSignIn; roles: AdminRoles; grants: AdminGrants; baseUrl: string },
+  { signIn, grants, baseUrl }: { signIn: AdminSignIn; grants: AdminGrants; baseUrl: string },
 ): void {
   bind(app, api.adminLogin, async ({ body, by, request, reply }) => {
     const { cookie } = await signIn.login(body, by, request.cookies[ADMIN_SESSION_COOKIE]);
@@ -37,14 +35,6 @@ export function adminAccessRoutes(
     };
   });
   bind(app, api.listPermissions, async () => [...permissions]);
-  bind(app, api.listAdminRoles, async ({ params, query, request, reply }) => {
-    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await roles.list(params.realm, after, query.limit + 1);
-    return page({ request, reply }, rows, query.limit, ({ name }) => [name]);
-  });
-  bind(app, api.putAdminRole, ({ params, body, by, expect, request }) =>
-    roles.put({ principal: principalOf(request), by, expect }, params.realm, params.id, body),
-  );
   bind(app, api.getUserAdminRoles, ({ params }) => grants.of(params.realm, { userId: params.userId }));
   bind(app, api.putUserAdminRoles, ({ params, body, by, expect, request }) =>
     grants.put({ principal: principalOf(request), by, expect }, params.realm, { userId: params.userId }, body.grants),

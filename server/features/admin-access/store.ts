@@ -139,35 +139,13 @@ export interface RoleRow {
   permissions: string[];
 }
 
-export const listRoles = (sql: Sql, realm: string, after: string, limit: number): Promise<RoleRow[]> => sql<RoleRow>`
-  select id, name, built_in, permissions from admin_role
-  where realm_id = ${realm} and name > ${after} order by name limit ${limit}`;
-
 export const rolesNamed = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
   select id, name, built_in, permissions from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;
 
-/** Locks the role, so that a grant given meanwhile waits for its new permissions. */
-export async function lockRole(sql: Sql, realm: string, id: string): Promise<RoleRow | undefined> {
-  const [row] = await sql<RoleRow>`
-    select id, name, built_in, permissions from admin_role where realm_id = ${realm} and id = ${id} for update`;
-  return row;
-}
-
-export async function roleTargets(sql: Sql, realm: string, roleId: string): Promise<string[]> {
-  const rows = await sql<{ target_realm: string }>`
-    select distinct target_realm from admin_grant where realm_id = ${realm} and role_id = ${roleId}`;
-  return rows.map((row) => row.target_realm);
-}
-
-/** No row where the name is taken. */
-export async function upsertRole(sql: Sql, realm: string, role: RoleRow): Promise<boolean> {
-  const [row] = await sql`
-    insert into admin_role (realm_id, id, name, built_in, permissions)
-    select ${realm}, ${role.id}, ${role.name}, ${role.built_in}, ${role.permissions}::text[]
-    where not exists (select from admin_role where realm_id = ${realm} and name = ${role.name} and id <> ${role.id})
-    on conflict (realm_id, id) do update set name = excluded.name, permissions = excluded.permissions
-    returning id`;
-  return row !== undefined;
+/** A grant of these roles that is given meanwhile waits for their new permissions. */
+export async function lockRoles(sql: Sql, realm: string, roleNames: readonly string[]): Promise<void> {
+  await sql`
+    select id from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for update`;
 }
 
 /** Inserts what is missing of the built-in roles and gives them their permissions of this release. */

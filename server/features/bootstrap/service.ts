@@ -5,10 +5,15 @@ import { randomBytes } from 'node:crypto';
 import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { type By, bySystem } from '../../contract/events.ts';
 import { MASTER } from '../../contract/realms.ts';
-import { hashClientSecret, sameClientSecret } from '../../crypto/client-secret.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { strings } from '../../http/document.ts';
+import { changeOf } from '../../resource/change.ts';
+import type { Fields } from '../../resource/part.ts';
+import type { Resource } from '../../resource/resource.ts';
+import { comparedSecrets } from '../../resource/secrets.ts';
+import { writeChanges } from '../../resource/write.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
 import * as store from './store.ts';
@@ -18,10 +23,35 @@ const OPERATOR = 'operator';
 const ADMIN_ROLE = 'realm-admin';
 const EVERY_REALM = '*';
 
+const NO_SCOPES = { defaultClientScopes: [], optionalClientScopes: [] };
+const CLI_CLIENT: Fields = {
+  ...NO_SCOPES,
+  name: 'realmctl, the command line',
+  description: 'Lets administrators sign in from a terminal; disable it to forbid that',
+  tokenEndpointAuthMethod: 'none',
+  redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
+  consentRequired: true,
+};
+const OPERATOR_CLIENT: Fields = {
+  ...NO_SCOPES,
+  name: 'Kubernetes operator',
+  description: 'Made at start from SVC_OPERATOR_*',
+};
+/** It can do just what the operator needs, and be nobody else's; what stands there already is put back into this. */
+const OPERATOR_SHAPE: Fields = {
+  enabled: true,
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  redirectUris: [],
+  jwks: null,
+  jwksUri: null,
+};
+
 export interface BootstrapOptions {
   administrator: { username: string; password: string | undefined };
   operator: { secret: string | undefined; identity: store.Identity | undefined };
 }
+type Operator = BootstrapOptions['operator'];
 
 export interface Bootstrapped {
   /** `password` only where this start generated it: it is shown once. */
@@ -36,6 +66,7 @@ export function createBootstrap({
   seedInto,
   refreshAdminRoles,
   access,
+  clients,
   passwords,
   setPassword,
   adminAudience,
@@ -47,7 +78,8 @@ export function createBootstrap({
   seedInto(tx: Tx, by: By, realm: string, displayName: string): Promise<unknown>;
   refreshAdminRoles(sql: Sql, realms: readonly string[]): Promise<void>;
   access: Pick<Access, 'grant'>;
-  passwords: Pick<Passwords, 'hash' | 'verify'>;
+  clients: Resource;
+  passwords: Pick<Passwords, 'hash'>;
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
   adminAudience: string;
@@ -65,33 +97,39 @@ export function createBootstrap({
     return true;
   }
 
-  /** An administrator may change or disable it; what they did to it stays. */
-  async function makeCliClient({ sql: on, record }: Tx): Promise<void> {
-    const id = newId();
-    const made = await store.putCliClient(on, MASTER, { id, clientId: ADMIN_CLI, adminAudience, at: now() });
-    if (made === undefined) return;
-    const subject = { type: 'client', id: made.id, name: ADMIN_CLI } as const;
-    const type = made.id === id ? 'CLIENT_CREATED' : 'CLIENT_UPDATED';
-    record({ type, realm: MASTER, by, subject, clientId: ADMIN_CLI });
+  /** Makes the client what is wanted of it, and gives its id. */
+  async function putClient(
+    tx: Tx,
+    key: string,
+    { always, atFirst }: { always: Fields; atFirst: Fields },
+  ): Promise<string> {
+    const row = await clients.table.find(tx.sql, MASTER, { key });
+    const there = row && { id: row.id, fields: await comparedSecrets(clients, always, row.fields) };
+    const wanted = row ? always : { ...atFirst, ...always };
+    const id = row?.id ?? newId();
+    const change = changeOf(clients, MASTER, { key, there, wanted });
+    if (change) await writeChanges(tx, { realm: MASTER, by, parts: [clients], changes: [{ ...change, id }], newId });
+    return id;
   }
 
-  async function makeOperator(tx: Tx, { secret, identity }: BootstrapOptions['operator']): Promise<void> {
+  /**
+   * An administrator may change or disable it; what they did to it stays. Where the server's address has changed since,
+   * the admin API's new name takes the place of the old one.
+   */
+  async function makeCliClient(tx: Tx): Promise<void> {
+    const row = await clients.table.find(tx.sql, MASTER, { key: ADMIN_CLI });
+    const [only = '', ...more] = strings(row?.fields.allowedResources);
+    if (row && (more.length > 0 || !only.endsWith('/admin'))) return;
+    await putClient(tx, ADMIN_CLI, { always: { allowedResources: [adminAudience] }, atFirst: CLI_CLIENT });
+  }
+
+  async function makeOperator(tx: Tx, { secret, identity }: Operator): Promise<void> {
     const { sql: on, record } = tx;
-    const current = await store.findOperator(on, MASTER, OPERATOR);
-    const stored = { hash: current?.secret_hash ?? null, slow: current?.secret_slow ?? null };
-    const sameSecret =
-      secret === undefined
-        ? stored.hash === null && stored.slow === null
-        : await sameClientSecret(stored, secret, passwords);
-    const id = current?.id ?? newId();
-    const subject = { type: 'client', id, name: OPERATOR } as const;
-    if (!current?.as_made || !sameSecret) {
-      const { hash, slow } =
-        secret === undefined ? { hash: null, slow: null } : await hashClientSecret(secret, passwords);
-      await store.putOperator(on, MASTER, { id, clientId: OPERATOR, secretHash: hash, secretSlow: slow, at: now() });
-      record({ type: current ? 'CLIENT_UPDATED' : 'CLIENT_CREATED', realm: MASTER, by, subject, clientId: OPERATOR });
-    }
-    if (!current?.granted) {
+    const id = await putClient(tx, OPERATOR, {
+      always: { ...OPERATOR_SHAPE, secret: secret ?? null },
+      atFirst: OPERATOR_CLIENT,
+    });
+    if (!(await store.isGranted(on, MASTER, OPERATOR))) {
       await store.deleteIdentitiesOf(on, MASTER, OPERATOR);
       await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { clientUuid: id } });
     }

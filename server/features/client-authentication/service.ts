@@ -12,6 +12,8 @@ import { type Presented, presentedBy } from './presented.ts';
 
 /** Compared with where a client has no secret, so that every comparison takes place. */
 const NO_SECRET = Buffer.alloc(32);
+/** The one of now, and for a while the one before. */
+const MOST_SECRETS = 2;
 /** Digests of slow secrets that held; bounded. */
 const REMEMBERED = 1_000;
 /** Slow checks under way: so few that a flood of wrong secrets leaves the threads to the people who sign in. */
@@ -27,6 +29,7 @@ export function createClientAuthentication({
   clients,
   assertions,
   passwords,
+  now,
 }: {
   clients: {
     view(realm: string, clientId: string): Promise<ClientView | undefined>;
@@ -34,6 +37,7 @@ export function createClientAuthentication({
   };
   assertions: Assertions;
   passwords: Pick<Passwords, 'verify' | 'phcForNobody'>;
+  now: () => Date;
 }) {
   /** PHC → digest of the secret that it took; the slow check is done once. */
   const remembered = new Map<string, Buffer>();
@@ -66,11 +70,19 @@ export function createClientAuthentication({
 
   /** A refusal takes as long with and without such a client: where any secret is slow, each refusal is. */
   async function secretHolds(realm: string, client: ClientView | undefined, secrets: string[]): Promise<boolean> {
-    const stored = client?.secretHash ?? NO_SECRET;
-    const fast = secrets.map((secret) => timingSafeEqual(sha256(secret), stored)).includes(true);
-    if (fast && client?.secretHash) return true;
+    const at = now().getTime();
+    const mine = (client?.secrets ?? []).filter(({ until }) => until === null || until > at);
+    // As many as a client can have: what it has doesn't show in the time.
+    const stored = Array.from({ length: MOST_SECRETS }, (_, i) => mine[i]?.hash ?? null);
+    const fast = secrets.flatMap((secret) => {
+      const digest = sha256(secret);
+      return stored.map((hash) => timingSafeEqual(digest, hash ?? NO_SECRET) && hash !== null);
+    });
+    if (fast.includes(true)) return true;
     const [secret = ''] = secrets;
-    if (client?.secretSlow) return slowly(client.secretSlow, secret);
+    // A secret that is made anew is strong, so at most one is checked slowly.
+    const slow = mine.find((one) => one.slow !== null)?.slow;
+    if (slow) return slowly(slow, secret);
     if ((await clients.overview(realm)).slowSecrets) await check(passwords.phcForNobody, secret);
     return false;
   }

@@ -2,7 +2,7 @@
 import { ServiceAccountRolesDocument } from '../../contract/clients.ts';
 import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../http/document.ts';
 import type { Existing, RealmPart } from '../../resource/part.ts';
-import * as store from './import-store.ts';
+import * as store from './account-store.ts';
 
 /** Roles of service accounts: the realm's, clients', and admin roles over this realm. */
 export const serviceAccountRolesPart: RealmPart = {
@@ -36,6 +36,7 @@ export const serviceAccountRolesPart: RealmPart = {
       rows.map((row): [string, Existing] => [
         row.client_id,
         {
+          id: row.id,
           fields: {
             roles: asSet(row.roles),
             clientRoles: byClient(row.client_roles ?? []),
@@ -51,6 +52,9 @@ export const serviceAccountRolesPart: RealmPart = {
     ...strings(fields.adminRoles).map((role) => ({ kind: 'adminRole', key: role, path: 'adminRoles' })),
     ...pairs(fields.clientRoles).map((role) => ({ kind: 'clientRole', key: role, path: 'clientRoles' })),
   ],
+  // What the admin roles may do that they give is looked at, and must hold until it is written.
+  hold: (sql, realm, items) =>
+    store.holdAdminRoles(sql, realm, [...new Set(items.flatMap(({ fields }) => strings(fields.adminRoles)))]),
   async write(sql, realm, { create, update, remove }) {
     const rows = [
       ...[...create, ...update].map(({ key, fields }) => ({
@@ -66,6 +70,8 @@ export const serviceAccountRolesPart: RealmPart = {
     await store.setAccountRoles(sql, realm, accounts);
     await store.setAccountAdminRoles(sql, realm, accounts);
   },
+  subject: (key, id) => ({ type: 'client', id, name: key }),
+  clientOf: (key) => key,
   actsAs: ({ key }) => [key],
   gives: ({ key, save }) => strings(save.adminRoles).map((role) => ({ role, to: key })),
   alsoEvents: ({ action, fields }) =>

@@ -6,7 +6,15 @@ import { createRealmCache } from '../../db/cache.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../db/person.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ScopeView } from '../../http/claims.ts';
-import type { ClientRow } from './store.ts';
+
+/** Of the two kinds one. */
+export interface ClientSecret {
+  hash: Buffer | null;
+  /** PHC of a secret that a person chose. */
+  slow: string | null;
+  /** null: for good */
+  until: number | null;
+}
 
 /** A client as the token path sees it. */
 export interface ClientView {
@@ -15,9 +23,8 @@ export interface ClientView {
   name: string | null;
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
-  secretHash: Buffer | null;
-  /** PHC of a secret that a person chose. */
-  secretSlow: string | null;
+  /** What it may show; the second, if any, works until then. */
+  secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
   /** `+` resolved to the origins of the redirect URIs. */
@@ -46,14 +53,37 @@ export interface Overview {
   slowSecrets: boolean;
 }
 
-interface Row extends Omit<ClientRow, 'description' | 'created_at'> {
+interface Row {
+  id: string;
+  client_id: string;
+  name: string | null;
+  enabled: boolean;
+  token_endpoint_auth_method: TokenEndpointAuthMethod;
+  secret_hash: Buffer | null;
+  secret_slow: string | null;
+  previous_secret_hash: Buffer | null;
+  previous_secret_slow: string | null;
+  previous_secret_expires_at: Date | null;
+  redirect_uris: string[];
+  post_logout_redirect_uris: string[];
+  web_origins: string[];
+  grant_types: string[];
+  consent_required: boolean;
+  require_pkce: boolean;
+  flow_override: string | null;
+  access_token_ttl_seconds: number | null;
+  refresh_token_ttl_seconds: number | null;
+  jwks: Record<string, unknown> | null;
+  jwks_uri: string | null;
+  allowed_resources: string[];
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: Claim[]; optional: boolean }[];
   roles: RolePairs;
   administers: boolean;
 }
 
 const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
-  select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow, c.redirect_uris,
+  select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
+    c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     (
@@ -80,14 +110,21 @@ const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[
 
 const originOf = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : 'null');
 
+const secretsOf = (row: Row): ClientSecret[] => {
+  const { previous_secret_hash: hash, previous_secret_slow: slow, previous_secret_expires_at: until } = row;
+  return [
+    { hash: row.secret_hash, slow: row.secret_slow, until: null },
+    ...(until ? [{ hash, slow, until: until.getTime() }] : []),
+  ];
+};
+
 const toView = (row: Row): ClientView => ({
   id: row.id,
   clientId: row.client_id,
   name: row.name,
   enabled: row.enabled,
   authMethod: row.token_endpoint_auth_method,
-  secretHash: row.secret_hash,
-  secretSlow: row.secret_slow,
+  secrets: secretsOf(row),
   redirectUris: row.redirect_uris,
   postLogoutRedirectUris: row.post_logout_redirect_uris,
   webOrigins: originsOf(row.web_origins, row.redirect_uris),
@@ -121,8 +158,9 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
     now,
     async load(realm) {
       const rows = await sql<{ web_origins: string[]; redirect_uris: string[]; slow: boolean }>`
-        select web_origins, redirect_uris, secret_slow is not null as slow from client
-        where realm_id = ${realm} and enabled and (web_origins <> '{}' or secret_slow is not null)`;
+        select web_origins, redirect_uris, secret_slow is not null or previous_secret_slow is not null as slow from client
+        where realm_id = ${realm} and enabled
+          and (web_origins <> '{}' or secret_slow is not null or previous_secret_slow is not null)`;
       return {
         origins: new Set(rows.flatMap((row) => [...originsOf(row.web_origins, row.redirect_uris)])),
         slowSecrets: rows.some((row) => row.slow),

@@ -257,6 +257,28 @@ describe('what an administrator may do', () => {
     await expect(elsewhere).rejects.toMatchObject({ status: 404 });
   });
 
+  test('can be made, read, renamed and deleted, and a name is had once', async () => {
+    const admin = await again();
+    const params = { realm: 'acme' };
+    const body = { name: 'desk', permissions: ['users:write' as const, 'users:read' as const] };
+    const made = (await admin.call(api.createAdminRole, { params, body })).body;
+    expect(made).toMatchObject({ name: 'desk', builtIn: false, permissions: ['users:read', 'users:write'] });
+    await expect(admin.call(api.createAdminRole, { params, body })).rejects.toMatchObject({ status: 409 });
+    const at = { params: { ...params, id: made?.id ?? '' } };
+    const { body: read, etag = '' } = await admin.call(api.getAdminRole, at);
+    expect(read).toEqual(made);
+    const headers = { 'if-match': etag };
+    expect((await admin.call(api.putAdminRole, { ...at, headers, body: { ...made } })).body).toEqual(made);
+    const renamed = await admin.call(api.putAdminRole, { ...at, body: { name: 'help-desk' } });
+    expect(renamed.body).toEqual({ ...made, name: 'help-desk' });
+    await expect(admin.call(api.deleteAdminRole, { ...at, headers })).rejects.toMatchObject({ status: 412 });
+    expect((await admin.call(api.deleteAdminRole, at)).status).toBe(204);
+    await expect(admin.call(api.getAdminRole, at)).rejects.toMatchObject({ status: 404 });
+    const [builtIn] = (await admin.call(api.listAdminRoles, { params })).body?.filter((role) => role.builtIn) ?? [];
+    const gone = admin.call(api.deleteAdminRole, { params: { ...params, id: builtIn?.id ?? '' } });
+    await expect(gone).rejects.toMatchObject({ status: 409 });
+  });
+
   test('a denied request is 403, audited and counted', async () => {
     const viewer = await administrator(server, { home: 'acme', target: 'acme', permissions: ['events:read'] });
     const denied = viewer.call(createUser, { params: { realm: 'acme' }, body: { username: 'x' } });

@@ -69,7 +69,7 @@ describe('a client', () => {
     const made = await server.admin.call(api.createClientSecret, { params: { ...params, id: weak.id } });
     expect(made.body?.secret).toMatch(/^svc_cs_[\w-]{51}$/);
     const { body } = await server.admin.call(api.getClientSecret, { params: { ...params, id: weak.id } });
-    expect(body).toEqual({ secretSet: true });
+    expect(body).toEqual({ secretSet: true, previousSecretExpiresAt: null });
     const { body: log } = await server.admin.call(listEvents, { params, query: { type: 'CLIENT_SECRET_CREATED' } });
     expect(log?.[0]?.subject).toEqual({ type: 'client', id: weak.id, name: 'weak' });
     expect(JSON.stringify(log)).not.toContain(made.body?.secret);
@@ -98,8 +98,8 @@ describe('a client', () => {
     ['keys over http', { tokenEndpointAuthMethod: 'private_key_jwt', jwksUri: 'http://app.test/jwks' }, 'jwksUri'],
     ['a private key', { jwks: { keys: [{ kty: 'RSA', n: 'x', e: 'AQAB', d: 'x' }] } }, 'jwks.keys[0]'],
     ['a symmetric key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, 'jwks.keys[0]'],
-    ['an unknown scope', { defaultClientScopes: ['nope'] }, 'defaultClientScopes[0]'],
-    ['an unknown role', { serviceAccountRoles: ['nope'] }, 'serviceAccountRoles[0]'],
+    ['an unknown scope', { defaultClientScopes: ['nope'] }, 'defaultClientScopes'],
+    ['an unknown role', { serviceAccountRoles: ['nope'] }, 'serviceAccountRoles'],
     ['an unknown flow', { flowOverride: 'nope' }, 'flowOverride'],
     ['a wildcard redirect', { redirectUris: ['https://app.test/*'] }, 'redirectUris[0]'],
     ['a script as redirect', { redirectUris: ['javascript:alert(1)'] }, 'redirectUris[0]'],

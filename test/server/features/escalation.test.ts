@@ -185,6 +185,23 @@ describe('whoever gives admin roles', () => {
   });
 });
 
+test('a role that was given over another realm is widened by nobody who holds too little there, not under a new name either', async () => {
+  const at = { realm: 'master', id: newId() };
+  const clerks: Permission[] = ['admin-roles:read', 'admin-roles:write', 'users:read', 'users:write'];
+  await server.admin.call(access.putAdminRole, { params: at, body: { name: 'reach', permissions: ['users:read'] } });
+  const { body: admins = [] } = await server.admin.call(users.listUsers, { params: { realm: 'master' } });
+  const [holder] = admins;
+  const of = { params: { realm: 'master', userId: holder?.id ?? '' } };
+  const { body: held } = await server.admin.call(access.getUserAdminRoles, of);
+  const grants = [...(held?.grants ?? []), { role: 'reach', realm }];
+  await server.admin.call(access.putUserAdminRoles, { ...of, body: { grants } });
+  const clerk = await administrator(server, { home: 'master', target: 'master', permissions: clerks });
+  const wider = { permissions: ['users:read' as const, 'users:write' as const] };
+  for (const body of [wider, { ...wider, name: 'reached' }])
+    await expect(clerk.call(access.putAdminRole, { params: at, body })).rejects.toMatchObject(refused);
+  await expect(clerk.call(access.deleteAdminRole, { params: at })).rejects.toMatchObject(refused);
+});
+
 test('an administrator of one realm cannot touch master’s administrators by their ids', async () => {
   const { body: list = [] } = await server.admin.call(users.listUsers, { params: { realm: 'master' } });
   const admin = list.find((user) => user.username === 'admin')?.id ?? '';

@@ -2,8 +2,9 @@
 // Does not own: users, whose rows are written in bulk (features/users.same-by-both-ways.test.ts).
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
 import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
-import { createClient } from '../../../server/contract/clients.ts';
+import { clientRoutes, createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import type { Route } from '../../../server/contract/route.ts';
@@ -23,6 +24,12 @@ interface Sample {
   fields: Record<string, unknown>;
   /** Columns that are different each time, by nature. */
   random?: readonly string[];
+  /** The natural key's column, where it has another name. */
+  column?: string;
+  /** Of the fields, where all of them together need others. */
+  whole?: Record<string, unknown>;
+  /** What other tables hold of the row `t`. */
+  links?: string;
 }
 
 const samples: readonly Sample[] = [
@@ -69,6 +76,49 @@ const samples: readonly Sample[] = [
       claims: [{ name: 'tier', source: 'attribute', value: 'tier', accessToken: true }],
     },
   },
+  {
+    section: 'clients',
+    table: 'client',
+    key: 'clientId',
+    column: 'client_id',
+    routes: clientRoutes,
+    needed: {},
+    fields: {
+      name: 'The shop',
+      description: 'Sells',
+      enabled: false,
+      tokenEndpointAuthMethod: 'none',
+      redirectUris: ['https://b.example/cb', 'https://a.example/cb', 'https://b.example/cb'],
+      postLogoutRedirectUris: ['https://a.example/'],
+      webOrigins: ['+'],
+      grantTypes: ['client_credentials'],
+      defaultClientScopes: ['openid', 'groups'],
+      optionalClientScopes: ['phone'],
+      consentRequired: true,
+      requirePkce: false,
+      flowOverride: 'browser',
+      accessTokenTtlSeconds: 60,
+      refreshTokenTtlSeconds: 600,
+      jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x' }] },
+      jwksUri: 'https://a.example/keys',
+      allowedResources: ['https://api.example/b', 'https://api.example/a'],
+      secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
+    },
+    // they go only together
+    whole: { tokenEndpointAuthMethod: 'client_secret_post', jwksUri: null },
+    links: `select array(
+      select jsonb_build_array(s.name, l.optional) from client_scope_link l
+      join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
+      where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
+  },
+  {
+    section: 'adminRoles',
+    table: 'admin_role',
+    key: 'name',
+    routes: adminRoleRoutes,
+    needed: { permissions: ['users:read'] },
+    fields: { permissions: ['users:write', 'groups:read', 'users:write'] },
+  },
 ];
 
 let server: TestServer;
@@ -113,16 +163,20 @@ const byDocument: typeof byApi = {
 };
 
 /** The object's row, without what is an id or a time. */
-async function rowOf({ table, key, random = [] }: Sample, realm: string, name: string): Promise<unknown> {
+async function rowOf(
+  { table, key, column = key, random = [], links = 'select null' }: Sample,
+  realm: string,
+  name: string,
+): Promise<unknown> {
   const { rows } = await server.pool.query(
-    `select to_jsonb(t) as row from ${table} t where realm_id = $1 and ${key} = $2`,
+    `select to_jsonb(t) as row, (${links}) as links from ${table} t where realm_id = $1 and ${column} = $2`,
     [realm, name],
   );
-  const { row } = rows[0] ?? {};
+  const { row, links: tied } = rows[0] ?? {};
   if (!row) return undefined;
-  for (const column of ['realm_id', 'id', 'created_at']) delete row[column];
-  for (const column of random) row[column] = row[column] !== null;
-  return row;
+  for (const name of ['realm_id', 'id', 'created_at']) delete row[name];
+  for (const name of random) row[name] = row[name] !== null;
+  return { ...row, tied };
 }
 /** What was told of the object, without whose way it was. */
 async function eventsOf(realm: string, name: string): Promise<unknown[]> {
@@ -160,7 +214,7 @@ describe.each(samples)('of $section', (sample) => {
   });
 
   test('one made with every field has the same row and the same events', async () => {
-    const whole = { ...needed, ...fields, [key]: 'whole' };
+    const whole = { ...needed, ...fields, ...sample.whole, [key]: 'whole' };
     for (const way of [byApi, byDocument]) await way.create(sample, whole);
     await compare('whole');
   });

@@ -1,0 +1,135 @@
+// Owns: clients: what an application or a service account is; the same by the admin API and in the realm document.
+// Does not own: what their service accounts hold (service-accounts.ts), making secrets (secrets.ts), the token path (view.ts).
+// Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
+import { z } from 'zod';
+import { Client, clientFields, freshClient } from '../../contract/clients.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import type { Passwords } from '../../crypto/passwords.ts';
+import { fragment } from '../../db/sql.ts';
+import { asSet, clientRoleKey, declared, strings } from '../../http/document.ts';
+import type { Fields, Item, Reference, Saved } from '../../resource/part.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+import { clientFaults, resourceFaults } from './rules.ts';
+import { hashedSecret } from './secrets.ts';
+import { serviceAccountRolesPart } from './service-accounts.ts';
+import * as store from './store.ts';
+
+const SETS = [
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'webOrigins',
+  'grantTypes',
+  'defaultClientScopes',
+  'optionalClientScopes',
+  'allowedResources',
+] as const;
+const SECRET_LENGTH = 16;
+
+const canonical = (fields: Fields): Fields =>
+  declared({
+    ...fields,
+    ...Object.fromEntries(
+      SETS.filter((field) => field in fields).map((field) => [field, asSet(strings(fields[field]))]),
+    ),
+  });
+
+const set = { type: 'text[]', fromRow: (list: unknown) => asSet(strings(list)) } as const;
+
+const scopes = (optional: boolean) => fragment`array(
+  select s.name from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
+  where l.realm_id = t.realm_id and l.client = t.id and l.optional = ${optional} order by s.name collate "C")`;
+
+const roles = fragment`array(
+  select r.name from client_role cr join role r on r.realm_id = cr.realm_id and r.id = cr.role_id
+  where cr.realm_id = t.realm_id and cr.client = t.id and r.client is null order by r.name collate "C")`;
+
+function refersTo({ fields }: Item): Reference[] {
+  const named = (path: string) => strings(fields[path]).map((key) => ({ kind: 'clientScope', key, path }));
+  const flow = typeof fields.flowOverride === 'string' ? fields.flowOverride : undefined;
+  return [
+    ...named('defaultClientScopes'),
+    ...named('optionalClientScopes'),
+    ...(flow === undefined ? [] : [{ kind: 'flow', key: flow, path: 'flowOverride' }]),
+  ];
+}
+
+const Shape = z.object(clientFields);
+
+function faults({ fields, changed, key }: Saved, at: { baseUrl: string; realm: string }): FieldError[] {
+  const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
+  const short =
+    secret !== undefined && changed.includes('secret') && secret.length < SECRET_LENGTH
+      ? [{ path: 'secret', message: `must have at least ${SECRET_LENGTH} characters` }]
+      : [];
+  // What is stored already was accepted once; only a client that changes is asked again.
+  const shape = Shape.safeParse(fields);
+  const found = shape.success ? clientFaults(shape.data, secret !== undefined) : [];
+  const resources = changed.includes('allowedResources')
+    ? resourceFaults({ clientId: key, allowedResources: strings(fields.allowedResources) }, at)
+    : [];
+  return [...short, ...found, ...resources];
+}
+
+export const createClientResource = ({
+  passwords,
+  baseUrl,
+  now,
+}: {
+  passwords: Pick<Passwords, 'hash' | 'verify'>;
+  baseUrl: string;
+  now: () => Date;
+}): Resource =>
+  resource(
+    {
+      section: 'clients',
+      wire: Client,
+      table: {
+        name: 'client',
+        columns: {
+          name: 'text',
+          description: 'text',
+          enabled: 'boolean',
+          tokenEndpointAuthMethod: 'text',
+          redirectUris: set,
+          postLogoutRedirectUris: set,
+          webOrigins: set,
+          grantTypes: set,
+          consentRequired: 'boolean',
+          requirePkce: 'boolean',
+          flowOverride: 'text',
+          accessTokenTtlSeconds: 'int',
+          refreshTokenTtlSeconds: 'int',
+          jwks: 'jsonb',
+          jwksUri: 'text',
+          allowedResources: set,
+        },
+        elsewhere: { defaultClientScopes: scopes(false), optionalClientScopes: scopes(true) },
+        secrets: { secret: hashedSecret(passwords) },
+        facts: { serviceAccountRoles: roles, previousSecretExpiresAt: fragment`t.previous_secret_expires_at` },
+        createdAt: true,
+      },
+      search: ['clientId', 'name'],
+      fresh: () => canonical({ ...structuredClone(freshClient) }),
+      canonical,
+      shown: ({ facts: { serviceAccountRoles, previousSecretExpiresAt: until } }) => ({
+        serviceAccountRoles,
+        previousSecretExpiresAt: until instanceof Date && until > now() ? until.getTime() : null,
+      }),
+      beside: { part: serviceAccountRolesPart, fields: { serviceAccountRoles: 'roles' } },
+      references: refersTo,
+      check: (saved, realm) => faults(saved, { baseUrl, realm }),
+      link: store.setScopes,
+      // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
+      dependents: store.dependents,
+      renames: {
+        same: ['serviceAccountRoles'],
+        below: [{ kind: 'clientRole', prefix: (clientId) => clientRoleKey(clientId, '') }],
+      },
+      subject: (key, id) => ({ type: 'client', id, name: key }),
+      clientOf: (key) => key,
+      // By the name under which it holds what it holds.
+      actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
+      events: { create: 'CLIENT_CREATED', update: 'CLIENT_UPDATED', delete: 'CLIENT_DELETED' },
+    },
+    { now },
+  );

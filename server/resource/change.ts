@@ -1,0 +1,39 @@
+// The change that makes an object what is wanted of it, where no document plans it: a request's, or the server's own. Pure.
+// Documents are features/transfer's, which owns what is declared, too.
+import { same } from './compare.ts';
+import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
+
+/** The fields that differ, by name. */
+export const differences = (before: Fields, wanted: Fields): PlannedChange['fields'] =>
+  Object.keys(wanted)
+    .sort()
+    .filter((field) => !same(before[field] ?? null, wanted[field] ?? null))
+    .map((path) => ({ path, from: before[path] ?? null, to: wanted[path] ?? null }));
+
+/** Every field that is said of an object that is made. */
+export const made = (wanted: Fields): PlannedChange['fields'] =>
+  Object.keys(wanted)
+    .sort()
+    .map((path) => ({ path, from: null, to: wanted[path] }));
+
+/** Undefined where it is so already. `there`: with its secrets compared. */
+export function changeOf(
+  { kind, fresh }: Pick<RealmPart, 'kind' | 'fresh'>,
+  realm: string,
+  { key, there, wanted }: { key: string; there: Existing | undefined; wanted: Fields },
+): PlannedChange | undefined {
+  if (!there)
+    return { action: 'create', kind, key, path: '', fields: made(wanted), save: { ...fresh(realm, key), ...wanted } };
+  const fields = differences(there.fields, wanted);
+  if (fields.length === 0) return undefined;
+  return {
+    action: 'update',
+    kind,
+    key,
+    ...(there.id !== undefined && { id: there.id }),
+    path: '',
+    fields,
+    before: there.fields,
+    save: { ...there.fields, ...wanted },
+  };
+}
