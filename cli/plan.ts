@@ -2,7 +2,7 @@
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
 import { stringify } from 'yaml';
-import type { Change, OwnershipMove, Plan } from '../server/contract/transfer.ts';
+import type { Change, KeptObject, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
 import type { MissingSecret } from './declared.ts';
 import { paint, plain } from './output.ts';
@@ -40,6 +40,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   const title = paint(io, 'bold', plain(object === undefined ? `Realm ${realm}` : `${object} in realm ${realm}`));
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
+    ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
     ...handed(io, planned),
     ...byManager(
       plan.conflicts.map(({ kind, key, path, manager }) => [manager, path ? `${kind} ${path}` : `${kind} ${key}`]),
@@ -55,6 +56,12 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   if (lines.length === 0) return `${title}  ${paint(io, 'dim', 'in sync')}`;
   return [title, ...lines.map((line) => `  ${line}`)].join('\n');
 }
+
+/** `client web: still used by workloadIdentity ci` */
+export const keptText = ({ kind, key, usedBy }: KeptObject): string => {
+  const users = usedBy.map((user) => [user.kind, user.path ?? user.key].join(' ')).join(', ');
+  return `${kind} ${key}: still used${users === '' ? '' : ` by ${users}`}`;
+};
 
 /** `manager` → what of it, in words that may go to a terminal. */
 function byManager(pairs: readonly [manager: string, name: string][]): [string, string][] {
@@ -97,9 +104,13 @@ function given(path: string, to: unknown): string[] {
 }
 
 /** What changes hands, but for what nobody would want to read twice: what is made is taken, what is deleted released. */
-function handed(io: Pick<Io, 'colour'>, { plan: { changes, ownership, manager }, notCompared }: Planned): string[] {
+function handed(
+  io: Pick<Io, 'colour'>,
+  { plan: { changes, ownership, kept, manager }, notCompared }: Planned,
+): string[] {
   const subjects = subjectsOf(notCompared);
   const said = new Set([
+    ...kept.map(({ kind, key }) => `${kind} ${key}`),
     ...changes.filter(({ action }) => action !== 'update').map(({ kind, key }) => `${kind} ${key}`),
     ...changes
       .filter(({ kind }) => kind === 'settings')

@@ -2,6 +2,7 @@
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
+import type { Condition } from '../server/contract/resources/custom-resource.ts';
 import { flow } from './kinds/flow.ts';
 import type { AnyKind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
@@ -96,7 +97,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     looked: drift.looked,
     applied(name, revision) {
       drift.applied(name, revision);
-      enqueueStalled(name);
+      enqueueHeldUp(name);
     },
     writing: drift.writing,
     metrics,
@@ -142,11 +143,11 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     }
   }
 
-  /** What was refused for want of an object may be taken now that another resource has written. */
-  function enqueueStalled(name: string): void {
+  /** What was refused for want of an object may be taken, and what was in use may go, now that another has written. */
+  function enqueueHeldUp(name: string): void {
     for (const key of registry.ofRealm(name)) {
-      const stalled = source.get(key)?.status.conditions?.some((c) => c.type === 'Stalled' && c.status === 'True');
-      if (stalled) queue.add(key, { leisure: true });
+      const conditions = source.get(key)?.status.conditions;
+      if (conditions?.some(isHeldUp)) queue.add(key, { leisure: true });
     }
   }
 
@@ -189,7 +190,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
         for (const realm of concerned) {
           for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other, { leisure });
           // a name that nobody has given a realm yet is the next one's
-          if (!resource || resource.metadata.deletionTimestamp) enqueueStalled(realm);
+          if (!resource || resource.metadata.deletionTimestamp) enqueueHeldUp(realm);
         }
       }
     },
@@ -230,6 +231,10 @@ const isRealm = (key: string): boolean => key.startsWith('Realm/');
 /** At this spec, or at one before. */
 const isApplied = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+
+/** By what is in the realm, or isn't yet. */
+const isHeldUp = ({ type, status, reason }: Condition): boolean =>
+  status === 'True' && (type === 'Stalled' || reason === 'InUse' || reason === 'FlowMissing');
 
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(

@@ -4,7 +4,7 @@ import { type Cli, examples, type Register } from '../command.ts';
 import { addPlan, ask, type PlanOptions, planAll, readWanted, sayMissing, type Wanted } from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
 import { addOutput, type Format, plain, say } from '../output.ts';
-import { doneText, inSync, type Planned, planText, sumText } from '../plan.ts';
+import { doneText, inSync, keptText, type Planned, planText, sumText } from '../plan.ts';
 import { confirm } from '../prompt.ts';
 import { printPlans, sayConflicts } from './diff.ts';
 
@@ -67,6 +67,8 @@ async function apply(cli: Cli, options: Options): Promise<void> {
         throw known(error, realm);
       }
       if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
+      for (const one of applied.at(-1)?.plan.kept ?? [])
+        say(io, plain(`Kept ${keptText(one)}; apply again once nothing uses it.`));
     }
   } finally {
     // programs are told what was applied, also where the rest failed

@@ -19,7 +19,7 @@ import {
 import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
 import type { Outcome } from './outcome.ts';
-import { changeLines, oneLine, onlySecrets, planWords } from './plan-words.ts';
+import { changeLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
 import type { EventReason } from './reasons.ts';
 import { applyPlan, applyUnplanned, dryRun } from './server-plan.ts';
 
@@ -64,7 +64,11 @@ interface Claimed {
   force: boolean;
 }
 
-const IN_SYNC: Outcome = { is: 'Ready', message: 'the realm holds what is declared' };
+/** What is kept goes when its last user has moved, which may be another resource of the same commit. */
+const outcomeOf = ({ standing }: Intent, plan: Plan): Outcome =>
+  plan.kept.length === 0
+    ? { is: 'Ready', message: 'the realm holds what is declared' }
+    : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: standing.trusted }) };
 
 export function createConverge(options: ConvergeOptions) {
   const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;
@@ -85,7 +89,7 @@ export function createConverge(options: ConvergeOptions) {
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
     const claimed = await claim(intent, await planned(intent));
     if (claimed.plan.inSync) return inSync(intent, claimed.plan);
-    if (appliedBefore(resource)) {
+    if (appliedBefore(resource) && !onlyPrunes(claimed.plan)) {
       countDrift(resource, claimed.plan);
       // under Report a changed spec is still applied: what is reported is what others changed since
       if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan);
@@ -167,7 +171,8 @@ export function createConverge(options: ConvergeOptions) {
   }
 
   /** What was written is counted, logged, told as an event. */
-  async function written({ resource, realm, own }: Intent, { plan, force }: Claimed): Promise<Result> {
+  async function written(intent: Intent, { plan, force }: Claimed): Promise<Result> {
+    const { resource, realm, own } = intent;
     metrics?.applied(plan.changes.length);
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: oneLine(summary) });
@@ -175,23 +180,24 @@ export function createConverge(options: ConvergeOptions) {
     rotated.delete(keyOfResource(resource));
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
     const shown = await details({ kind: resource.kind, realm, own, made: plan.changes });
-    return { outcome: IN_SYNC, found: { ...own, ...shown, ...last, lastPlan: { summary } } };
+    return { outcome: outcomeOf(intent, plan), found: { ...own, ...shown, ...last, lastPlan: { summary } } };
   }
 
   function reasonOf(resource: Resource, { plan, force }: Claimed): EventReason {
     if (force) return 'TookOver';
-    if (!appliedBefore(resource)) return 'Applied';
+    if (!appliedBefore(resource) || onlyPrunes(plan)) return 'Applied';
     return isRotation(resource, plan) ? 'SecretRotated' : 'Repaired';
   }
 
-  async function inSync({ resource, realm, own }: Intent, plan: Plan): Promise<Result> {
+  async function inSync(intent: Intent, plan: Plan): Promise<Result> {
+    const { resource, realm, own } = intent;
     rotated.delete(keyOfResource(resource));
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
     // what was reported as different isn't any more
     const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
     const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
     const shown = await details({ kind: resource.kind, realm, own, made: [] });
-    return { outcome: IN_SYNC, found: { ...own, ...shown, ...kept, ...last } };
+    return { outcome: outcomeOf(intent, plan), found: { ...own, ...shown, ...kept, ...last } };
   }
 
   return {

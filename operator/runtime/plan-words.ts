@@ -12,10 +12,30 @@ const SECRET = '***';
 export function planWords({ changes, ownership, summary }: Plan): string {
   const taken = ownership.flatMap(({ kind, key, from }) => (from ? [`take over ${kind} ${key} from ${from}`] : []));
   const words = [...taken, ...changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)];
-  const named = words.slice(0, NAMED);
-  const more = words.length - named.length;
-  if (named.length === 0) return summary.text;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return words.length === 0 ? summary.text : firstOf(words);
+}
+
+/** Nothing but the end of what was kept until now, by a spec that was applied before: nobody has changed the realm. */
+export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
+  changes.length > 0 &&
+  changes.every(({ action }) => action === 'delete') &&
+  ownership.every(({ action }) => action === 'release');
+
+/**
+ * `kept until nothing needs it any more: client web (used by workloadIdentity ci)`
+ * @param named by which the realm's own are told what else needs it; others aren't
+ */
+export function keptWords({ kept }: Plan, { named }: { named: boolean }): string {
+  const words = kept.map(({ kind, key, usedBy }) => {
+    const users = named ? usedBy.map((user) => [user.kind, user.path ?? user.key].join(' ')) : [];
+    return `${kind} ${key}${users.length > 0 ? ` (used by ${firstOf(users)})` : ''}`;
+  });
+  return `kept until nothing in the realm needs it any more: ${firstOf(words)}`;
+}
+
+function firstOf(words: readonly string[]): string {
+  const more = words.length - NAMED;
+  return `${words.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 const shown = (value: unknown): string => {

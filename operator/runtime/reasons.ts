@@ -16,7 +16,7 @@ export const conditionReasons = [
   'RealmNotDeclared',
   'ServerUnreachable',
   'SignInRefused',
-  // a deletion: something in the realm needs the object
+  // something in the realm needs what is to go
   'InUse',
   // it is tried again
   'ServerUnavailable',

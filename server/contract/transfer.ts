@@ -64,12 +64,22 @@ export type Conflict = z.infer<typeof Conflict>;
 export const OwnershipMove = z.object({
   action: z
     .enum(['take', 'release', 'fields'])
-    .describe('take: created, adopted or taken over; fields: the document declares other fields than before'),
+    .describe(
+      'take: created, adopted or taken over; fields: the document declares other fields than before, or none any more of what is kept',
+    ),
   kind: z.string(),
   key: z.string(),
   from: z.string().optional().describe('The manager that it was taken from, by force'),
 });
 export type OwnershipMove = z.infer<typeof OwnershipMove>;
+export const KeptObject = z.object({
+  kind: z.string(),
+  key: z.string(),
+  usedBy: z
+    .array(z.object({ kind: z.string(), key: z.string(), path: z.string().optional() }))
+    .describe('At most 100, and only what the importer may read'),
+});
+export type KeptObject = z.infer<typeof KeptObject>;
 export const Plan = z
   .object({
     manager: z.string(),
@@ -77,6 +87,10 @@ export const Plan = z
     changes: z.array(Change),
     ownership: z.array(OwnershipMove).describe('What changes hands; users are counted in the summary’s text alone'),
     conflicts: z.array(Conflict).describe('In a dry run; otherwise a conflict is a 409 that lists them'),
+    kept: z
+      .array(KeptObject)
+      .default([])
+      .describe('What pruning would delete and something still needs: it goes once nothing does, with the next import'),
     inSync: z.boolean().describe('Nothing to change, nothing to take or release, no conflict: applying writes nothing'),
     summary: z.object({ create: z.int(), update: z.int(), delete: z.int(), text: z.string().describe('In words') }),
   })
@@ -122,6 +136,7 @@ export const importRealm = route({
     '`dryRun=true` answers the plan, conflicts included, and writes nothing; otherwise a conflict is a 409 that lists every conflict with its owner in `conflicts` and changes nothing; `force=true` takes over instead.',
     '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
     'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
+    'What something else still needs is not pruned: it stays the manager’s, is told in `kept`, and goes with an import after its last user has gone; whoever else declares it has it.',
     'A realm that is made of a whole export, every key of the format present, has only those of the seeded client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
     'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for who holds the section’s write permission over every realm; both are shown as ***. Different wrong values of a stored secret in plans that write nothing are counted: after ten in a quarter of an hour, 429 with `Retry-After`.',
@@ -149,8 +164,6 @@ export const importRealm = route({
     'too-large',
     'not-found',
     'name-taken',
-    'in-use',
-    'flow-in-use',
     'unsupported-media-type',
     'too-many-requests',
   ],

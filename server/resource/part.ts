@@ -80,7 +80,7 @@ export interface Dependent {
   kind: string;
   key: string;
   on: string;
-  field?: string;
+  field?: string | null;
 }
 
 export interface RealmPart {
@@ -106,6 +106,8 @@ export interface RealmPart {
   /** Current objects: of these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
+  /** The object that this is a part of: where both are pruned, it is kept as long as that is. */
+  partOf?(key: string): { kind: string; key: string };
   /** What the fields of one object must hold together, by paths below it; `changed` are those that change now. */
   check?(saved: Saved, realm: string): FieldError[];
   /**
@@ -121,7 +123,7 @@ export interface RealmPart {
   write(sql: Sql, realm: string, batch: Batch): Promise<void>;
   /** Ties between objects of several parts, once all of them are there. */
   link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
-  /** What uses the removed objects, or would vanish with them: the engine refuses what this import doesn't remove or change too. */
+  /** What uses the removed objects, or would vanish with them: the engine keeps what this import doesn't free of all of them. */
   dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
   /** The audit event of a change, by action. */
   events: { create: EventType; update: EventType; delete: EventType };

@@ -260,3 +260,55 @@ test('an object that somebody deleted comes back', async () => {
   await server.admin.call(deleteClient, { params: { realm: 'back', id } });
   expect((await run(['diff', '-f', one])).stdout).toContain('+ create client web');
 });
+
+describe('a rename over several files', () => {
+  const client = (clientId: string) => ({ clientId, grantTypes: ['client_credentials'] });
+  const realmFile = (realm: string, clientId: string) =>
+    file(realmManifest(realm, {}, { clients: [client(clientId)] }));
+  const workload = (realm: string, clientId: string) =>
+    file(
+      JSON.stringify({
+        apiVersion: 'realmkeeper.dev/v1alpha1',
+        kind: 'WorkloadIdentity',
+        metadata: { name: 'ci', namespace: 'identity' },
+        spec: { realm, issuer: 'https://i.example', subject: 's', audience: 'x', clientId },
+      }),
+    );
+  const clients = async (realm: string) =>
+    (await server.admin.call(listClients, { params: { realm } })).body?.map(({ clientId }) => clientId).sort();
+  const apply = (...args: string[]) => run(['apply', '--prune', '--yes', ...args]);
+
+  test('is done at once where they are applied together', async () => {
+    const both = async (clientId: string) =>
+      apply('-f', await workload('together', clientId), '-f', await realmFile('together', clientId));
+    expect((await both('old')).code).toBe(0);
+    expect(await both('new')).toMatchObject({ code: 0, stdout: expect.stringContaining('- delete client old') });
+    expect(await clients('together')).toEqual(['new']);
+  });
+
+  test('keeps what is in use where each is applied by its own pipeline, says so, and comes to its end', async () => {
+    const [one, two] = [
+      ['--manager', 'ci:one'],
+      ['--manager', 'ci:two'],
+    ] as const;
+    expect((await apply('-f', await realmFile('apart', 'old'), ...one)).code).toBe(0);
+    expect((await apply('-f', await workload('apart', 'old'), ...two)).code).toBe(0);
+    expect((await apply('-f', await workload('apart', 'new'), ...two)).code).toBe(2);
+    const renamed = await realmFile('apart', 'new');
+    const kept = await apply('-f', renamed, ...one);
+    expect(kept).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('= keep client old: still used by workloadIdentity ci'),
+      stderr: expect.stringContaining('Kept client old: still used by workloadIdentity ci; apply again'),
+    });
+    const diff = await run(['diff', '-f', renamed, '--prune', ...one]);
+    expect([diff.code, diff.stdout]).toEqual([0, expect.stringContaining('= keep client old')]);
+    expect(await clients('apart')).toEqual(['new', 'old']);
+    expect((await apply('-f', await workload('apart', 'new'), ...two)).code).toBe(0);
+    expect(await apply('-f', renamed, ...one)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('- delete client old'),
+    });
+    expect(await clients('apart')).toEqual(['new']);
+  });
+});

@@ -12,6 +12,7 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     revision: 3,
     changes: [],
     ownership: [],
+    kept: [],
     conflicts: [],
     inSync: false,
     summary: { create: 0, update: 0, delete: 0, text: '' },

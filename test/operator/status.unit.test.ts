@@ -128,6 +128,7 @@ const plan = (changes: Change[]): Plan => ({
   revision: 1,
   changes,
   ownership: [],
+  kept: [],
   conflicts: [],
   inSync: false,
   summary: { create: 0, update: changes.length, delete: 0, text: 'in the server’s words' },

@@ -7,6 +7,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 interface Owner {
   manager: string;
   fields: readonly string[];
+  /** Its manager declares it no more, and something needs it. */
+  kept?: boolean;
 }
 /** By `kind key`; what somebody owns needn't be there any more. */
 export interface World {
@@ -23,6 +25,7 @@ export interface Applied {
   /** `action kind key`, and `path: from → to` of each field. */
   changes: string[];
   moves: string[];
+  kept: string[];
   /** Configuration changes, or changes hands. */
   raises: boolean;
 }
@@ -88,7 +91,7 @@ const lines = (action: string, id: string, from: Fields, to: Fields, fields: rea
 
 export function apply({ things, owners }: World, declared: readonly Thing[], ask: Ask, withUsers: boolean): Outcome {
   const mine = (id: string) => owners.get(id)?.manager === ask.manager;
-  const foreign = (id: string) => owners.has(id) && !mine(id);
+  const foreign = (id: string) => owners.has(id) && !owners.get(id)?.kept && !mine(id);
   const conflicts = declared.map(idOf).filter((id) => foreign(id) && !ask.force);
   if (conflicts.length > 0) return { refused: `409 ${conflicts.sort().join(', ')}` };
 
@@ -102,10 +105,10 @@ export function apply({ things, owners }: World, declared: readonly Thing[], ask
     const id = idOf(thing);
     const { kind, fields } = thing;
     const names = Object.keys(fields).sort();
-    const before = owners.get(id);
+    const before = mine(id) || foreign(id) ? owners.get(id) : undefined;
     if (kind !== 'user') {
       if (!before || foreign(id)) moves.push(`take ${id}${before ? ` from ${before.manager}` : ''}`);
-      else if (before.fields.join() !== names.join()) moves.push(`fields ${id}`);
+      else if (before.kept || before.fields.join() !== names.join()) moves.push(`fields ${id}`);
     }
     owned.set(id, { manager: ask.manager, fields: names });
     const was = things.get(id);
@@ -120,10 +123,22 @@ export function apply({ things, owners }: World, declared: readonly Thing[], ask
     changes.push(...lines(was ? 'update' : 'create', id, was ?? {}, now, !was && kind === 'user' ? [] : differing));
   }
   const gone = new Set<unknown>();
-  for (const [id] of ask.prune ? owners : []) {
+  const keeps: string[] = [];
+  const needed = (role: string) =>
+    [...owners].some(
+      ([id, { manager, fields }]) =>
+        manager !== ask.manager && !held.has(id) && fields.includes('roles') && rolesIn(things.get(id)).includes(role),
+    );
+  for (const [id, before] of ask.prune ? owners : []) {
     if (!mine(id) || held.has(id) || (id.startsWith('user ') && !withUsers)) continue;
-    owned.delete(id);
     const was = things.get(id);
+    if (was && id.startsWith('role ') && needed(id.slice('role '.length))) {
+      owned.set(id, { ...before, kept: true });
+      if (!before.kept) moves.push(`fields ${id}`);
+      keeps.push(id);
+      continue;
+    }
+    owned.delete(id);
     if (!id.startsWith('user ')) moves.push(`release ${id}`);
     if (id.startsWith('settings ')) {
       next.set(id, freshOf(id));
@@ -134,15 +149,13 @@ export function apply({ things, owners }: World, declared: readonly Thing[], ask
       if (id.startsWith('role ')) gone.add(id.slice('role '.length));
     }
   }
-  for (const [id, { manager, fields }] of owners)
-    if (manager !== ask.manager && !held.has(id) && fields.includes('roles'))
-      if (rolesIn(things.get(id)).some((role) => gone.has(role))) return { refused: '409' };
   for (const thing of declared)
     for (const role of rolesIn(thing.fields))
-      if (gone.has(role) || (changed.has(idOf(thing)) && !next.has(`role ${role}`))) return { refused: '400' };
+      if (gone.has(role) || keeps.includes(`role ${role}`) || (changed.has(idOf(thing)) && !next.has(`role ${role}`)))
+        return { refused: '400' };
   const raises = moves.length > 0 || changes.some((line) => !/^(create |update |delete )?user /.test(line));
   const world = { things: withoutRoles(next, gone), owners: owned };
-  return { world, changes: changes.sort(), moves: moves.sort(), raises };
+  return { world, changes: changes.sort(), moves: moves.sort(), kept: keeps.sort(), raises };
 }
 
 /** Whatever named a role that is gone does no more. */

@@ -278,6 +278,7 @@ create table managed_object (
   key text not null,
   manager text not null,
   fields text[] not null default '{}'::text[],
+  kept boolean not null default false,
   primary key (realm_id, kind, key),
   constraint managed_object_realm_id_manager_fkey FOREIGN KEY (realm_id, manager) REFERENCES manager(realm_id, name) ON DELETE CASCADE
 );

@@ -55,6 +55,7 @@ export const serviceAccountRolesPart: RealmPart = {
   // What the admin roles may do that they give is looked at, and must hold until it is written.
   hold: (sql, realm, items) =>
     store.holdAdminRoles(sql, realm, [...new Set(items.flatMap(({ fields }) => strings(fields.adminRoles)))]),
+  partOf: (key) => ({ kind: 'client', key }),
   async write(sql, realm, { create, update, remove }) {
     const rows = [
       ...[...create, ...update].map(({ key, fields }) => ({

@@ -39,11 +39,12 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   kind: string;
   key: string;
   on: string;
+  field: string | null;
 }>`
-  select 'workloadIdentity' as kind, name as key, client_id as on from workload_identity
+  select 'workloadIdentity' as kind, name as key, client_id as on, 'clientId' as field from workload_identity
   where realm_id = ${realm} and client_id = any(${removed}::text[])
   union all
-  select o.kind, o.key, c.client_id from managed_object o
+  select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind = 'serviceAccountRoles' and o.key = c.client_id
     or o.kind = 'clientRole' and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
   where o.realm_id = ${realm}`;

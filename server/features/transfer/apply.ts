@@ -7,7 +7,7 @@ import type { ImportQuery, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { names } from '../../http/etag.ts';
-import type { Principal } from '../../http/principal.ts';
+import { may, type Principal } from '../../http/principal.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
 import type { Trial } from '../../resource/secrets.ts';
@@ -15,6 +15,7 @@ import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import type { Document, Section } from './document.ts';
 import { applyMoves, type EnginePlan, planRealm } from './engine.ts';
+import { refuseKept } from './kept.ts';
 import type { People, UserPlan } from './people.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections } from './rights.ts';
@@ -105,12 +106,16 @@ export function createApply({
     const created = opened.revision === undefined;
     const anew = created && document.whole;
     let { revision } = opened;
+    const mayRead = (kind: string) => {
+      const part = everyKind.get(kind);
+      return part !== undefined && may(principal, realm, `${part.area}:read`);
+    };
     if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
       const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, trial, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const wire = (at: number) =>
-        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users });
+        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead });
       if (query.dryRun) {
         if (created) throw new Unwritten(wire(0));
         return wire(revision ?? 0);
@@ -214,11 +219,9 @@ export function createApply({
     // Nobody changes the realm between the plan and its end.
     await store.holdRevision(tx.sql, realm);
     const ask = { manager, prune: true, force: false, dryRun: false };
-    const changes =
-      objects === 'keep'
-        ? []
-        : (await plan(tx.sql, { realm, declared: [], people: undefined, ask, principal, trial: NONE, anew: false }))
-            .config.changes;
+    const nothing = { realm, declared: [], people: undefined, ask, principal, trial: NONE, anew: false };
+    const { changes, kept } = objects === 'keep' ? { changes: [], kept: [] } : (await plan(tx.sql, nothing)).config;
+    refuseKept(kept);
     await writeChanges(tx, { realm, by, parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);

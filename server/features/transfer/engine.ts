@@ -3,19 +3,21 @@
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { wantedOf } from '../../resource/compare.ts';
-import type { PlannedChange, RealmPart } from '../../resource/part.ts';
-import { chunks, danglingReferences } from '../../resource/references.ts';
+import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
+import { chunks, danglingReferences, nameOf } from '../../resource/references.ts';
 import { compareSecrets, type Trial } from '../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../resource/write.ts';
 import { refuse, type Section } from './document.ts';
+import { type Kept, keepNeeded, type Need } from './kept.ts';
 import { type Ask, deletion, type Move, type Owner, type Planned, planDropped, planObjects } from './plan.ts';
-import { refuseDependents } from './references.ts';
+import { needsOf } from './references.ts';
 import * as store from './store.ts';
 
 export interface EnginePlan {
   changes: PlannedChange[];
   conflicts: Conflict[];
   moves: Move[];
+  kept: Kept[];
 }
 
 /** What `declared` asks for, and with `prune` what the manager's other objects come to. */
@@ -43,16 +45,17 @@ export async function planRealm(
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
   for (const section of declared) await planSection(sql, { realm, section, ask, trial, all });
-  if (ask.prune) await planPruned(sql, { realm, parts, declared, ask, all });
+  const pruned = ask.prune ? await planPruned(sql, { realm, parts, declared, ask, all }) : undefined;
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
   refuse(all.faults);
   const { changes } = all;
-  await refuseDependents(sql, { realm, parts, declared, manager: ask.manager, changes });
   refuse(await danglingReferences(sql, { realm, parts, declared, changes }));
-  const wanted = changes.map(wantedOf);
+  const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: ask.manager, changes }) : [];
+  const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
+  const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
-  return all;
+  return { changes: all.changes, conflicts: all.conflicts, moves: all.moves, kept };
 }
 
 async function planSection(
@@ -81,6 +84,7 @@ const rulesOf = (part: RealmPart, realm: string) => ({
   fresh: (key: string) => part.fresh(realm, key),
 });
 
+/** @returns the owners of what is pruned, and what of it needs what else of it */
 async function planPruned(
   sql: Sql,
   {
@@ -90,16 +94,37 @@ async function planPruned(
     ask,
     all,
   }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; ask: Ask; all: Planned },
-): Promise<void> {
-  const held = new Set(declared.flatMap(({ part, items }) => items.map((item) => `${part.kind} ${item.key}`)));
-  const dropped = (await store.readOwned(sql, realm, ask.manager)).filter((o) => !held.has(`${o.kind} ${o.key}`));
+): Promise<{ owners: Map<string, Owner>; needs: Need[] }> {
+  const held = new Set(declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))));
+  const dropped = (await store.readOwned(sql, realm, ask.manager)).filter((o) => !held.has(nameOf(o.kind, o.key)));
+  const owners = new Map(dropped.map((o) => [nameOf(o.kind, o.key), o]));
+  const needs: Need[] = [];
   for (const part of parts) {
     const keys = dropped.filter((o) => o.kind === part.kind).map((o) => o.key);
     for (const chunk of chunks(keys)) {
       const current = await part.read(sql, realm, chunk);
-      for (const key of chunk) planDropped(rulesOf(part, realm), key, current.get(key), all);
+      for (const key of chunk) {
+        const existing = current.get(key);
+        planDropped(rulesOf(part, realm), key, existing, all);
+        if (existing) needs.push(...needsAmong(part, { key, fields: existing.fields, path: '' }, owners));
+      }
     }
   }
+  return { owners, needs };
+}
+
+/** What an object that goes needs; one whose whole goes, too, is needed by that rather than the other way round. */
+function needsAmong(
+  { kind, fieldwise, references, partOf }: RealmPart,
+  item: Item,
+  pruned: ReadonlyMap<string, Owner>,
+): Need[] {
+  if (fieldwise) return [];
+  const { key } = item;
+  const whole = partOf?.(key);
+  const needs = (references?.(item) ?? []).map((on): Need => ({ kind, key, on }));
+  if (!whole || !pruned.has(nameOf(whole.kind, whole.key))) return needs;
+  return [...needs.filter(({ on }) => on.kind !== whole.kind || on.key !== whole.key), { ...whole, on: { kind, key } }];
 }
 
 /** What a new realm was seeded with, and the whole export that it was made for doesn't have. */
@@ -121,4 +146,4 @@ export async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]
   for (const chunk of chunks(owned)) await store.own(sql, realm, chunk);
   for (const chunk of chunks(moves.filter((m) => !m.owner))) await store.release(sql, realm, chunk);
 }
-const fieldsOf = ({ manager, fields }: Owner) => ({ manager, fields: [...fields] });
+const fieldsOf = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

@@ -24,6 +24,8 @@ export interface Owner {
   manager: string;
   /** The fields that its document declares; sorted. */
   fields: readonly string[];
+  /** Its document no longer holds it, and something needs it: it is anybody's who declares it. */
+  kept?: boolean;
 }
 
 /** Ownership as it is to be; without `owner` the object is released. */
@@ -58,9 +60,10 @@ function planDeclared(
   ask: Ask,
   item: Item,
   existing: Existing | undefined,
-  owner: Owner | undefined,
+  known: Owner | undefined,
   out: Planned,
 ) {
+  const owner = known?.kept && known.manager !== ask.manager ? undefined : known;
   const { kind } = rules;
   const { key } = item;
   const foreign = owner !== undefined && owner.manager !== ask.manager;
@@ -97,7 +100,7 @@ function move(
   const next = { manager: ask.manager, fields: mine };
   if (!owner || foreign) {
     out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager } : {}), owner: next });
-  } else if (!same([...owner.fields].sort(), mine)) {
+  } else if (owner.kept || !same([...owner.fields].sort(), mine)) {
     out.moves.push({ action: 'fields', kind, key, owner: next });
   }
 }

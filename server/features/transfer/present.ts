@@ -1,6 +1,6 @@
 // The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
 // Specification 2.10; decisions "Import, export, plan".
-import type { Change, Conflict, OwnershipMove, Plan } from '../../contract/transfer.ts';
+import type { Change, Conflict, KeptObject, OwnershipMove, Plan } from '../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { masked } from '../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
@@ -25,6 +25,19 @@ const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict
 const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] =>
   moves.map(({ action, kind, key, from }) => ({ action, kind, key, ...(from === undefined ? {} : { from }) }));
 
+const MOST_USERS = 100;
+const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: string) => boolean): KeptObject[] =>
+  kept.map(({ kind, key, usedBy }) => ({
+    kind,
+    key,
+    usedBy: usedBy
+      .filter((user) => mayRead(user.kind))
+      .slice(0, MOST_USERS)
+      .map((user) =>
+        user.kind === SETTINGS ? { kind: SETTINGS, key: realm, path: user.key } : { kind: user.kind, key: user.key },
+      ),
+  }));
+
 const count = (n: number, word: string) => `${n} to ${word}`;
 
 /** Users are counted; their changes are streamed behind the others (routes.ts). */
@@ -34,7 +47,13 @@ export function planOf(
   {
     parts,
     users,
-  }: { parts: readonly RealmPart[]; users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] } },
+    mayRead,
+  }: {
+    parts: readonly RealmPart[];
+    users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] };
+    /** Whether the importer may be told of objects of a kind that the document doesn't declare. */
+    mayRead(kind: string): boolean;
+  },
 ): Plan {
   const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
   const changes = [...seeded, ...shownChanges(realm, parts, plan.changes)];
@@ -43,6 +62,7 @@ export function planOf(
   const [create, update, remove] = [of('create'), of('update'), of('delete')];
   const conflicts = [...shownConflicts(realm, plan.conflicts), ...users.conflicts];
   const ownership = shownMoves(plan.moves);
+  const kept = shownKept(realm, plan.kept, mayRead);
   const taken = users.counts.get('take') ?? 0;
   const inSync = create + update + remove + ownership.length + conflicts.length + taken === 0;
   const words = [
@@ -51,6 +71,7 @@ export function planOf(
     ...(remove > 0 ? [count(remove, 'delete')] : []),
     ...(conflicts.length > 0 ? [`${conflicts.length} in conflict`] : []),
     ...(ownership.length + taken > 0 ? [`${ownership.length + taken} to take or release`] : []),
+    ...(kept.length > 0 ? [`${kept.length} kept while in use`] : []),
   ];
   const text = words.length === 0 ? 'in sync' : words.join(', ');
   return {
@@ -59,6 +80,7 @@ export function planOf(
     changes,
     ownership,
     conflicts,
+    kept,
     inSync,
     summary: { create, update, delete: remove, text },
   };

@@ -1,21 +1,14 @@
-// What a document removes must not be needed by anybody else.
-// What the declared objects name is resource/references.ts's. Decisions "Import, export, plan".
-import { Problem } from '../../contract/problem.ts';
+// Who else needs what a document removes. What the declared objects name is resource/references.ts's.
+// Decisions "Import, export, plan".
 import type { Sql } from '../../db/sql.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, nameOf, namesOf } from '../../resource/references.ts';
 import type { Section } from './document.ts';
+import type { Need } from './kept.ts';
 import * as store from './store.ts';
 
-interface Needed {
-  kind: string;
-  key: string;
-  on: string;
-  manager?: string;
-}
-
-/** @throws Problem `flow-in-use`, `in-use` where something stays that needs what is removed */
-export async function refuseDependents(
+/** Who needs what the plan removes, but for what this import frees of it. */
+export async function needsOf(
   sql: Sql,
   {
     realm,
@@ -30,24 +23,28 @@ export async function refuseDependents(
     manager: string;
     changes: readonly PlannedChange[];
   },
-): Promise<void> {
+): Promise<Need[]> {
+  const gone = namesOf(changes, 'delete');
+  if (gone.size === 0) return [];
   const byKey = new Map(changes.map((c) => [nameOf(c.kind, c.key), c]));
+  const needs: Need[] = [];
   for (const part of parts) {
     const removed = changes.filter((c) => c.kind === part.kind && c.action === 'delete').map((c) => c.key);
     if (removed.length === 0 || !part.dependents) continue;
-    const left = (await part.dependents(sql, realm, removed)).filter(({ kind, key, field }) => {
+    for (const { kind, key, on, field } of await part.dependents(sql, realm, removed)) {
       const change = byKey.get(nameOf(kind, key));
-      if (change?.action === 'delete') return false;
-      return field === undefined || !change?.fields.some((f) => f.path === field);
-    });
-    refuseNeeded(part.kind, left);
+      const freed = field && change?.fields.some((f) => f.path === field);
+      // a part goes and stays with its whole: it doesn't hold that back
+      const isPart = change?.action === 'delete' && wholeOf(parts, change)?.key === on;
+      if (!freed && !isPart) needs.push({ kind, key, on: { kind: part.kind, key: on } });
+    }
   }
-  const gone = namesOf(changes, 'delete');
-  if (gone.size === 0) return;
   const held = new Set(declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))));
-  for (const [kind, left] of await neededElsewhere(sql, { realm, parts, manager, gone, held }))
-    refuseNeeded(kind, left);
+  return [...needs, ...(await neededElsewhere(sql, { realm, parts, manager, gone, held }))];
 }
+
+const wholeOf = (parts: readonly RealmPart[], { kind, key }: PlannedChange) =>
+  parts.find((part) => part.kind === kind)?.partOf?.(key);
 
 /** What other managers declare by the name of a removed object: it would vanish there without a word in any plan. */
 async function neededElsewhere(
@@ -65,8 +62,8 @@ async function neededElsewhere(
     gone: ReadonlySet<string>;
     held: ReadonlySet<string>;
   },
-): Promise<Map<string, Needed[]>> {
-  const needed = new Map<string, Needed[]>();
+): Promise<Need[]> {
+  const needs: Need[] = [];
   for (const part of parts) {
     const { references } = part;
     if (!references) continue;
@@ -80,27 +77,10 @@ async function neededElsewhere(
         const there = current.get(key)?.fields;
         if (!there) continue;
         const theirs = Object.fromEntries(fields.map((field) => [field, there[field]]));
-        for (const { kind, key: on } of references({ key, fields: theirs, path: '' }))
-          if (gone.has(nameOf(kind, on))) {
-            const found = { kind: part.kind, key, on, manager: owner };
-            const others = needed.get(kind);
-            if (others) others.push(found);
-            else needed.set(kind, [found]);
-          }
+        for (const on of references({ key, fields: theirs, path: '' }))
+          if (gone.has(nameOf(on.kind, on.key))) needs.push({ kind: part.kind, key, on, manager: owner });
       }
     }
   }
-  return needed;
-}
-
-function refuseNeeded(removed: string, left: readonly Needed[]): void {
-  const [first] = left;
-  if (!first) return;
-  const whose = first.manager === undefined ? '' : `, which ${first.manager} manages`;
-  const more = left.length > 1 ? ` and ${left.length - 1} more` : '';
-  throw new Problem(
-    removed === 'flow' ? 'flow-in-use' : 'in-use',
-    `The ${removed} ${first.on} is needed by the ${first.kind} ${first.key}${whose}${more}: change those first, or keep it`,
-    { extra: { dependents: left.slice(0, 100).map(({ kind, key, on }) => ({ kind, key, on })) } },
-  );
+  return needs;
 }

@@ -26,6 +26,7 @@ export interface OwnedRow {
   key: string;
   manager: string;
   fields: string[];
+  kept: boolean;
 }
 
 /** Owners of these objects of a kind. */
@@ -35,21 +36,21 @@ export async function readOwners(
   kind: string,
   keys: readonly string[],
 ): Promise<Map<string, Owner>> {
-  const rows = await sql<{ key: string; manager: string; fields: string[] }>`
-    select key, manager, fields from managed_object where realm_id = ${realm} and kind = ${kind} and key = any(${keys}::text[])`;
-  return new Map(rows.map((row) => [row.key, { manager: row.manager, fields: row.fields }]));
+  const rows = await sql<Omit<OwnedRow, 'kind'>>`
+    select key, manager, fields, kept from managed_object where realm_id = ${realm} and kind = ${kind} and key = any(${keys}::text[])`;
+  return new Map(rows.map(({ key, ...owner }) => [key, owner]));
 }
 
 export async function readOwned(sql: Sql, realm: string, manager: string): Promise<OwnedRow[]> {
   return sql<OwnedRow>`
-    select kind, key, manager, fields from managed_object
+    select kind, key, manager, fields, kept from managed_object
     where realm_id = ${realm} and manager = ${manager} order by kind, key`;
 }
 
 /** What other managers own of a kind. */
 export async function readOwnedElsewhere(sql: Sql, realm: string, kind: string, manager: string): Promise<OwnedRow[]> {
   return sql<OwnedRow>`
-    select kind, key, manager, fields from managed_object
+    select kind, key, manager, fields, kept from managed_object
     where realm_id = ${realm} and kind = ${kind} and manager <> ${manager} order by key`;
 }
 
@@ -69,10 +70,12 @@ export async function touchManager(
 export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`
-    insert into managed_object (realm_id, kind, key, manager, fields)
-    select ${realm}, kind, key, manager, fields
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (kind text, key text, manager text, fields text[])
-    on conflict (realm_id, kind, key) do update set manager = excluded.manager, fields = excluded.fields`;
+    insert into managed_object (realm_id, kind, key, manager, fields, kept)
+    select ${realm}, kind, key, manager, fields, kept
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as r (kind text, key text, manager text, fields text[], kept boolean)
+    on conflict (realm_id, kind, key) do update set manager = excluded.manager, fields = excluded.fields,
+      kept = excluded.kept`;
 }
 
 export async function release(sql: Sql, realm: string, rows: readonly { kind: string; key: string }[]): Promise<void> {

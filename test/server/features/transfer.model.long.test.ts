@@ -119,7 +119,7 @@ const traces = async (realm: string) =>
   ).rows[0];
 
 /** The plan in the model's words. */
-function saidBy({ changes, ownership }: Plan): { changes: string[]; moves: string[] } {
+function saidBy({ changes, ownership, kept }: Plan): { changes: string[]; moves: string[]; kept: string[] } {
   const said = changes.flatMap(({ action, kind, key, fields }) => {
     const ids = kind === 'settings' ? fields.map((f) => `settings ${f.path}`) : [`${kind} ${key}`];
     const told = fields.map(({ path, from, to }) => {
@@ -129,7 +129,7 @@ function saidBy({ changes, ownership }: Plan): { changes: string[]; moves: strin
     return [...ids.map((id) => `${action} ${id}`), ...told];
   });
   const moves = ownership.map((m) => `${m.action} ${m.kind} ${m.key}${m.from === undefined ? '' : ` from ${m.from}`}`);
-  return { changes: said.sort(), moves: moves.sort() };
+  return { changes: said.sort(), moves: moves.sort(), kept: kept.map(({ kind, key }) => `${kind} ${key}`).sort() };
 }
 
 const sections: Record<string, [section: string, key: string]> = {
@@ -191,7 +191,7 @@ async function importing(realm: string, world: World, step: Extract<Step, { does
   const dry = await admin.apply(realm, step.document, { ...query, dryRun: 'true' });
   expect(await traces(realm)).toEqual(before);
   const plan = await admin.apply(realm, step.document, query);
-  expect(saidBy(plan)).toEqual({ changes: wanted.changes, moves: wanted.moves });
+  expect(saidBy(plan)).toEqual({ changes: wanted.changes, moves: wanted.moves, kept: wanted.kept });
   expect({ ...plan, revision: 0 }).toEqual({ ...dry, revision: 0 });
   const after = await traces(realm);
   expect(after.revision - before.revision).toBe(wanted.raises ? 1 : 0);

@@ -104,7 +104,7 @@ test('a field of an object that is no longer declared is released, and reset whe
   expect(await read()).toMatchObject({ name: null, description: 'x' });
 });
 
-test('a built-in flow is released, never deleted; a bound flow is refused unless its binding goes too', async () => {
+test('a built-in flow is released, never deleted; a bound flow can’t go without its binding', async () => {
   const flow = (alias: string) => ({
     alias,
     executions: [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }],
@@ -119,7 +119,7 @@ test('a built-in flow is released, never deleted; a bound flow is refused unless
     { flows: [flow('browser')], realm: { browserFlow: 'mine' } },
     { manager: 'a', prune: 'true' },
   );
-  expect(refusal).toMatchObject({ type: 'urn:svc:problem:flow-in-use', status: 409 });
+  expect(refusal).toMatchObject({ status: 400, errors: [{ path: 'realm.browserFlow' }] });
   await admin.fetch('/admin/realms/flows/settings', {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -131,13 +131,18 @@ test('a built-in flow is released, never deleted; a bound flow is refused unless
   expect(realm).toMatchObject({ browserFlow: 'browser', requireMfa: true });
 });
 
-test('pruning a client that another’s workload identity needs is refused and names it', async () => {
+test('deleting all of a manager’s is refused where another’s workload identity needs a client of it, and names it', async () => {
   await admin.apply('deps', { clients: [{ clientId: 'ci' }] }, { manager: 'a' });
   const identity = { name: 'job', issuer: 'https://i.example', subject: 's', audience: 'x', clientId: 'ci' };
   await admin.apply('deps', { workloadIdentity: [identity] }, { manager: 'b' });
-  const refusal = await admin.refusal('deps', {}, { manager: 'a', prune: 'true' });
-  expect(refusal).toMatchObject({ type: 'urn:svc:problem:in-use', status: 409 });
-  expect(refusal.detail).toContain('workloadIdentity job');
+  const refusal = await admin.fetch('/admin/realms/deps/managers/a?objects=delete', { method: 'DELETE' });
+  expect(await refusal.json()).toMatchObject({
+    type: 'urn:svc:problem:in-use',
+    status: 409,
+    detail: expect.stringContaining('workloadIdentity job'),
+    dependents: [{ kind: 'workloadIdentity', key: 'job', on: 'ci' }],
+  });
+  expect(JSON.parse(await admin.download('deps')).clients).toMatchObject([{ clientId: 'ci' }]);
 });
 
 test('users are pruned only where the document has users, and only this manager’s', async () => {
