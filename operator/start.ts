@@ -2,7 +2,6 @@
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
-import type { Condition } from '../server/contract/resources/custom-resource.ts';
 import { flow } from './kinds/flow.ts';
 import type { AnyKind } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
@@ -17,7 +16,7 @@ import { nextOf, type Outcome } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import type { RealmNames } from './runtime/realm-names.ts';
 import { createRealms } from './runtime/realms.ts';
-import { createRegistry } from './runtime/registry.ts';
+import { createRegistry, realmOf } from './runtime/registry.ts';
 import type { Source, SourceListener } from './source/source.ts';
 
 export interface OperatorOptions {
@@ -74,6 +73,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realmNamespaces: options.realmNamespaces,
     realmNames: options.realmNames,
   });
+  /** How often each realm was written to by us. */
+  const writes = new Map<string | undefined, number>();
+  const writesTo = (realm: string | undefined): number => writes.get(realm) ?? 0;
   const drift = createDrift({
     client,
     timers,
@@ -97,6 +99,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     looked: drift.looked,
     applied(name, revision) {
       drift.applied(name, revision);
+      writes.set(name, writesTo(name) + 1);
       enqueueHeldUp(name);
     },
     writing: drift.writing,
@@ -111,8 +114,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     waited: (ms) => metrics?.waited(ms / 1000),
     failed: (key, error) => log({ resource: key, message: `will be tried again: ${errorWords(error)}` }),
     async run(key) {
+      const resource = source.get(key);
+      const realm = resource && realmOf(resource);
+      const before = writesTo(realm);
       const outcome = await counted(key, () => controller.reconcile(key));
       if (!outcome) return undefined;
+      // It may have looked before another wrote what it lacks, and says so only now.
+      if (writesTo(realm) !== before && isHeldUp(source.get(key))) return { afterMs: 0 };
       if (nextOf(outcome) === 'backoff') return 'backoff';
       // jittered by as much again, so that resources that came together don't come back together
       return { afterMs: resyncMs * (0.5 + timers.random()) };
@@ -145,10 +153,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
   /** What was refused for want of an object may be taken, and what was in use may go, now that another has written. */
   function enqueueHeldUp(name: string): void {
-    for (const key of registry.ofRealm(name)) {
-      const conditions = source.get(key)?.status.conditions;
-      if (conditions?.some(isHeldUp)) queue.add(key, { leisure: true });
-    }
+    for (const key of registry.ofRealm(name)) if (isHeldUp(source.get(key))) queue.add(key, { leisure: true });
   }
 
   // Until everything is listed, a Flow would look as if its Realm weren't there.
@@ -233,8 +238,11 @@ const isApplied = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
 
 /** By what is in the realm, or isn't yet. */
-const isHeldUp = ({ type, status, reason }: Condition): boolean =>
-  status === 'True' && (type === 'Stalled' || reason === 'InUse' || reason === 'FlowMissing');
+const isHeldUp = (resource: Resource | undefined): boolean =>
+  resource?.status.conditions?.some(
+    ({ type, status, reason }) =>
+      status === 'True' && (type === 'Stalled' || reason === 'InUse' || reason === 'FlowMissing'),
+  ) ?? false;
 
 const isReady = ({ status, metadata }: Resource): boolean =>
   status.conditions?.some(

@@ -47,10 +47,10 @@ test('it is Reconciling, InUse, by whom; that is not planned all the time nor ev
   ]);
   expect(operator.condition('Realm', 'here')).toMatchObject({ status: 'False', reason: 'Waiting' });
   expect(await clients()).toEqual(['new', 'old']);
-  await sleep(8_000);
+  await sleep(3_000);
   const [before, told] = [await revision(), structuredClone(operator.status('Realm', 'here'))];
   planned.length = 0;
-  await sleep(8_000);
+  await sleep(3_000);
   expect(planned.length).toBeLessThanOrEqual(3);
   expect(await revision()).toBe(before);
   expect(operator.status('Realm', 'here')).toEqual(told);
@@ -114,4 +114,30 @@ test('what is kept doesn’t hold up the rest: drift is repaired, and a new spec
   await site.folder.write('realm.yaml', theRealm('old', { settings: { displayName: 'Three' } }));
   await operator.ready('Realm', 'here');
   expect(await clients()).toEqual(['old']);
+});
+
+test('what is refused by what it saw just before another resource wrote what it lacks, is looked at again', async () => {
+  await site.folder.write('realm.yaml', resource('Realm', 'here', { realm: site.realm }));
+  const refused = Promise.withResolvers<void>();
+  let held = async () => {};
+  const meanwhile: typeof fetch = async (input, init) => {
+    if (String(input).includes('Realm%2Fhere')) await held();
+    const answer = await fetch(input, init);
+    if (answer.status !== 400 || !String(input).includes('WorkloadIdentity')) return answer;
+    // it hears of its refusal only when the Realm has made the client
+    refused.resolve();
+    await operator.ready('Realm', 'here');
+    return answer;
+  };
+  const operator = await site.begin({ fetch: meanwhile });
+  await operator.ready('Realm', 'here');
+  held = () => refused.promise;
+  await site.folder.write('realm.yaml', theRealm('new'), workload('new'));
+  await operator.took('Realm', 'here', { clients: [app('new')] });
+  await refused.promise;
+  // long before it would be looked at anyway
+  await eventually(
+    () => expect(operator.condition('WorkloadIdentity', 'ci')).toMatchObject({ status: 'True' }),
+    20_000,
+  );
 });
