@@ -25,6 +25,7 @@ export const eventTypes = {
   USER_DELETED: runtime,
   USER_ERASED: runtime,
   USERS_IMPORTED: runtime,
+  TERMS_ACCEPTED: runtime,
   CONSENT_GRANTED: runtime,
   CONSENT_REVOKED: runtime,
   SESSION_ENDED: runtime,

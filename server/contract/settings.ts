@@ -67,6 +67,7 @@ export const settingsShape = {
     .max(50)
     .describe('Languages that people can choose'),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
+  termsUrl: HttpUrl.nullable().describe('The terms that people accept who must do TERMS; null: no link to them'),
 };
 
 /** What a realm document and a Realm resource may declare: any subset. */
@@ -113,6 +114,7 @@ export const freshSettings = (realm: string): Settings => ({
   defaultLocale: 'en',
   supportedLocales: ['en'],
   workloadTokenTtlSeconds: 300,
+  termsUrl: null,
 });
 
 export const RealmSettingsDto = z

@@ -6,7 +6,18 @@ import { route } from './route.ts';
 
 export const Username = name(255).describe('Unique in the realm, whatever its case');
 export const Email = z.email().max(254);
-export const RequiredAction = z.enum(['UPDATE_PASSWORD', 'CONFIGURE_OTP']);
+
+/** In the order in which people meet them. */
+export const requiredActions = ['UPDATE_PASSWORD', 'CONFIGURE_OTP', 'UPDATE_PROFILE', 'TERMS'] as const;
+/** Nobody could get past what no page does, nor may a sign-in pass it over. */
+const withoutPage: readonly unknown[] = ['VERIFY_EMAIL', 'CONFIGURE_PASSKEY'];
+export const RequiredAction = z
+  .enum(requiredActions, {
+    error: ({ input }) =>
+      withoutPage.includes(input) ? `cannot be ${String(input)}: this server has no page for it yet` : undefined,
+  })
+  .describe('What the person must do before they are signed in');
+export type RequiredAction = z.infer<typeof RequiredAction>;
 
 const fields = {
   username: Username,
@@ -161,6 +172,32 @@ export const setPassword = route({
   example: { password: 'correct horse battery staple', temporary: true },
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
+});
+
+export const RequiredActions = z.strictObject({ requiredActions: fields.requiredActions });
+export const getRequiredActions = route({
+  method: 'GET',
+  path: `${at}/:userId/required-actions`,
+  tag,
+  summary: 'What a user must do at the next sign-in',
+  permission: 'users:read',
+  params: ByUser,
+  response: RequiredActions,
+  problems: ['not-found'],
+});
+export const putRequiredActions = route({
+  method: 'PUT',
+  path: `${at}/:userId/required-actions`,
+  tag,
+  summary: 'Say what a user must do at the next sign-in',
+  description:
+    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL and CONFIGURE_PASSKEY are refused: this server has no page for them yet.',
+  permission: 'users:write',
+  params: ByUser,
+  body: RequiredActions,
+  example: { requiredActions: ['UPDATE_PROFILE'] },
+  response: RequiredActions,
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
 });
 
 export const Credential = z

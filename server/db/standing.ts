@@ -1,5 +1,6 @@
 // SQL pieces that read what a person has set up, and what they must do before they are signed in.
 // What a sign-in asks for because of it is features/sign-in's.
+import { type RequiredAction, requiredActions } from '../contract/users.ts';
 import { fragment } from './sql.ts';
 
 export interface StandingRow {
@@ -9,8 +10,6 @@ export interface StandingRow {
   required_actions: string[];
   enabled: boolean;
 }
-
-export type RequiredAction = 'UPDATE_PASSWORD' | 'CONFIGURE_OTP';
 
 export interface PersonStanding {
   types: readonly string[];
@@ -28,12 +27,8 @@ export const standingColumns = fragment`${credentialTypes}, coalesce((
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1), false) as temporary,
   u.required_actions, u.enabled`;
 
-export function actionsOf({ temporary, required_actions }: StandingRow): RequiredAction[] {
-  const actions: RequiredAction[] = [];
-  if (temporary || required_actions.includes('UPDATE_PASSWORD')) actions.push('UPDATE_PASSWORD');
-  if (required_actions.includes('CONFIGURE_OTP')) actions.push('CONFIGURE_OTP');
-  return actions;
-}
+export const actionsOf = ({ temporary, required_actions }: StandingRow): RequiredAction[] =>
+  requiredActions.filter((action) => required_actions.includes(action) || (temporary && action === 'UPDATE_PASSWORD'));
 
 export const standingOf = (row: StandingRow): PersonStanding => ({
   types: row.types,

@@ -41,6 +41,7 @@ const settings = {
   defaultLocale: 'no',
   supportedLocales: ['de-CH', 'en', 'no'],
   workloadTokenTtlSeconds: 120,
+  termsUrl: 'https://acme.example.com/terms',
 } as const satisfies Settings;
 
 const jwks = () => {

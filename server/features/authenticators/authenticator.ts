@@ -3,8 +3,9 @@
 // Implements: specification 2.2; design "Extension is an array of small records".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { RequiredAction } from '../../contract/users.ts';
 import type { Proven } from '../../db/proof.ts';
-import type { PersonStanding, RequiredAction } from '../../db/standing.ts';
+import type { PersonStanding } from '../../db/standing.ts';
 import type { Html } from '../../http/html.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';

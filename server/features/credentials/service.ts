@@ -4,6 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { RequiredAction } from '../../contract/users.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
@@ -48,6 +49,12 @@ export type PasswordVerdict =
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
+const inWords: Record<RequiredAction, string> = {
+  UPDATE_PASSWORD: 'change your password',
+  CONFIGURE_OTP: 'set up a one-time code',
+  UPDATE_PROFILE: 'complete your profile',
+  TERMS: 'accept the terms',
+};
 const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
@@ -181,8 +188,7 @@ export function createCredentials(deps: CredentialDeps) {
       const row = await store.standing(sql, realm, userId);
       const [action] = row ? actionsOf(row) : [];
       if (action === undefined) return undefined;
-      const what = action === 'UPDATE_PASSWORD' ? 'change your password' : 'set up a one-time code';
-      return `First sign in at /realms/${realm}/login and ${what}`;
+      return `First sign in at /realms/${realm}/login and ${inWords[action]}`;
     },
 
     /** What the realm has against a new password, as sentences. */

@@ -1,82 +1,51 @@
-// What a person must do between proving who they are and being signed in: a new password. Setting up one-time codes is
-// the authenticator's own enrolment, asked for here too where an administrator requires it.
-import type { By } from '../../contract/events.ts';
-import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { isWithdrawn, mustHold } from '../../db/proof.ts';
+// What a person must do between proving who they are and being signed in, where that is a page of its own. Setting up
+// one-time codes is the authenticator's own enrolment, asked for here too where an administrator requires it.
+import type { RequiredAction } from '../../contract/users.ts';
+import { isWithdrawn } from '../../db/proof.ts';
+import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { errorId, html } from '../../http/html.ts';
-import type { Complaint, Form, StepPage } from '../authenticators/authenticator.ts';
+import type { Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
-import { provenBy, type SignInState } from './state.ts';
+import type { Action, Visit } from './action.ts';
+import { createNewPassword } from './new-password.ts';
+import { createProfile } from './profile.ts';
+import type { SignInState } from './state.ts';
+import { createTerms } from './terms.ts';
 
-const PASSWORD_MAX = 512;
-/** Of authenticators: what a new password proves from here on. */
-const PASSWORD = 'username-password';
+const paged = ['UPDATE_PASSWORD', 'UPDATE_PROFILE', 'TERMS'] as const;
+export type PagedAction = (typeof paged)[number];
+export const hasPage = (action: RequiredAction): action is PagedAction => paged.some((one) => one === action);
+
 const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 
-export function createActions({
-  credentials,
-  transact,
-  settings,
-  now,
-}: {
-  credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext' | 'newPasswordFaults'>;
+export interface ActionDeps {
+  sql: Sql;
   transact: Transact;
-  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext' | 'newPasswordFaults'>;
   now: () => Date;
-}) {
-  return {
-    page: (policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage => passwordPage(policy, complaint),
+}
 
-    /** @returns the sign-in after it, with a complaint where the password was not taken */
-    async changePassword(realm: string, by: By, state: SignInState, form: Form): Promise<SignInState> {
-      const { user } = state;
-      const policy = await settings.of(realm);
-      if (!user || !policy) return state;
-      const plain = form.password ?? '';
-      const complain = (field: string, message: string) => ({ ...state, complaint: { field, message } });
-      if (plain.length > PASSWORD_MAX) return complain('password', `Use at most ${PASSWORD_MAX} characters.`);
-      const { email, same } = await credentials.passwordContext(realm, user.id, plain);
-      const faults = await credentials.newPasswordFaults(realm, plain, { username: user.username, email });
-      if (same) faults.push('must not be the old one');
-      if (faults.length > 0) return complain('password', `The new password ${faults.join(', and ')}.`);
-      if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
-      const phc = await credentials.hashPassword(plain);
-      const actor = { type: 'user' as const, id: user.id, name: user.username };
-      const keep = state.session && { sessionId: state.session.id };
+export function createActions(deps: ActionDeps) {
+  const actions: Record<PagedAction, Action> = {
+    UPDATE_PASSWORD: createNewPassword(deps),
+    UPDATE_PROFILE: createProfile(deps),
+    TERMS: createTerms(deps),
+  };
+  return {
+    async page(action: PagedAction, visit: Visit, state: SignInState): Promise<StepPage | undefined> {
+      return state.user && actions[action].page(visit, state, state.user);
+    },
+
+    /** @returns the sign-in after it, with a complaint where it was not done */
+    async take(action: PagedAction, visit: Visit, state: SignInState, form: Form): Promise<SignInState> {
+      if (!state.user) return state;
       try {
-        const set = await transact(realm, async (tx) => {
-          await mustHold(tx.sql, realm, provenBy(state, user, now()));
-          return credentials.setPassword(tx, { ...by, actor }, realm, user, { phc, temporary: false, keep });
-        });
-        return { ...state, complaint: undefined, credentials: { ...state.credentials, [PASSWORD]: set } };
+        return await actions[action].take(visit, state, state.user, form);
       } catch (error) {
-        if (isWithdrawn(error)) return complain('password', CHANGED);
+        if (isWithdrawn(error)) return { ...state, complaint: { field: 'form', message: CHANGED } };
         throw error;
       }
     },
   };
 }
-
 export type Actions = ReturnType<typeof createActions>;
-
-function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined): StepPage {
-  const bad = (field: string) =>
-    complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
-  return {
-    title: 'Choose a new password',
-    submit: 'Save and continue',
-    body: html`<p class="lead">Your password has to be changed before you go on.</p>
-<div class="field">
-<label for="password">New password</label>
-<input type="password" id="password" name="password" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
- required${complaint?.field === 'repeated' ? false : html` autofocus`}${bad('password') || html` aria-describedby="password-hint"`}>
-<p class="hint" id="password-hint">At least ${policy.passwordMinLength} characters. A few unrelated words work well.</p>
-</div>
-<div class="field">
-<label for="repeated">New password again</label>
-<input type="password" id="repeated" name="repeated" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
- required${complaint?.field === 'repeated' && html` autofocus`}${bad('repeated')}>
-</div>`,
-  };
-}

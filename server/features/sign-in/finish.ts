@@ -9,11 +9,11 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { type Factors, merged } from '../../domain/factors.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
+import type { Visit } from './action.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
 import { inTab, type SignInCookie } from './cookie.ts';
 import type { Held } from './held.ts';
 import { countedOf, provenBy, provenFrom, type SignInState } from './state.ts';
-import type { Visit } from './steps.ts';
 import * as store from './store.ts';
 
 export interface FinishDeps {

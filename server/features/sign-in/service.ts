@@ -18,6 +18,7 @@ import type { TreeNode } from '../flows/tree.ts';
 import type { Finding } from '../risk/score.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
+import type { Visit } from './action.ts';
 import { createActions } from './actions.ts';
 import type { Continuation } from './continuation.ts';
 import { type Carried, createSignInCookie, inTab } from './cookie.ts';
@@ -25,7 +26,7 @@ import { type Answer, createFinish, type Ending } from './finish.ts';
 import { createHolding, type Held } from './held.ts';
 import { createJudge } from './judge.ts';
 import { type BeginInput, begunBy, restarted, type SignInState } from './state.ts';
-import { byOf, createSteps, type Visit } from './steps.ts';
+import { createSteps } from './steps.ts';
 import * as store from './store.ts';
 import { createWalk, type Standing } from './walk.ts';
 
@@ -107,7 +108,7 @@ export function createSignIns(deps: SignInDeps) {
     form: Form,
   ): Promise<{ state: SignInState; standing?: Standing } | undefined> {
     if (form.do === 'restart') return stored ? { state: restarted(state) } : undefined;
-    const { request, realm, policy } = visit;
+    const { realm, policy } = visit;
     const standing = await walk(realm, policy, state);
     if (form.do === 'choose') {
       const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
@@ -118,7 +119,7 @@ export function createSignIns(deps: SignInDeps) {
       return announce(visit, await look(visit, verified.state), verified.known);
     }
     if (standing.do === 'act' && form.step === standing.action)
-      return announce(visit, await actions.changePassword(realm, byOf(request), state, form));
+      return announce(visit, await actions.take(standing.action, visit, state, form));
     return standing.do === 'finish' ? announce(visit, state) : undefined;
   }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */

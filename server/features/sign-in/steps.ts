@@ -9,6 +9,7 @@ import { merged } from '../../domain/factors.ts';
 import type { Attempts } from '../../http/attempts.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
+import type { Visit } from './action.ts';
 import type { Actions } from './actions.ts';
 import { provenBy, type SignInState } from './state.ts';
 import type { Standing } from './walk.ts';
@@ -24,12 +25,6 @@ export interface StepsDeps {
   now: () => Date;
 }
 
-/** A request to a realm's sign-in. */
-export interface Visit {
-  request: FastifyRequest;
-  realm: string;
-  policy: RealmSettingsDto;
-}
 type Asked = Extract<Standing, { do: 'ask' }>;
 
 /** Nobody is known for certain while a sign-in is under way. */
@@ -164,7 +159,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions,
   }
 
   async function pageOf(visit: Visit, state: SignInState, at: Standing): Promise<StepPage | undefined> {
-    if (at.do === 'act') return actions.page(visit.policy, state.complaint);
+    if (at.do === 'act') return actions.page(at.action, visit, state);
     if (at.do !== 'ask') return undefined;
     return methodOf(at.authenticatorId).begin(stepOf(visit, state, at), state.complaint);
   }

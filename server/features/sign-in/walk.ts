@@ -1,9 +1,11 @@
 // Where a sign-in stands: what its person still has to do (judge.ts), and what comes after the tree.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { PersonStanding, RequiredAction } from '../../db/standing.ts';
+import type { RequiredAction } from '../../contract/users.ts';
+import type { PersonStanding } from '../../db/standing.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
+import { hasPage, type PagedAction } from './actions.ts';
 import type { Ask } from './engine.ts';
 import type { Judge } from './judge.ts';
 import { countedOf, type SignInState } from './state.ts';
@@ -11,7 +13,7 @@ import { countedOf, type SignInState } from './state.ts';
 export type Standing =
   /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
   | (Ask & { config: Record<string, unknown>; action?: RequiredAction })
-  | { do: 'act'; action: 'UPDATE_PASSWORD' }
+  | { do: 'act'; action: PagedAction }
   | { do: 'finish'; level: number }
   | { do: 'refused'; because: NonNullable<SignInState['refused']> };
 
@@ -27,11 +29,12 @@ export function createWalk({ registry, judge, credentials, tree: treeOf, now }: 
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   /** What somebody must do although they have proven who they are. */
   function required({ actions }: PersonStanding): Standing | undefined {
-    if (actions.includes('UPDATE_PASSWORD')) return { do: 'act', action: 'UPDATE_PASSWORD' };
-    for (const { id, setUpBy: action } of methods) {
-      if (action === undefined || !actions.includes(action)) continue;
-      const executionId = `configure-${id}`;
-      return { do: 'ask', executionId, authenticatorId: id, enrol: true, others: [], config: {}, action };
+    for (const action of actions) {
+      if (hasPage(action)) return { do: 'act', action };
+      const method = methods.find(({ setUpBy }) => setUpBy === action);
+      if (!method) throw new Error(`nothing here does ${action}`);
+      const asked = { executionId: `configure-${method.id}`, authenticatorId: method.id, enrol: true, others: [] };
+      return { do: 'ask', ...asked, config: {}, action };
     }
     return undefined;
   }

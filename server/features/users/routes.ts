@@ -1,5 +1,6 @@
 // Mounts the users' admin routes.
 import type { FastifyInstance } from 'fastify';
+import type { User } from '../../contract/users.ts';
 import * as api from '../../contract/users.ts';
 import { managerOf } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -7,6 +8,8 @@ import { bind, principalOf } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
 import { containing, decodeCursor, page } from '../../http/paging.ts';
 import type { Users } from './service.ts';
+
+const actionsOf = ({ requiredActions }: User) => ({ requiredActions });
 
 export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users; sql: Sql }): void {
   bind(app, api.listUsers, async ({ params, query, request, reply }) => {
@@ -34,6 +37,11 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
   bind(app, api.setPassword, async ({ params, body, by, request }) => {
     await users.setPassword({ principal: principalOf(request), by }, params.realm, params.userId, body);
     return undefined;
+  });
+  bind(app, api.getRequiredActions, async ({ params }) => actionsOf(await users.get(params.realm, params.userId)));
+  bind(app, api.putRequiredActions, async ({ params, body, by, expect, request }) => {
+    const change = { principal: principalOf(request), by, expect: (user: User) => expect(actionsOf(user)) };
+    return actionsOf(await users.update(change, params.realm, params.userId, body));
   });
   bind(app, api.listCredentials, ({ params }) => users.credentials(params.realm, params.userId));
   bind(app, api.deleteCredential, async ({ params, by, request }) => {

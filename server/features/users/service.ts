@@ -10,7 +10,6 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type EndCause, endAccess } from '../../domain/end-access.ts';
 import { changedFields } from '../../http/changed-fields.ts';
-import type { Expect } from '../../http/etag.ts';
 import type { OwnSession, Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -21,7 +20,7 @@ import { fresh, merged, toRow, toWire } from './wire.ts';
 export interface Change {
   principal: Principal;
   by: By;
-  expect: Expect;
+  expect(current: User): void;
 }
 
 const missing = () => new Problem('not-found', 'There is no such user');

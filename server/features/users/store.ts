@@ -1,4 +1,5 @@
 // SQL of users, with the names of the roles and groups that they hold directly.
+import type { RequiredAction } from '../../contract/users.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 
 export interface UserRow {
@@ -10,7 +11,7 @@ export interface UserRow {
   last_name: string | null;
   enabled: boolean;
   attributes: Record<string, string[]>;
-  required_actions: ('UPDATE_PASSWORD' | 'CONFIGURE_OTP')[];
+  required_actions: RequiredAction[];
   created_at: Date;
 }
 export interface UserWithLinks extends UserRow {
