@@ -1,6 +1,6 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
-import { ById, EpochMs, HttpUrl, Id, name, text } from './names.ts';
+import { ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 import { ResourceIndicator } from './settings.ts';
@@ -225,4 +225,64 @@ export const createClientSecret = route({
     ...ClientSecretState,
   }),
   problems: ['not-found', 'privilege-escalation'],
+});
+
+const OfClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
+const roleNames = z.array(name()).max(500);
+const AccountRolesInput = z.strictObject({
+  roles: roleNames.optional().describe('Realm roles'),
+  clientRoles: z.record(name(), roleNames).optional().describe('Client roles, by clientId'),
+});
+const ofAccount = { path: `${at}/:clientId/service-account/roles`, tag, params: OfClient } as const;
+const accountExample = { roles: [], clientRoles: {} };
+
+export const getServiceAccountRoles = route({
+  ...ofAccount,
+  method: 'GET',
+  summary: 'Which roles a client’s service account holds',
+  permission: 'clients:read',
+  response: ServiceAccountRoles,
+  problems: ['not-found'],
+});
+export const addServiceAccountRoles = route({
+  ...ofAccount,
+  method: 'POST',
+  summary: 'Give roles to a client’s service account; what it holds already stays',
+  description: 'Admin roles are given by PUT …/admin-roles.',
+  permission: 'clients:write',
+  body: AccountRolesInput,
+  example: accountExample,
+  response: ServiceAccountRoles,
+  problems: ['not-found', 'privilege-escalation'],
+});
+export const removeServiceAccountRoles = route({
+  ...ofAccount,
+  method: 'DELETE',
+  summary: 'Take roles from a client’s service account; the body names them as in a POST',
+  permission: 'clients:write',
+  body: AccountRolesInput,
+  example: accountExample,
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});
+
+const AllowedResources = z.object({ allowedResources: clientFields.allowedResources });
+const ofResources = { path: `${at}/:clientId/allowed-resources`, tag, params: OfClient } as const;
+export const getAllowedResources = route({
+  ...ofResources,
+  method: 'GET',
+  summary: 'The resources that a client may ask for (RFC 8707)',
+  permission: 'clients:read',
+  response: AllowedResources,
+  problems: ['not-found'],
+});
+export const putAllowedResources = route({
+  ...ofResources,
+  method: 'PUT',
+  summary: 'Set the resources that a client may ask for; none: all of the realm’s',
+  permission: 'clients:write',
+  body: z.strictObject(AllowedResources.shape),
+  example: { allowedResources: [] },
+  response: AllowedResources,
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
 });

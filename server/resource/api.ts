@@ -185,9 +185,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         if ((await steps(seen)).length === 0) return seen;
         const row = await load(tx.sql, realm, of, { id: seen.id }, true);
         const changes = await steps(row);
-        // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
-        if (changes.length === 0)
-          throw Object.assign(new Error('the same was written meanwhile'), { code: SERIALIZATION_FAILURE });
+        if (changes.length === 0) throw writtenMeanwhile();
         const key = changes[0]?.change.key ?? row.key;
         if (key !== row.key) await refuseTaken(tx.sql, realm, of, key);
         await carryOut(tx, caller, realm, changes);
@@ -213,34 +211,45 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         await carryOut(tx, caller, realm, [{ of, change, declared: {} }]);
       }),
 
+    /** The object of a section that stands beside the resource's, under its key. */
+    beside: async (of: Resource, part: RealmPart, realm: string, at: Address): Promise<Fields> => {
+      const { key } = await load(sql, realm, of, at);
+      return (await part.read(sql, realm, [key])).get(key)?.fields ?? part.fresh(realm, key);
+    },
+
     /**
      * Changes the object of a section that stands beside the resource's, under its key.
      * @param to what its fields become
      */
     edit: (
-      of: Resource,
-      part: RealmPart,
+      { of, part }: { of: Resource; part: RealmPart },
       caller: Caller,
       realm: string,
       at: Address,
       to: (fields: Fields) => Fields,
     ): Promise<Fields> =>
       transact(realm, async (tx) => {
-        const { key } = await load(tx.sql, realm, of, at, true);
-        const read = async () => (await part.read(tx.sql, realm, [key])).get(key);
-        const there = await read();
-        const fields = there?.fields ?? part.fresh(realm, key);
-        caller.expect(fields);
-        const steps = stepOf(part, realm, { key, there, fields: to(fields) });
-        if (steps.length === 0) return fields;
+        const look = async (lock: boolean) => {
+          const { key } = await load(tx.sql, realm, of, at, lock);
+          const there = (await part.read(tx.sql, realm, [key])).get(key);
+          const fields = there?.fields ?? part.fresh(realm, key);
+          return { fields, steps: stepOf(part, realm, { key, there, fields: to(fields) }) };
+        };
+        const seen = await look(false);
+        if (seen.steps.length === 0) return seen.fields;
+        const { steps } = await look(true);
+        if (steps.length === 0) throw writtenMeanwhile();
         await carryOut(tx, caller, realm, steps);
-        return (await read())?.fields ?? fields;
+        return (await look(false)).fields;
       }),
   };
 }
 export type ResourceApi = ReturnType<typeof createResourceApi>;
 
 const SERIALIZATION_FAILURE = '40001';
+/** Somebody else wrote the very same: run again, find nothing to change and write nothing. */
+const writtenMeanwhile = () =>
+  Object.assign(new Error('the same was written meanwhile'), { code: SERIALIZATION_FAILURE });
 
 function refuse(errors: FieldError[]): void {
   if (errors.length === 0) return;

@@ -1,7 +1,7 @@
 // The realm document's `serviceAccountRoles`: which roles a client itself holds. Specification 2.10; decisions "Client".
 import { ServiceAccountRolesDocument } from '../../contract/clients.ts';
 import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../http/document.ts';
-import type { Existing, RealmPart } from '../../resource/part.ts';
+import type { Existing, Fields, RealmPart } from '../../resource/part.ts';
 import * as store from './account-store.ts';
 
 /** Roles of service accounts: the realm's, clients', and admin roles over this realm. */
@@ -97,4 +97,23 @@ const byClient = (keys: readonly string[]) => {
   for (const { clientId, role } of keys.map(splitClientRoleKey))
     map.set(clientId, [...(map.get(clientId) ?? []), role]);
   return sortedLists(Object.fromEntries(map));
+};
+
+interface Names {
+  roles?: readonly string[] | undefined;
+  clientRoles?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+const withClientRoles = (keys: readonly string[], roles: readonly string[]) => ({ roles, clientRoles: byClient(keys) });
+
+/** What an account holds once it is given these. */
+export const given = ({ roles, clientRoles }: Fields, more: Names): Fields =>
+  withClientRoles([...pairs(clientRoles), ...pairs(more.clientRoles)], [...strings(roles), ...(more.roles ?? [])]);
+
+/** What it holds once these are taken from it. */
+export const taken = ({ roles, clientRoles }: Fields, gone: Names): Fields => {
+  const [names, keys] = [new Set(gone.roles), new Set(pairs(gone.clientRoles))];
+  return withClientRoles(
+    pairs(clientRoles).filter((key) => !keys.has(key)),
+    strings(roles).filter((role) => !names.has(role)),
+  );
 };
