@@ -1,4 +1,4 @@
-// The operator's environment and arguments as one schema; every fault is reported at once. Decisions "Where it listens".
+// The operator's environment and arguments as one schema; every fault is reported at once. Decisions "Where it listens, what it reads".
 // Only main.ts reads process.env and process.argv and hands them here.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 // Prints the CustomResourceDefinitions from the wire's zod schemas: structural, described, validated by CEL where a
 // schema can't say it. No defaults in a spec: the API server would write them, and what was left out would look managed.
-// Style "CRD printer"; decisions "Custom resources".
+// Design "Generated things"; decisions "Custom resources".
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { GROUP, VERSION } from '../server/contract/resources/custom-resource.ts';

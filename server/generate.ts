@@ -1,5 +1,5 @@
 // `npm run generate`: writes what is printed from the code and committed, so that a change of it is seen in review.
-// test/guards/generated.test.ts prints the same in memory and compares. Style "The wire contract and what is printed".
+// test/guards/generated.test.ts prints the same in memory and compares. Design "Generated things".
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';

@@ -1,5 +1,5 @@
 // What a kind is to the frame: a page of pure functions. It never talks to Kubernetes or to the server.
-// Design "Reconciler"; style "Operator".
+// Design "Reconciler".
 import type { z } from 'zod';
 import type { SecretKeyRef } from '../../server/contract/resources/custom-resource.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';

@@ -1,6 +1,6 @@
 // Leader election by a Lease: one process acts, others stand by. What client-go's leaderelection does, and stricter where
 // two could act: it counts from before a renewal was sent, and gives up at once when it sees anybody else's hand.
-// It knows no Kubernetes (source/lease.ts does) and does no work. Decisions "Custom resources" (operator); style "Operator".
+// It knows no Kubernetes (source/lease.ts does) and does no work. Decisions "Custom resources".
 
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Timers } from './queue.ts';

@@ -1,6 +1,6 @@
 // A work queue: one run of a key at a time, a key that is added while it runs runs once more, failures back off.
 // Lanes take turns, so that one with thousands of keys never keeps another waiting for more than a run of each lane.
-// It knows nothing of Kubernetes: what a lane is, the caller says. Style "Operator" (what client-go's workqueue does).
+// It knows nothing of Kubernetes: what a lane is, the caller says. As client-go's workqueue does.
 
 export interface Timers {
   now(): number;

@@ -1,6 +1,6 @@
 // Requests to the Kubernetes API: configuration and sign-in are client-node's, the connections are ours, kept alive.
 // Its typed clients aren't used: they open a connection for each request and drop what they don't know of a CRD.
-// Loading this costs half a second and 90 MiB, so only the operator on a cluster does. Style "Operator".
+// Loading this costs half a second and 90 MiB, so only the operator on a cluster does.
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { delimiter } from 'node:path';

@@ -1,6 +1,6 @@
 // A Lease (coordination.k8s.io) as leader election reads and writes it, over connections of its own: nothing else that
 // the operator asks of the Kubernetes API can hold up a renewal. It decides nothing; runtime/leader.ts does.
-// Style "Operator": Kubernetes behind a small port.
+// Design "Reconciler": Kubernetes behind a small port.
 import { z } from 'zod';
 import type { LeasePort, LeaseRecord } from '../runtime/leader.ts';
 import { connect, found } from './api.ts';

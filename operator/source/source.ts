@@ -1,5 +1,5 @@
 // Where resources come from: a cluster or a folder, behind one small port. The frame sees nothing else of either.
-// Design "Operator": Kubernetes behind a small port, so that both are the same to the reconcilers.
+// Design "Reconciler": Kubernetes behind a small port, so that both are the same to the reconcilers.
 import type { Resource, Status } from '../resource.ts';
 import type { EventReason } from '../runtime/reasons.ts';
 

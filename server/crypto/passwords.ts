@@ -1,6 +1,6 @@
 // Hashes and checks people's passwords: argon2id in worker threads with a bounded queue. Never on the event loop and never in
-// the libuv pool, which signs tokens (performance, section 4). It knows no user, policy or lockout (features/credentials).
-// Specification 2.3; decisions "Passwords".
+// the libuv pool, which signs tokens. It knows no user, policy or lockout (features/credentials).
+// Specification 2.3.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 // Statements on one connection in one message and one answer: PostgreSQL answers at each Sync, and each answer is a call of
 // the operating system at both ends that wakes somebody. It doesn't know transactions (transact.ts) or how SQL is written
-// (statement.ts). PostgreSQL "Message Flow", Pipelining; dependencies C: `pipeline: true`.
+// (statement.ts). PostgreSQL "Message Flow", Pipelining; pg's `pipeline: true`.
 import pg from 'pg';
 import type { Statement } from './statement.ts';
 

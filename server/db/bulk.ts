@@ -1,6 +1,6 @@
 // Bulk streams: COPY in and COPY out by postgres.js, each on a connection of its own that ends with the stream.
 // Never for anything else: after a query that fails while it streams rows, the next one on that connection gets wrong
-// rows (test/server/db/bulk.test.ts keeps the reproduction). Dependencies C; performance technique 7.
+// rows (test/server/db/bulk.test.ts keeps the reproduction).
 import { Readable, type Writable } from 'node:stream';
 import { openBulk } from './bulk-connection.ts';
 import { type CopyIn, copyRow, type Value } from './copy.ts';

@@ -1,5 +1,5 @@
 // What the request path keeps in process, realm by realm: dropped when a realm changes, with a short life as the net.
-// It never serves what a drop outdated, even where the load began before the drop. Performance technique 3.
+// It never serves what a drop outdated, even where the load began before the drop.
 
 export interface RealmCache<T> {
   get(realm: string, key: string): Promise<T>;

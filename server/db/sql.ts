@@ -1,6 +1,6 @@
 // The one way to speak to PostgreSQL on the request path: a tagged template over pg with prepared statements.
 // It doesn't open transactions (transact.ts), stream in bulk (bulk.ts) or know any table.
-// Design: "db/" in README, dependencies C (a prepared statement is the fastest form of pg).
+// A prepared statement is the fastest form of pg.
 import pg from 'pg';
 import { queryOf } from './batch.ts';
 import { endSilent, KEEP_ALIVE } from './silence.ts';

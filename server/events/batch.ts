@@ -1,5 +1,5 @@
 // Audit rows off the request path, for events that change no state: one insert per 50 ms or 500 events, flushed on stop.
-// They go through the same outbox as all others, so webhooks get them too. Performance technique 6.
+// They go through the same outbox as all others, so webhooks get them too.
 import type { DomainEvent } from '../contract/events.ts';
 import { codeOf, LOCKED } from '../db/error-code.ts';
 import type { Transact } from '../db/transact.ts';

@@ -1,5 +1,5 @@
 // The in-process bus: listeners hear of committed events. They do only what may be lost; durable work is a row.
-// Design "Transactions, events, jobs": a throwing listener is logged and never harms another.
+// Design "One transaction": a throwing listener is logged and never harms another.
 import type { DomainEvent } from '../contract/events.ts';
 
 export interface Bus {

@@ -1,5 +1,5 @@
 // Writes events into the audit log and, for each enabled subscription, a delivery, in the caller's transaction.
-// Sending is features/webhooks'. Specification 6.1, 6.2; design "Transactions, events, jobs".
+// Sending is features/webhooks'. Specification 6.1, 6.2; design "One transaction".
 
 import { type DomainEvent, isAdminWrite } from '../contract/events.ts';
 import { copyRow } from '../db/copy.ts';

@@ -16,8 +16,8 @@ const variablesIn = (text: string): Set<string> => new Set(text.match(VARIABLE) 
 const readBy = ['server/config.ts', 'operator/config.ts', 'quickstart/main.ts', 'quickstart/secrets.ts'];
 /** What they say of themselves names some of these. */
 const told = ['server/usage.ts', 'quickstart/welcome.ts'];
-/** Names in prose: a prefix, an example. */
-const examples = /^SVC_VAR|^SVC_SIGN_IN$|^SVC_SESSION$/;
+/** Names in prose: a prefix, an example, a cookie. */
+const examples = /^SVC_VAR|^SVC_SIGN_IN$|^SVC_SESSION$|^SVC_ADMIN_SESSION$/;
 
 test('docs/configuration.md names every variable that the programs read', () => {
   const documented = variablesIn(read('docs/configuration.md'));
@@ -32,7 +32,8 @@ test.each([...documents, ...told])('%s names no variable that no program reads',
 });
 
 test.each(documents)('every relative link of %s leads somewhere', (document) => {
-  const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+  const prose = read(document).replaceAll(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
   const dead = links.filter(
     (link) => !/^[a-z]+:/.test(link) && !existsSync(path.join(root, path.dirname(document), link)),
   );

@@ -1,5 +1,5 @@
 // What the protocol endpoints know of a client, cached in process: a warm client_credentials request asks no query.
-// The admin API of clients is service.ts's. Performance technique 3; decisions "Client".
+// The admin API of clients is service.ts's. Decisions "Client".
 import type { Claim } from '../../contract/client-scopes.ts';
 import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { createRealmCache } from '../../db/cache.ts';

@@ -1,5 +1,5 @@
 // The flow engine, pure: which step a sign-in needs next, given a tree and what was proven so far. It renders, verifies and
-// stores nothing. Specification 1 (flows, step-up), 2.1 (requirements); design "The flow engine".
+// stores nothing. Specification 1 (flows, step-up), 2.1 (requirements); design "Flow engine".
 //
 // REQUIRED: must be done. ALTERNATIVE: one of the siblings must be done; none is asked beside a REQUIRED sibling.
 // CONDITIONAL container: must be done while all its conditions hold (without a condition it never runs).

@@ -1,5 +1,5 @@
 // The client_credentials grant: no query and no write of its own on the request path; its audit row is batched, since
-// such a token changes no state. RFC 6749 §4.4; performance technique 3 and 6.
+// such a token changes no state. RFC 6749 §4.4.
 import type { EventBatch } from '../../events/batch.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { grantScopes, OFFLINE, OPENID } from '../../http/scopes.ts';
