@@ -5,6 +5,7 @@ import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
 import { listGroups } from '../server/contract/groups.ts';
 import { listKeys } from '../server/contract/keys.ts';
+import { getOrganization, listOrganizations } from '../server/contract/organizations.ts';
 import { getRealm, listRealms } from '../server/contract/realms.ts';
 import { getRole, listRoles } from '../server/contract/roles.ts';
 import { listManagers } from '../server/contract/transfer.ts';
@@ -119,6 +120,27 @@ export const flows = kind({
     { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
   ],
   single: { route: getFlow, params: ({ alias }) => ({ alias }) },
+});
+
+export const organizations = kind({
+  plural: 'organizations',
+  singular: 'organization',
+  help: 'companies and their like, with their domains',
+  inRealm: true,
+  searches: true,
+  list: listOrganizations,
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'ORGANIZATION', cell: (o) => o.name },
+    { head: 'ENABLED', cell: (o) => yes(o.enabled) },
+    { head: 'DOMAINS', cell: (o) => list(o.domains.map((d) => (d.verified ? d.name : `${d.name} (not verified)`))) },
+    { head: 'NAME', cell: (o) => text(o.displayName) },
+    { head: 'SIGNS IN BY', cell: (o) => list(o.identityProviders), wide: true },
+    { head: 'CREATED', cell: (o) => time(o.createdAt), wide: true },
+    { head: 'ID', cell: (o) => o.id, wide: true },
+  ],
+  single: { route: getOrganization, params: ({ id }) => ({ id }) },
 });
 
 export const webhooks = kind({

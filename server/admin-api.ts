@@ -26,6 +26,8 @@ import type { Keys } from './features/keys/service.ts';
 import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
 import { countRequests } from './features/monitoring/routes.ts';
 import type { Monitoring } from './features/monitoring/service.ts';
+import { organizationRoutes } from './features/organizations/routes.ts';
+import { createOrganizations, type ResolveTxt } from './features/organizations/service.ts';
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import type { Realms } from './features/realms/service.ts';
@@ -64,6 +66,7 @@ export interface AdminApiDeps {
   monitoring: Monitoring;
   denied: AdminSurface['denied'];
   enqueue: WebhooksDeps['enqueue'];
+  resolveTxt: ResolveTxt;
   now: () => Date;
   newId: () => string;
 }
@@ -122,6 +125,9 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     eventRoutes(admin, { sql });
     const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
     mountResources(admin, deps.resources, { api, sql });
+    const { organizations } = deps.resources;
+    const { resolveTxt } = deps;
+    organizationRoutes(admin, createOrganizations({ sql, transact, api, resource: organizations, resolveTxt, now }));
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
     clientRoutes(admin, {
       api,

@@ -1,5 +1,6 @@
 // The composition root: every service is built once, in dependency order, and every route is mounted.
 // It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
+import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createAccountApi } from './account-api.ts';
@@ -23,6 +24,7 @@ import { createKeys } from './features/keys/service.ts';
 import { components } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
+import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
 import { createSettings } from './features/settings/service.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
@@ -51,6 +53,8 @@ export interface AppOptions extends GroundDeps {
   generateKeyPair?: GenerateKeyPair;
   /** What a password's hash costs, where it isn't the usual. */
   passwordCost?: Argon2Parameters;
+  /** How domains' records are found, where it isn't the system's name servers. */
+  resolveTxt?: ResolveTxt;
 }
 
 export interface App {
@@ -64,10 +68,14 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** A name server that keeps silent holds up whoever asks for seconds, no longer. */
+const systemResolveTxt: ResolveTxt = (name) => new Resolver({ timeout: 2_000, tries: 2 }).resolveTxt(name);
+
 export async function buildApp({
   retryDelaysSeconds,
   generateKeyPair: generate,
   passwordCost,
+  resolveTxt,
   ...given
 }: AppOptions): Promise<App> {
   const { config, pool, databaseUrl, log, now, newId } = given;
@@ -239,6 +247,7 @@ export async function buildApp({
       monitoring,
       denied,
       enqueue,
+      resolveTxt: resolveTxt ?? systemResolveTxt,
       now,
       newId,
     });

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { adminRoleRoutes } from './contract/admin-access.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
+import { organizationRoutes } from './contract/organizations.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
 import { workloadIdentityRoutes } from './contract/workload-identity.ts';
 import type { Passwords } from './crypto/passwords.ts';
@@ -12,6 +13,7 @@ import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
+import { createOrganizationResource } from './features/organizations/resource.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
@@ -32,6 +34,7 @@ export const createResources = ({
   adminRoles: createAdminRoleResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
   clientScopes: createClientScopeResource({ now }),
+  organizations: createOrganizationResource({ now }),
   webhooks: createWebhookResource({ seal, now }),
   workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
 });
@@ -47,6 +50,7 @@ export function mountResources(
   mount(resources.adminRoles, adminRoleRoutes);
   mount(resources.clients, clientRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
+  mount(resources.organizations, organizationRoutes);
   mount(resources.webhooks, webhookRoutes);
   mount(resources.workloadIdentity, workloadIdentityRoutes);
 }

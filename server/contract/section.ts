@@ -37,6 +37,8 @@ export interface Section {
   namedLists?: Readonly<Record<string, Key>>;
   /** Fields of an element that hold a secret: `<field>KeyRef` in a resource. The element is a `z.object` then. */
   secrets?: readonly string[];
+  /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
+  people?: readonly string[];
   /** Elements in one document; left out: any number. */
   most?: number;
   /** Elements in each list of a map. */

@@ -7,6 +7,7 @@ import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
 import { RealmName } from './names.ts';
+import { OrganizationDocument } from './organizations.ts';
 import { RoleDocument } from './roles.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
@@ -115,6 +116,17 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', description: 'Groups, by path' },
   },
+  organizations: {
+    kind: 'organization',
+    label: 'organization',
+    area: 'organizations',
+    key: 'name',
+    element: OrganizationDocument,
+    namedLists: { domains: 'name' },
+    people: ['members'],
+    most: 50_000,
+    resource: { kind: 'Realm', most: 1000, description: 'Organizations; who belongs to them is run-time data' },
+  },
   webhooks: {
     kind: 'webhook',
     label: 'webhook',
@@ -141,7 +153,6 @@ export const sections = {
   identityProviders: 'later',
   messageTemplates: 'later',
   messagingProviders: 'later',
-  organizations: 'later',
   samlClients: 'later',
   scimTargets: 'later',
   // run-time data: in no custom resource, and the one section that is read as a stream

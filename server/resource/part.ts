@@ -103,6 +103,8 @@ export interface RealmPart {
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];
+  /** Fields that list usernames: people's data, exported with users alone. */
+  people?: readonly string[];
   /** Current objects: of these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
@@ -123,6 +125,8 @@ export interface RealmPart {
   write(sql: Sql, realm: string, batch: Batch): Promise<void>;
   /** Ties between objects of several parts, once all of them are there. */
   link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
+  /** Ties to people, of a document that says who they are, once its users are there too. */
+  linkPeople?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
   /** What uses the removed objects, or would vanish with them: the engine keeps what this import doesn't free of all of them. */
   dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
   /** The audit event of a change, by action. */

@@ -13,7 +13,7 @@ import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions }
 export interface Declaration
   extends Omit<
     RealmPart,
-    'section' | 'kind' | 'area' | 'list' | 'ids' | 'secrets' | 'parse' | 'print' | 'read' | 'write' | 'fresh'
+    'section' | 'kind' | 'area' | 'list' | 'ids' | 'secrets' | 'people' | 'parse' | 'print' | 'read' | 'write' | 'fresh'
   > {
   /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
@@ -71,11 +71,12 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     shown,
     ...part
   } = declaration;
-  const { kind, label, area, element, key: naturalKey }: Section = sections[part.section];
+  const { kind, label, area, element, key: naturalKey, people }: Section = sections[part.section];
   const key = fieldsOfKey(naturalKey);
   const table = createTable({ ...options, key }, { now, ...(search && { search }) });
   const secrets = Object.keys(options.secrets ?? {});
-  const own = new Set([...Object.keys(options.columns), ...Object.keys(options.elsewhere ?? {}), ...secrets]);
+  const { columns, elsewhere = {}, inDocument = {} } = options;
+  const own = new Set([...[columns, elsewhere, inDocument].flatMap((of) => Object.keys(of)), ...secrets]);
   const answered = Object.keys(wire.shape);
 
   const fieldsOf = (input: Fields): Fields =>
@@ -102,6 +103,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     ids: true,
     list: true,
     secrets,
+    ...(people && { people }),
     fieldsOf,
     parse: parsing(element, (value, path): Item[] => {
       const all: Fields = Object(value);

@@ -38,6 +38,8 @@ export interface TableOptions {
   elsewhere?: Readonly<Record<string, Fragment>>;
   /** What an answer shows and nobody declares: SQL over the row `t`. */
   facts?: Readonly<Record<string, Fragment>>;
+  /** The same, of what only a document has. */
+  inDocument?: Readonly<Record<string, { of: Fragment; fromRow(value: unknown): unknown }>>;
   /** Columns that follow from the object, as a parent's id does. */
   derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
   /** Only these rows of the table: `t.client is null`. */
@@ -75,7 +77,7 @@ export function createTable(
   options: TableOptions,
   { now, search = [] }: { now: () => Date; search?: readonly string[] },
 ) {
-  const { elsewhere = {}, facts = {}, derived = {}, secrets = {}, only = EVERY } = options;
+  const { elsewhere = {}, facts = {}, inDocument = {}, derived = {}, secrets = {}, only = EVERY } = options;
   const columns = Object.entries(options.columns).map(([field, of]) => {
     const column: Column = typeof of === 'string' ? { type: of } : of;
     return { ...column, field, name: column.name ?? snake(field) };
@@ -94,17 +96,23 @@ export function createTable(
     ...columns.map(({ field, name }) => `t.${name} as ${quoted(field)}`),
     ...secretColumns.map(([name]) => `t.${name} as ${quoted(`secret ${name}`)}`),
   ].join(', ');
+  const withOthers = (others: [string, Fragment][]) =>
+    new Fragment(
+      [
+        others.length > 0 ? `${head}, ` : head,
+        ...others.map(([field], i) => ` as ${quoted(field)}${i + 1 < others.length ? ', ' : ''}`),
+      ],
+      others.map(([, of]) => of),
+    );
   const others = [
     ...Object.entries(elsewhere),
     ...Object.entries(facts).map(([name, of]): [string, Fragment] => [`fact ${name}`, of]),
   ];
-  const selected = new Fragment(
-    [
-      others.length > 0 ? `${head}, ` : head,
-      ...others.map(([field], i) => ` as ${quoted(field)}${i + 1 < others.length ? ', ' : ''}`),
-    ],
-    others.map(([, of]) => of),
-  );
+  const selected = withOthers(others);
+  const selectedWhole = withOthers([
+    ...others,
+    ...Object.entries(inDocument).map(([field, { of }]): [string, Fragment] => [field, of]),
+  ]);
   const likes = [...search.map((field, i) => `${i === 0 ? '' : ' or '}t.${snake(field)} ilike `), ''];
 
   function toRow(realm: string, found: Readonly<Record<string, unknown>>): Row {
@@ -112,6 +120,8 @@ export function createTable(
     const fields: Record<string, unknown> = {};
     for (const { field, fromRow } of columns) fields[field] = fromRow ? fromRow(found[field]) : found[field];
     for (const field of Object.keys(elsewhere)) fields[field] = found[field];
+    for (const [field, { fromRow }] of Object.entries(inDocument))
+      if (found[field] !== undefined) fields[field] = fromRow(found[field]);
     for (const [field, secret] of Object.entries(secrets)) {
       const held = Object.fromEntries(Object.keys(secret.columns).map((name) => [name, found[`secret ${name}`]]));
       fields[field] = secret.stored(held, { realm, id });
@@ -188,7 +198,7 @@ export function createTable(
     /** These keys, or all. */
     async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
       const rows = await sql<Record<string, unknown>>`
-        select ${selected} from ${table} where t.realm_id = ${realm} ${only}
+        select ${selectedWhole} from ${table} where t.realm_id = ${realm} ${only}
           and (${wanted ?? null}::text[] is null or ${key} = any(${wanted ?? null}::text[]))`;
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },

@@ -12,6 +12,7 @@ import { listEvents } from '../../server/contract/events.ts';
 import { createFlow } from '../../server/contract/flows.ts';
 import { createGroup } from '../../server/contract/groups.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
+import { createOrganization } from '../../server/contract/organizations.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole } from '../../server/contract/roles.ts';
 import type { Route } from '../../server/contract/route.ts';
@@ -84,6 +85,11 @@ beforeAll(async () => {
   ids.roles = { id: await idOf(admin.call(createRole, { params, body: { name: 'reader' } })) };
   ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })) };
   ids['client-scopes'] = { id: await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } })) };
+  const domain = 'mine.example.test';
+  const organization = await idOf(
+    admin.call(createOrganization, { params, body: { name: 'mine', domains: [{ name: domain, verified: true }] } }),
+  );
+  ids.organizations = { id: organization, userId, domain };
   await admin.call(createFlow, { params, body: { alias: 'mine-only', copyFromAlias: 'browser' } });
   ids.flows = { alias: 'mine-only' };
   const { body: old } = await admin.call(rotateKeys, { params });

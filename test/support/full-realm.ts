@@ -174,6 +174,20 @@ export function fullRealm(): RealmDocument {
       { path: '/staff/on call', attributes: { pager: ['yes'] } },
       { path: '/staff/on call/night: 22:00', roles: ['on'] },
     ],
+    organizations: [
+      {
+        name: 'acme: on',
+        displayName: 'Ácme & Söhne',
+        enabled: false,
+        domains: [
+          { name: 'acme.example', verified: true },
+          { name: 'on.acme.example', verified: false },
+        ],
+        attributes: { 'a: b': ['yes', '1:30'] },
+        members: ['ana'],
+      },
+      { name: 'plain' },
+    ],
     webhooks: [
       {
         name: 'audit',

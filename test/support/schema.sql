@@ -293,6 +293,41 @@ create table manager (
   constraint manager_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 
+create table organization (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  display_name text,
+  enabled boolean not null default true,
+  identity_providers text[] not null default '{}'::text[],
+  attributes jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint organization_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX organization_name ON organization USING btree (realm_id, name);
+
+create table organization_domain (
+  realm_id text not null,
+  organization_id uuid not null,
+  name text not null,
+  verified boolean not null,
+  primary key (realm_id, organization_id, name),
+  constraint organization_domain_realm_id_organization_id_fkey FOREIGN KEY (realm_id, organization_id) REFERENCES organization(realm_id, id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX organization_domain_verified ON organization_domain USING btree (realm_id, name) WHERE verified;
+
+create table organization_member (
+  realm_id text not null,
+  organization_id uuid not null,
+  user_id uuid not null,
+  joined_at timestamp with time zone not null,
+  primary key (realm_id, organization_id, user_id),
+  constraint organization_member_realm_id_organization_id_fkey FOREIGN KEY (realm_id, organization_id) REFERENCES organization(realm_id, id) ON DELETE CASCADE,
+  constraint organization_member_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX organization_member_user ON organization_member USING btree (realm_id, user_id);
+
 create table realm (
   realm_id text not null,
   revision bigint not null default 1,

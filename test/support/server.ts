@@ -2,7 +2,7 @@
 // Does not own: the database (database.ts), browsers (chromium.ts).
 // Implements: tests at the level of use: HTTP against the real server, nothing of ours replaced.
 import { pino } from 'pino';
-import { type App, buildApp } from '../../server/app.ts';
+import { type App, type AppOptions, buildApp } from '../../server/app.ts';
 import { type Config, parseConfig } from '../../server/config.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
 import { newId } from '../../server/crypto/ids.ts';
@@ -35,6 +35,7 @@ export async function startTestServer({
   now = () => new Date(),
   retryDelaysSeconds,
   costly = false,
+  resolveTxt,
 }: {
   env?: Record<string, string>;
   now?: () => Date;
@@ -42,6 +43,8 @@ export async function startTestServer({
   retryDelaysSeconds?: readonly number[];
   /** Keys that are generated and password hashes at their usual cost, for the tests of these. */
   costly?: boolean;
+  /** The TXT records of domains. */
+  resolveTxt?: AppOptions['resolveTxt'];
 } = {}): Promise<TestServer> {
   const database = await createDatabase();
   const port = await freePort();
@@ -67,6 +70,7 @@ export async function startTestServer({
     newId,
     ...(!costly && { generateKeyPair: preparedKeyPair, passwordCost: CHEAP_PASSWORDS }),
     ...(retryDelaysSeconds && { retryDelaysSeconds }),
+    ...(resolveTxt && { resolveTxt }),
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });

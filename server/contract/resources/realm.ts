@@ -5,13 +5,14 @@ import { collectionOf, referenceTo, type Section, words } from '../section.ts';
 import { presentSections, type SectionKey, type Sections } from '../sections.ts';
 import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
 
-/** Where the wire has a write-only secret the resource has a reference. */
-function withReferences({ element, secrets = [], label }: Section): z.ZodType {
-  if (secrets.length === 0) return element;
-  if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets must be an object`);
+/** Where the wire has a write-only secret the resource has a reference; people are no part of it. */
+function withReferences({ element, secrets = [], people = [], label }: Section): z.ZodType {
+  const left = [...secrets, ...people];
+  if (left.length === 0) return element;
+  if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets or people must be an object`);
   const described = (secret: string) => `The ${label}’s ${words(secret)}; left out: the server keeps the one it has`;
   return z.strictObject({
-    ...Object.fromEntries(Object.entries(element.shape).filter(([field]) => !secrets.includes(field))),
+    ...Object.fromEntries(Object.entries(element.shape).filter(([field]) => !left.includes(field))),
     ...Object.fromEntries(
       secrets.map((secret) => [referenceTo(secret), SecretKeyRef.optional().describe(described(secret))]),
     ),

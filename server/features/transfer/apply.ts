@@ -13,9 +13,10 @@ import { refuseEscalation } from '../../resource/rights.ts';
 import type { Trial } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
-import type { Document, Section } from './document.ts';
+import { type Document, refuse, type Section } from './document.ts';
 import { applyMoves, type EnginePlan, planRealm } from './engine.ts';
 import { refuseKept } from './kept.ts';
+import { linkPeople, namesPeople, unknownPeople } from './members.ts';
 import type { People, UserPlan } from './people.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections } from './rights.ts';
@@ -156,6 +157,7 @@ export function createApply({
     },
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
     requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
+    if (declared.some(namesPeople)) requirePermission(principal, realm, 'users:read');
     await refuseGuesses(on, principal, realm, declared);
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(principal, realm, {
@@ -164,8 +166,9 @@ export function createApply({
       });
     const config = await planRealm(on, { realm, parts, declared, ask, trial, permit, anew });
     await refuseEscalation(on, { realm, principal, parts, changes: config.changes });
-    if (!people) return { config, users: NO_USERS };
-    const users = await people.plan(on, ask, config.changes);
+    const users = people ? await people.plan(on, ask, config.changes) : NO_USERS;
+    refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
+    if (!people) return { config, users };
     if (users.writes) requirePermission(principal, realm, 'users:write');
     if (users.counts.has('update') || users.counts.has('delete')) await people.refuseEscalation(on, principal);
     return { config, users };
@@ -187,6 +190,7 @@ export function createApply({
     await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
     if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
+    await linkPeople(tx.sql, { realm, parts, changes: config.changes });
     await store.forgetIdleManagers(tx.sql, realm);
     const subject = { type: 'manager', id: null, name: manager } as const;
     if (writes)

@@ -6,7 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { FORMAT_VERSION } from '../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../db/sql.ts';
 import { stable } from '../../resource/compare.ts';
-import type { RealmPart } from '../../resource/part.ts';
+import type { Fields, RealmPart } from '../../resource/part.ts';
 import type { UserTransfer } from '../users/transfer.ts';
 import { withPlaceholders } from './secrets.ts';
 import { readRevision } from './store.ts';
@@ -67,7 +67,7 @@ export function createExport({
         const revision = await readRevision(sql, realm);
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
         if (known(revision)) return { revision, body: undefined };
-        const { printed, requiredEnv } = await print(sql, realm, parts);
+        const { printed, requiredEnv } = await print(sql, realm, parts, withUsers);
         const rows = withUsers ? await usersOf(sql, realm) : undefined;
         const body = Readable.from(pieces(document(printed, requiredEnv, rows)), { objectMode: false });
         body.once('close', () => void rows?.destroy());
@@ -103,15 +103,21 @@ export function createExport({
   }
 }
 
+const withoutPeople = ({ people = [] }: RealmPart, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([field]) => !people.includes(field)));
+
 /** Each section as its part prints it, and the names that its placeholders need. */
-async function print(sql: Sql, realm: string, parts: readonly RealmPart[]) {
+async function print(sql: Sql, realm: string, parts: readonly RealmPart[], withUsers: boolean) {
   const names = new Set<string>();
   const printed = new Map<string, unknown>();
   for (const part of parts) {
     const current = await part.read(sql, realm);
     const objects = [...current]
       .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      .map(([key, { fields }]) => ({ key, fields: withPlaceholders(part, key, fields, names) }));
+      .map(([key, { fields }]) => ({
+        key,
+        fields: withPlaceholders(part, key, withUsers ? fields : withoutPeople(part, fields), names),
+      }));
     printed.set(part.section, part.print(objects));
     await new Promise((resolve) => setImmediate(resolve));
   }

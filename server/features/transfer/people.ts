@@ -39,6 +39,8 @@ const declaresTies = (declares: Declares): boolean => Object.values(declares).in
 
 /** The users of one import, in its transaction. */
 export interface People {
+  /** Of the rows that they wait in. */
+  importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
   plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[]): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
@@ -50,6 +52,7 @@ export interface People {
 export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: string, stage: Stage): People {
   const { importId, declares } = stage;
   return {
+    importId,
     async plan(sql, ask, changes) {
       const ties = declaresTies(declares);
       const known = await rows.anybody(sql, realm);
@@ -90,6 +93,7 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
   const { importId, declares } = straight;
   const counts = fresh(straight.count());
   return {
+    importId,
     async plan(sql, _ask, changes) {
       if (declaresTies(declares)) {
         await rows.analyze(sql);

@@ -27,7 +27,7 @@ const base: RealmDocument = {
     { clientId: 'each', secret: EACH_SECRET, redirectUris: ['https://a.example/'] },
   ],
   serviceAccountRoles: [...(fullRealm().serviceAccountRoles ?? []), { clientId: 'each', roles: ['on'] }],
-  users: [{ username: 'each', createdAt: 1_700_000_000_000 }],
+  users: [{ username: 'each', createdAt: 1_700_000_000_000 }, { username: 'ana' }],
 };
 
 type Case = [section: PresentKey, key: string, fields: Record<string, unknown>];
@@ -109,6 +109,17 @@ const cases: Case[] = [
   ['adminRoles', 'helpdesk: on', { permissions: ['users:read'] }],
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
   ['groups', '/staff', { roles: [], attributes: { k: ['2', '1'] } }],
+  [
+    'organizations',
+    'acme: on',
+    {
+      displayName: null,
+      enabled: true,
+      domains: [{ name: 'acme.example', verified: false }],
+      attributes: {},
+      members: ['ana', 'each'],
+    },
+  ],
   [
     'webhooks',
     'audit',

@@ -6,6 +6,7 @@ import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
 import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { organizationRoutes } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import type { Route } from '../../../server/contract/route.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
@@ -112,6 +113,21 @@ const samples: readonly Sample[] = [
       where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
   },
   {
+    section: 'organizations',
+    table: 'organization',
+    key: 'name',
+    routes: organizationRoutes,
+    needed: {},
+    fields: {
+      displayName: 'Acme Ltd',
+      enabled: false,
+      domains: [{ name: 'b.example' }, { name: 'a.example', verified: false }],
+      attributes: { plan: ['gold'] },
+    },
+    links: `select array(select jsonb_build_array(d.name, d.verified) from organization_domain d
+      where d.realm_id = t.realm_id and d.organization_id = t.id order by 1)`,
+  },
+  {
     section: 'adminRoles',
     table: 'admin_role',
     key: 'name',
@@ -200,7 +216,7 @@ describe.each(samples)('of $section', (sample) => {
   };
 
   test.each(Object.keys(fields))('a change of %s leaves the same row and the same events', async (field) => {
-    const name = `changes-${field}`;
+    const name = `${sample.section}-${field}`;
     // what must be unique is each object's own
     const plain = { ...needed, [key]: name, ...('subject' in needed ? { subject: name } : {}) };
     for (const way of [byApi, byDocument]) await way.create(sample, plain);
@@ -214,8 +230,8 @@ describe.each(samples)('of $section', (sample) => {
   });
 
   test('one made with every field has the same row and the same events', async () => {
-    const whole = { ...needed, ...fields, ...sample.whole, [key]: 'whole' };
+    const whole = { ...needed, ...fields, ...sample.whole, [key]: `${sample.section}-whole` };
     for (const way of [byApi, byDocument]) await way.create(sample, whole);
-    await compare('whole');
+    await compare(`${sample.section}-whole`);
   });
 });

@@ -1,0 +1,47 @@
+// Fields that list people by their usernames: whoever they name is there, or comes with the document's own users.
+// Which fields those are is the table's to say (contract/sections.ts). Decisions "Organization".
+import { type FieldError, unknownName } from '../../contract/problem.ts';
+import type { Sql } from '../../db/sql.ts';
+import { join, strings } from '../../http/document.ts';
+import { wantedOf } from '../../resource/compare.ts';
+import type { PlannedChange, RealmPart } from '../../resource/part.ts';
+import type { Section } from './document.ts';
+
+export const namesPeople = ({ part, items }: Section): boolean =>
+  items.some(({ fields }) => part.people?.some((field) => fields[field] !== undefined) ?? false);
+
+interface InDocument {
+  realm: string;
+  parts: readonly RealmPart[];
+  changes: readonly PlannedChange[];
+}
+
+/** @param importId of the rows that the document's users wait in */
+export async function unknownPeople(
+  sql: Sql,
+  { realm, parts, changes, importId }: InDocument & { importId: string | undefined },
+): Promise<FieldError[]> {
+  const people = new Map(parts.map((part) => [part.kind, part.people ?? []]));
+  const named = changes.flatMap(({ kind, path, fields, save }) =>
+    (people.get(kind) ?? [])
+      .filter((field) => fields.some((f) => f.path === field))
+      .flatMap((field) => strings(save[field]).map((name) => ({ name, path: join(path, field) }))),
+  );
+  if (named.length === 0) return [];
+  const unknown = await sql<{ name: string }>`
+    select n.name from unnest(${[...new Set(named.map(({ name }) => name))]}::text[]) as n (name)
+    where not exists (
+      select from realm_user u where u.realm_id = ${realm} and lower(u.username) = lower(n.name) and u.username = n.name
+        and not exists (select from import_user i where i.import_id = ${importId ?? null}::uuid and i.id = u.id and i.action = 'delete'))
+      and not exists (select from import_user i where i.import_id = ${importId ?? null}::uuid and i.username = n.name and i.action = 'create')`;
+  const names = new Set(unknown.map(({ name }) => name));
+  return named.flatMap(({ name, path }) => (names.has(name) ? [unknownName(path, 'user', name)] : []));
+}
+
+/** Once everybody is there. */
+export async function linkPeople(sql: Sql, { realm, parts, changes }: InDocument): Promise<void> {
+  for (const part of parts) {
+    const saved = changes.filter(({ kind, action }) => kind === part.kind && action !== 'delete').map(wantedOf);
+    if (saved.length > 0) await part.linkPeople?.(sql, realm, saved);
+  }
+}
