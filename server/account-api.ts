@@ -28,18 +28,19 @@ export interface AccountApiDeps {
   sessions: Sessions;
   settings: Pick<SettingsService, 'issuer'>;
   realmExists(realm: string): Promise<boolean>;
+  baseUrl: string;
   now: () => Date;
   newId: () => string;
 }
 
 export function createAccountApi(deps: AccountApiDeps): { gdpr: Gdpr; mount(app: FastifyInstance): void } {
-  const { sql, transact, access, tokens, sessions, settings, realmExists, now, newId } = deps;
+  const { sql, transact, access, tokens, sessions, settings, realmExists, baseUrl, now, newId } = deps;
   const gdpr = createGdpr({ sql, transact, access, personalData, now, newId });
   return {
     /** For administrators too. */
     gdpr,
     mount(app) {
-      guardAccount(app, { realmExists, ...createHolders({ sql, tokens, sessions, settings }) });
+      guardAccount(app, { baseUrl, realmExists, ...createHolders({ sql, tokens, sessions, settings }) });
       gdprAccountRoutes(app, gdpr);
     },
   };

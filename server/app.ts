@@ -193,6 +193,7 @@ export async function buildApp({
     sessions,
     settings,
     realmExists: realms.exists,
+    baseUrl,
     now,
     newId,
   });

@@ -24,6 +24,7 @@ export interface AccountHolder {
 }
 
 export interface AccountSurface {
+  baseUrl: string;
   realmExists(realm: string): Promise<boolean>;
   /** The person of a token; undefined: it is none of this realm, or no longer valid. @throws Problem `insufficient-scope` */
   byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
@@ -44,9 +45,12 @@ export function holderOf(request: FastifyRequest): AccountHolder {
 }
 
 /** Hooks for every account route of `app` (an encapsulated plugin). */
-export function guardAccount(app: FastifyInstance, { realmExists, byBearer, bySession }: AccountSurface): void {
+export function guardAccount(
+  app: FastifyInstance,
+  { baseUrl, realmExists, byBearer, bySession }: AccountSurface,
+): void {
   app.setErrorHandler((error, request, reply) => {
-    challenge(error, request, reply);
+    challenge(error, { request, reply, baseUrl });
     return sendProblem(error, request, reply);
   });
   app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
@@ -66,12 +70,20 @@ export function guardAccount(app: FastifyInstance, { realmExists, byBearer, bySe
   });
 }
 
-/** RFC 6750 §3, RFC 9110 §15.5.2: a 401 says how to come in, and which scope it takes. */
-function challenge(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** RFC 6750 §3, RFC 9728 §5.1: a 401 says how to come in, which scope it takes, and where to read on. */
+function challenge(
+  error: unknown,
+  { request, reply, baseUrl }: { request: FastifyRequest; reply: FastifyReply; baseUrl: string },
+): void {
   if (!(error instanceof Problem)) return;
   const sent = bearerOf(request) !== undefined;
   const code = { unauthenticated: 'invalid_token', 'insufficient-scope': 'insufficient_scope' }[String(error.code)];
   if (code === undefined) return;
+  const realm = realmOf(request);
   const why = sent ? `, error="${code}"` : '';
-  void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}"${why}, scope="${ACCOUNT_SCOPE}"`);
+  const metadata = `${baseUrl}/realms/${realm}/.well-known/oauth-protected-resource`;
+  void reply.header(
+    'www-authenticate',
+    `Bearer realm="${realm}"${why}, scope="${ACCOUNT_SCOPE}", resource_metadata="${metadata}"`,
+  );
 }

@@ -1,7 +1,13 @@
 // GET discovery (both forms) and JWKS. Public, so readable from any origin (no cookie, nothing of anybody's).
 // What has passed here once is ready: http/ready.ts answers it from then on, until it changes. Specification 4.11.
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { discoveryRoute, jwksRoute, serverMetadataRoute } from '../../contract/oauth.ts';
+import {
+  discoveryRoute,
+  insertedProtectedResourceRoute,
+  jwksRoute,
+  protectedResourceRoute,
+  serverMetadataRoute,
+} from '../../contract/oauth.ts';
 import { realmOf } from '../../http/oauth.ts';
 import type { ReadyAnswer, ReadyDocument } from '../../http/ready.ts';
 import type { Discovery } from './service.ts';
@@ -11,9 +17,11 @@ interface Served extends Pick<ReadyDocument, 'ready'> {
   read(realm: string): Promise<ReadyAnswer>;
 }
 
-const routesOf = ({ document, jwks }: Discovery): Served[] => [
+const routesOf = ({ document, resource, jwks }: Discovery): Served[] => [
   { route: discoveryRoute, ...document },
   { route: serverMetadataRoute, ...document },
+  { route: protectedResourceRoute, ...resource },
+  { route: insertedProtectedResourceRoute, ...resource },
   { route: jwksRoute, ...jwks },
 ];
 

@@ -1,10 +1,12 @@
-// Owns: the discovery document and the JWKS, as answers made once for each realm and dropped when it changes.
+// Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as answers made once for each realm and dropped when it changes.
 // Does not own: the keys (features/keys), the endpoints named here.
-// Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207. It names only what really works.
+// Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
+import { ACCOUNT_SCOPE } from '../../http/account.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
+import { OPENID } from '../../http/scopes.ts';
 
 /** Verifiers must read live keys (specification 5, rule 4). */
 const HEADERS = {
@@ -91,7 +93,7 @@ export function createDiscovery({
   };
   settings: {
     issuer(realm: string): Promise<string>;
-    of(realm: string): Promise<{ supportedLocales: readonly string[] } | undefined>;
+    of(realm: string): Promise<{ supportedLocales: readonly string[]; displayName: string } | undefined>;
   };
   grantTypes: readonly string[];
   assertionAlgorithms: readonly string[];
@@ -120,6 +122,21 @@ export function createDiscovery({
       );
     },
   });
+  /** The realm's own APIs as a protected resource (RFC 9728 §2): userinfo, the account API. */
+  const resources = createRealmCache<ReadyAnswer>({
+    now,
+    async load(realm) {
+      const issuer = await settings.issuer(realm);
+      return answerOf({
+        resource: issuer,
+        authorization_servers: [issuer],
+        jwks_uri: endpointsOf(baseUrl, realm).jwks,
+        scopes_supported: [OPENID, ACCOUNT_SCOPE],
+        bearer_methods_supported: ['header'],
+        resource_name: (await settings.of(realm))?.displayName ?? realm,
+      });
+    },
+  });
   /** By the very list that `keys` gives, which lives until the keys change. */
   const jwks = new WeakMap<object, ReadyAnswer>();
 
@@ -127,6 +144,10 @@ export function createDiscovery({
     document: {
       read: (realm: string): Promise<ReadyAnswer> => documents.get(realm, ''),
       ready: (realm: string): ReadyAnswer | undefined => documents.ready(realm, ''),
+    },
+    resource: {
+      read: (realm: string): Promise<ReadyAnswer> => resources.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => resources.ready(realm, ''),
     },
     jwks: {
       async read(realm: string): Promise<ReadyAnswer> {
@@ -140,7 +161,10 @@ export function createDiscovery({
         return published && jwks.get(published);
       },
     },
-    drop: documents.drop,
+    drop(realm: string | undefined): void {
+      documents.drop(realm);
+      resources.drop(realm);
+    },
   };
 }
 export type Discovery = ReturnType<typeof createDiscovery>;

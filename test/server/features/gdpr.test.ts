@@ -59,6 +59,34 @@ async function agreed() {
   return { person, tokens: (await exchange(server, { code }, {}, 'asks')).body };
 }
 
+const metadata = () => `${server.baseUrl}/realms/${REALM}/.well-known/oauth-protected-resource`;
+
+test('who knows nothing but the address finds the way from the 401 alone', async () => {
+  const refused = await account('consents');
+  const [, address = ''] = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
+  expect(address).toBe(metadata());
+  const found = await fetch(address);
+  expect(found.headers.get('access-control-allow-origin')).toBe('*');
+  const issuer = `${server.baseUrl}/realms/${REALM}`;
+  const document = Object(await found.json());
+  expect(document).toEqual({
+    resource: issuer,
+    authorization_servers: [issuer],
+    jwks_uri: `${issuer}/oauth2/jwks`,
+    scopes_supported: ['openid', 'account'],
+    bearer_methods_supported: ['header'],
+    resource_name: REALM,
+  });
+  const inserted = await fetch(`${server.baseUrl}/.well-known/oauth-protected-resource/realms/${REALM}`);
+  expect(await inserted.json()).toEqual(document);
+  const provider = Object(
+    await (await fetch(`${document.authorization_servers[0]}/.well-known/openid-configuration`)).json(),
+  );
+  expect(provider.issuer).toBe(issuer);
+  const nowhere = await fetch(`${server.baseUrl}/realms/nowhere/.well-known/oauth-protected-resource`);
+  expect(nowhere.status).toBe(404);
+});
+
 describe('a person', () => {
   test('downloads what the realm holds of them, by a token with the scope account', async () => {
     const token = await tokenWith('openid account');
@@ -86,7 +114,7 @@ describe('a person', () => {
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({ type: 'urn:svc:problem:insufficient-scope' });
     expect(answer.headers.get('www-authenticate')).toBe(
-      `Bearer realm="${REALM}", error="insufficient_scope", scope="account"`,
+      `Bearer realm="${REALM}", error="insufficient_scope", scope="account", resource_metadata="${metadata()}"`,
     );
   });
 
