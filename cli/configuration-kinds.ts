@@ -3,7 +3,7 @@ import { listAdminRoles } from '../server/contract/admin-access.ts';
 import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
 import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
-import { listGroups } from '../server/contract/groups.ts';
+import { getGroup, listGroups } from '../server/contract/groups.ts';
 import { listKeys } from '../server/contract/keys.ts';
 import { getOrganization, listOrganizations } from '../server/contract/organizations.ts';
 import { getRealm, listRealms } from '../server/contract/realms.ts';
@@ -53,6 +53,9 @@ export const clients = kind({
   single: { route: getClient, params: ({ id }) => ({ id }) },
 });
 
+const namesIn = (clientRoles: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`));
+
 export const roles = kind({
   plural: 'roles',
   singular: 'role',
@@ -66,8 +69,7 @@ export const roles = kind({
     { head: 'DEFAULT', cell: (r) => yes(r.default) },
     {
       head: 'CONTAINS',
-      cell: ({ composite: { roles: own = [], clientRoles = {} } }) =>
-        list([...own, ...Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`))]),
+      cell: ({ composite: { roles: own = [], clientRoles = {} } }) => list([...own, ...namesIn(clientRoles)]),
     },
     { head: 'DESCRIPTION', cell: (r) => text(r.description) },
     { head: 'ID', cell: (r) => r.id, wide: true },
@@ -87,9 +89,12 @@ export const groups = kind({
   columns: [
     { head: 'GROUP', cell: (g) => g.path },
     { head: 'ROLES', cell: (g) => list(g.roles) },
+    { head: 'DEFAULT', cell: (g) => yes(g.default) },
+    { head: 'CLIENT ROLES', cell: (g) => list(namesIn(g.clientRoles)), wide: true },
     { head: 'ATTRIBUTES', cell: (g) => list(Object.keys(g.attributes)), wide: true },
     { head: 'ID', cell: (g) => g.id, wide: true },
   ],
+  single: { route: getGroup, params: ({ id }) => ({ id }) },
 });
 
 export const clientScopes = kind({

@@ -1,4 +1,4 @@
-// The composition root's part for what administrators keep and resources.ts doesn't: users, roles, groups.
+// The composition root's part for users as administrators keep them, with the roles and groups that they have.
 // It decides nothing; rules are the features'. Specification 4.10; design "Composition root".
 import type { FastifyInstance } from 'fastify';
 import type { Passwords } from './crypto/passwords.ts';
@@ -6,12 +6,10 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
-import { groupRoutes } from './features/groups/routes.ts';
-import { createGroups } from './features/groups/service.ts';
-import { roleRoutes } from './features/roles/routes.ts';
-import { createRoles } from './features/roles/service.ts';
+import { membershipRoutes } from './features/users/membership-routes.ts';
+import { createMemberships } from './features/users/memberships.ts';
 import { userRoutes } from './features/users/routes.ts';
-import { createUsers } from './features/users/service.ts';
+import { coverage, createUsers } from './features/users/service.ts';
 
 export interface DirectoryDeps {
   sql: Sql;
@@ -25,8 +23,6 @@ export interface DirectoryDeps {
 
 export function createDirectory(deps: DirectoryDeps) {
   const { sql, transact, access, passwords, credentials, now, newId } = deps;
-  const roles = createRoles({ sql, transact, newId });
-  const groups = createGroups({ sql, transact, newId });
   const users = createUsers({
     sql,
     transact,
@@ -40,8 +36,7 @@ export function createDirectory(deps: DirectoryDeps) {
   return {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
-      roleRoutes(admin, { roles, sql });
-      groupRoutes(admin, { groups });
+      membershipRoutes(admin, createMemberships({ sql, transact, mustCover: coverage(access) }));
     },
   };
 }

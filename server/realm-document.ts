@@ -11,9 +11,7 @@ import { serviceAccountRolesPart } from './features/clients/service-accounts.ts'
 import type { Credentials } from './features/credentials/service.ts';
 import { createFlowsPart } from './features/flows/transfer.ts';
 import type { AuthenticatorEntry } from './features/flows/tree.ts';
-import { groupsPart } from './features/groups/transfer.ts';
 import type { Realms } from './features/realms/service.ts';
-import { clientRolesPart, rolesPart } from './features/roles/transfer.ts';
 import { createResourceIndicatorsPart, createSettingsPart } from './features/settings/transfer.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createGuesses } from './features/transfer/guesses.ts';
@@ -52,11 +50,8 @@ export function createParts({
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
     realm: createSettingsPart({ baseUrl }),
     resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
-    roles: rolesPart,
     flows: createFlowsPart({ registry, newId }),
-    clientRoles: clientRolesPart,
     serviceAccountRoles: serviceAccountRolesPart,
-    groups: groupsPart,
     ...resources,
   };
   const found = new Map<string, RealmPart>(Object.entries(parts));

@@ -1,10 +1,12 @@
 // The composition root's part for plain resources: each is declared by its feature, and mounted by one line here.
-// Flows, roles, groups and users have shapes of their own. Design "A plain resource: one declaration".
+// Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
 import { adminRoleRoutes } from './contract/admin-access.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
+import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
 import { organizationRoutes } from './contract/organizations.ts';
+import { roleRoutes as plainRoleRoutes } from './contract/roles.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
 import { workloadIdentityRoutes } from './contract/workload-identity.ts';
 import type { Passwords } from './crypto/passwords.ts';
@@ -13,7 +15,11 @@ import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
+import { createGroupResource } from './features/groups/resource.ts';
+import { groupRoutes } from './features/groups/routes.ts';
 import { createOrganizationResource } from './features/organizations/resource.ts';
+import { createClientRoleResource, createRoleResource } from './features/roles/resource.ts';
+import { roleRoutes } from './features/roles/routes.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
@@ -35,6 +41,9 @@ export const createResources = ({
   clients: createClientResource({ passwords, baseUrl, now }),
   clientScopes: createClientScopeResource({ now }),
   organizations: createOrganizationResource({ now }),
+  roles: createRoleResource({ now }),
+  clientRoles: createClientRoleResource({ now }),
+  groups: createGroupResource({ now }),
   webhooks: createWebhookResource({ seal, now }),
   workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
 });
@@ -51,6 +60,10 @@ export function mountResources(
   mount(resources.clients, clientRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
   mount(resources.organizations, organizationRoutes);
+  mount(resources.roles, plainRoleRoutes);
+  roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });
+  mount(resources.groups, plainGroupRoutes);
+  groupRoutes(admin, { resources: api, sql, groups: resources.groups });
   mount(resources.webhooks, webhookRoutes);
   mount(resources.workloadIdentity, workloadIdentityRoutes);
 }

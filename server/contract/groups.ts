@@ -1,13 +1,26 @@
 // Groups: a tree of them; members get their roles. Decisions "Group"; specification 4.10.
 import { z } from 'zod';
-import { Attributes, ById, Id, InRealm, name, SearchPage } from './names.ts';
+import { Attributes, ById, Id, name, Page } from './names.ts';
+import { resourceRoutes } from './resource.ts';
+import { ClientRoles, RoleName } from './roles.ts';
 import { route } from './route.ts';
+
+/** In bytes: it is indexed. */
+export const longestPath = 2000;
+export const pathBytes = (path: string): number => new TextEncoder().encode(path).length;
 
 const groupName = name(255).refine((s) => !s.includes('/'), 'must not contain /');
 /** `/engineering/platform`: the natural key. */
-export const GroupPath = name(2000)
+export const GroupPath = name(longestPath)
   .regex(/^(\/[^/]+)+$/, 'must be a path such as /engineering/platform')
-  .refine((s) => new TextEncoder().encode(s).length <= 2000, 'must have at most 2000 bytes');
+  .refine((s) => pathBytes(s) <= longestPath, `must have at most ${longestPath} bytes`);
+
+const fields = {
+  roles: z.array(name()).max(500).describe('Realm roles of its members'),
+  clientRoles: ClientRoles.describe('Client roles of its members, by clientId'),
+  attributes: Attributes,
+  default: z.boolean().describe('Every new user joins it'),
+};
 
 export const Group = z
   .object({
@@ -15,59 +28,83 @@ export const Group = z
     name: z.string(),
     path: z.string(),
     parentId: Id.nullable(),
+    ...fields,
     roles: z.array(z.string()),
-    attributes: Attributes,
   })
   .meta({ id: 'Group' });
 export type Group = z.infer<typeof Group>;
-export const GroupInput = z.strictObject({
-  name: groupName,
-  parentId: Id.nullable().optional(),
-  roles: z.array(name()).max(500).optional(),
-  attributes: Attributes.optional(),
-});
+export const GroupInput = z
+  .strictObject({
+    name: groupName,
+    parentId: Id.nullable().describe('null: at the top'),
+    ...fields,
+  })
+  .partial()
+  .required({ name: true });
 export type GroupInput = z.infer<typeof GroupInput>;
+/** PUT takes what GET answered; another name or parent moves the group, with all that is in it. */
+export const GroupUpdate = GroupInput.extend({
+  id: Id,
+  path: GroupPath.describe('As it is; `name` and `parentId` say where the group goes'),
+}).partial();
 /** In a realm document: flat, by path; a parent that is not declared must exist. */
-export const GroupDocument = z.strictObject({
-  path: GroupPath.describe('Names from the top, each after a slash'),
-  roles: z.array(name()).max(500).optional().describe('Realm roles of its members'),
-  attributes: Attributes.optional(),
-});
+export const GroupDocument = z
+  .strictObject({ path: GroupPath.describe('Names from the top, each after a slash'), ...fields })
+  .partial()
+  .required({ path: true });
 export type GroupDocument = z.infer<typeof GroupDocument>;
 
 const tag = 'groups';
 const at = '/admin/realms/:realm/groups' as const;
 
-export const listGroups = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List groups by path',
-  permission: 'groups:read',
-  params: InRealm,
-  query: SearchPage,
-  response: z.array(Group),
-});
-export const createGroup = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Create a group',
-  permission: 'groups:write',
-  params: InRealm,
-  body: GroupInput,
+export const groupRoutes = resourceRoutes({
+  path: 'groups',
+  area: 'groups',
+  one: 'a group',
+  many: 'groups by path',
+  wire: Group,
+  input: GroupInput,
+  update: GroupUpdate,
   example: { name: 'sales' },
-  status: 201,
-  response: Group,
-  problems: ['name-taken', 'not-found'],
+  updateExample: { name: 'Sales', default: true },
+  searches: true,
+  problems: ['not-found'],
+  describe: {
+    put: 'Update, rename or move a group; a field that is left out keeps its value',
+    remove: 'Delete a group with its subgroups',
+  },
 });
-export const deleteGroup = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
+export const { list: listGroups, create: createGroup, get: getGroup, put: putGroup, remove: deleteGroup } = groupRoutes;
+
+const ByRole = ById.extend({ roleId: Id });
+export const listGroupRoles = route({
+  method: 'GET',
+  path: `${at}/:id/roles`,
   tag,
-  summary: 'Delete a group with its subgroups',
-  permission: 'groups:write',
+  summary: 'List the roles that a group gives its members',
+  permission: 'groups:read',
   params: ById,
+  query: Page,
+  response: z.array(RoleName),
+  problems: ['not-found'],
+});
+export const addGroupRole = route({
+  method: 'PUT',
+  path: `${at}/:id/roles/:roleId`,
+  tag,
+  summary: 'Give a group a role, of the realm or of a client',
+  permission: 'groups:write',
+  params: ByRole,
   status: 204,
-  problems: ['not-found', 'precondition-failed'],
+  problems: ['not-found'],
+});
+export const removeGroupRole = route({
+  method: 'DELETE',
+  path: `${at}/:id/roles/:roleId`,
+  tag,
+  summary: 'Take a role away from a group',
+  permission: 'groups:write',
+  params: ByRole,
+  status: 204,
+  problems: ['not-found'],
 });

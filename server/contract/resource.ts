@@ -15,9 +15,10 @@ export interface ResourceRoutes<
   Wire extends z.ZodType,
   Input extends z.ZodType,
   Update extends z.ZodType,
+  In extends z.ZodType = typeof InRealm,
 > {
-  list: Route<typeof InRealm, typeof Page | typeof SearchPage, z.ZodUndefined, z.ZodArray<Wire>>;
-  create: Route<typeof InRealm, z.ZodObject, Input, Wire>;
+  list: Route<In, typeof Page | typeof SearchPage, z.ZodUndefined, z.ZodArray<Wire>>;
+  create: Route<In, z.ZodObject, Input, Wire>;
   get: Route<At, z.ZodObject, z.ZodUndefined, Wire>;
   put: Route<At, z.ZodObject, Update, Wire>;
   remove: Route<At, z.ZodObject, z.ZodUndefined, z.ZodUndefined>;
@@ -58,6 +59,22 @@ export function resourceRoutes<
     at: { param: string; schema: At };
   },
 ): ResourceRoutes<At, Wire, Input, Update>;
+/** Of objects that belong to another one, which the path names too. */
+export function resourceRoutes<
+  At extends z.ZodType,
+  Wire extends z.ZodType,
+  Input extends z.ZodType,
+  Update extends z.ZodType,
+  In extends z.ZodType,
+>(
+  r: Described<z.input<Input>, z.input<Update>> & {
+    wire: Wire;
+    input: Input;
+    update: Update;
+    at: { param: string; schema: At };
+    within: In;
+  },
+): ResourceRoutes<At, Wire, Input, Update, In>;
 export function resourceRoutes({
   path,
   tag = path,
@@ -68,6 +85,7 @@ export function resourceRoutes({
   input,
   update,
   at = { param: 'id', schema: ById },
+  within = InRealm,
   example,
   updateExample,
   searches = false,
@@ -78,7 +96,8 @@ export function resourceRoutes({
   input: z.ZodType;
   update: z.ZodType;
   at?: { param: string; schema: z.ZodType };
-}): ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  within?: z.ZodType;
+}): ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   const all = `/admin/realms/:realm/${path}`;
   const single = `${all}/:${at.param}`;
   const [read, write] = [`${area}:read`, `${area}:write`] as const;
@@ -89,7 +108,7 @@ export function resourceRoutes({
       tag,
       summary: describe.list ?? `List ${many}`,
       permission: read,
-      params: InRealm,
+      params: within,
       query: searches ? SearchPage : Page,
       response: z.array(wire),
     }),
@@ -99,7 +118,7 @@ export function resourceRoutes({
       tag,
       summary: describe.create ?? `Create ${one}`,
       permission: write,
-      params: InRealm,
+      params: within,
       body: input,
       example,
       status: 201,
@@ -138,5 +157,5 @@ export function resourceRoutes({
       status: 204,
       problems: ['not-found', 'precondition-failed', ...problems],
     }),
-  } as ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
+  } as ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 }

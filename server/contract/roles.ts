@@ -1,14 +1,14 @@
 // Realm roles and client roles. Decisions "Role"; specification 4.10.
 import { z } from 'zod';
-import { Attributes, ById, Id, InRealm, name, SearchPage, text } from './names.ts';
+import { Attributes, ById, Id, name, RealmName, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
+/** Names of roles by the clientId of whose they are. */
+export const ClientRoles = z.record(name(), z.array(name()).max(500));
 export const Composite = z.strictObject({
   roles: z.array(name()).max(500).optional().describe('Realm roles that it contains'),
-  clientRoles: z
-    .record(name(), z.array(name()).max(500))
-    .optional()
-    .describe('Client roles that it contains, by clientId'),
+  clientRoles: ClientRoles.optional().describe('Client roles that it contains, by clientId'),
 });
 export type Composite = z.infer<typeof Composite>;
 
@@ -27,61 +27,64 @@ export type RoleInput = z.infer<typeof RoleInput>;
 export const RoleDocument = RoleInput;
 export type RoleDocument = RoleInput;
 
-const tag = 'roles';
-const at = '/admin/realms/:realm/roles' as const;
+/** Which role it is, where somebody or something has it. */
+export const RoleName = z
+  .object({
+    id: Id,
+    name: z.string(),
+    clientId: z.string().nullable().describe('Whose role it is; null: the realm’s'),
+    description: z.string().nullable(),
+  })
+  .meta({ id: 'RoleName' });
+export type RoleName = z.infer<typeof RoleName>;
 
-export const listRoles = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List realm roles',
-  permission: 'roles:read',
-  params: InRealm,
-  query: SearchPage,
-  response: z.array(Role),
-});
-export const createRole = route({
-  method: 'POST',
-  path: at,
-  tag,
-  summary: 'Create a realm role',
-  permission: 'roles:write',
-  params: InRealm,
-  body: RoleInput,
+const common = {
+  area: 'roles',
+  tag: 'roles',
+  wire: Role,
+  input: RoleInput,
   example: { name: 'editor', description: 'May change what is published' },
-  status: 201,
-  response: Role,
-  problems: ['name-taken', 'not-found'],
+  updateExample: { description: 'May change what is published', default: true },
+  searches: true,
+} as const;
+
+export const roleRoutes = resourceRoutes({
+  ...common,
+  path: 'roles',
+  one: 'a realm role',
+  many: 'realm roles',
+  update: RoleInput.extend({ id: Id }).partial(),
 });
-export const getRole = route({
-  method: 'GET',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Read a role',
-  permission: 'roles:read',
-  params: ById,
-  response: Role,
-  problems: ['not-found'],
-});
-export const putRole = route({
+export const { list: listRoles, create: createRole, get: getRole, put: putRole, remove: deleteRole } = roleRoutes;
+
+export const putDefaultRole = route({
   method: 'PUT',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Update a role; a field that is left out keeps its value',
+  path: '/admin/realms/:realm/roles/:id/default',
+  tag: 'roles',
+  summary: 'Say whether every new user gets a realm role; without a body: yes',
   permission: 'roles:write',
   params: ById,
-  body: RoleInput.extend({ id: Id }).partial(),
-  example: { description: 'May change what is published', default: true },
+  body: z.strictObject({ default: z.boolean().optional() }).nullish(),
+  example: { default: true },
   response: Role,
-  problems: ['not-found', 'name-taken', 'precondition-failed'],
-});
-export const deleteRole = route({
-  method: 'DELETE',
-  path: `${at}/:id`,
-  tag,
-  summary: 'Delete a role',
-  permission: 'roles:write',
-  params: ById,
-  status: 204,
   problems: ['not-found', 'precondition-failed'],
 });
+
+const OfClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
+export const clientRoleRoutes = resourceRoutes({
+  ...common,
+  path: 'clients/:clientId/roles',
+  one: 'a role of a client',
+  many: 'roles of a client',
+  update: RoleInput.extend({ id: Id }).partial(),
+  within: OfClient,
+  at: { param: 'name', schema: OfClient.extend({ name: name(255).describe('The role’s name') }) },
+  problems: ['not-found'],
+});
+export const {
+  list: listClientRoles,
+  create: createClientRole,
+  get: getClientRole,
+  put: putClientRole,
+  remove: deleteClientRole,
+} = clientRoleRoutes;

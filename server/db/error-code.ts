@@ -13,3 +13,6 @@ export const LOCKED = '55P03';
 
 /** Whether what was to be written refers to something that was deleted at the same moment (foreign_key_violation). */
 export const refersToNothing = (error: unknown): boolean => codeOf(error) === '23503';
+
+/** Makes transact run its work again, as PostgreSQL's serialization_failure does: what it rests on was changed meanwhile. */
+export const changedMeanwhile = (what: string): Error => Object.assign(new Error(what), { code: '40001' });

@@ -5,6 +5,7 @@ import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
 import { fieldsOfKey } from '../contract/section.ts';
 import { presentSections } from '../contract/sections.ts';
+import { changedMeanwhile } from '../db/error-code.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
 import type { Expect } from '../http/etag.ts';
@@ -78,6 +79,11 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     return row;
   }
 
+  /** Before rows are locked, as an import does. */
+  async function hold(on: Sql, realm: string, steps: readonly Step[]): Promise<void> {
+    for (const { of, change } of steps) await of.hold?.(on, realm, [{ ...change, fields: change.save }]);
+  }
+
   async function refuseTaken(on: Sql, realm: string, of: Resource, key: string): Promise<void> {
     if (await of.table.find(on, realm, { key }))
       throw new Problem('name-taken', `There is a ${of.label} ${key} already`);
@@ -146,7 +152,9 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       save: { ...of.fresh(realm, key), ...wanted },
     };
     const others = await besides(tx.sql, realm, of, { from: undefined, key, input });
-    await carryOut(tx, caller, realm, [{ of, change, declared: wanted }, ...others]);
+    const steps = [{ of, change, declared: wanted }, ...others];
+    await hold(tx.sql, realm, steps);
+    await carryOut(tx, caller, realm, steps);
     return load(tx.sql, realm, of, { id });
   }
 
@@ -163,26 +171,39 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     create: (of: Resource, caller: Caller, realm: string, input: Fields): Promise<Row> =>
       transact(realm, (tx) => make(tx, caller, realm, of, { id: newId(), input })),
 
-    /** A field that is left out keeps its value; what changes nothing writes nothing. */
-    replace: (of: Resource, caller: Caller, realm: string, at: Address, input: Fields): Promise<Row> =>
+    /**
+     * A field that is left out keeps its value; what changes nothing writes nothing.
+     * @param input what is said of the object, or what follows from how it stands
+     */
+    replace: (
+      of: Resource,
+      caller: Caller,
+      realm: string,
+      at: Address,
+      input: Fields | ((row: Row) => Fields),
+    ): Promise<Row> =>
       transact(realm, async (tx) => {
+        const inputFor = (row: Row) => (typeof input === 'function' ? input(row) : input);
         const found = await of.table.find(tx.sql, realm, at);
-        if (!found && of.upsert && 'id' in at && named(of, input)) {
+        if (!found && of.upsert && 'id' in at && typeof input !== 'function' && named(of, input)) {
           caller.expect({});
           return make(tx, caller, realm, of, { id: at.id, input });
         }
         const seen = found ?? (await load(tx.sql, realm, of, at));
         const steps = async (row: Row): Promise<Step[]> => {
           caller.expect(of.toWire(realm, row));
-          const own = await update(tx.sql, realm, of, { row, input });
+          const said = inputFor(row);
+          const own = await update(tx.sql, realm, of, { row, input: said });
           const key = own?.change.key ?? row.key;
-          return [...(own ? [own] : []), ...(await besides(tx.sql, realm, of, { from: row.key, key, input }))];
+          return [...(own ? [own] : []), ...(await besides(tx.sql, realm, of, { from: row.key, key, input: said }))];
         };
         if (of.fixed) refusePermanent(of, seen);
         // Else the answer to the secret of a stronger client would tell whether it is the stored one.
-        if (of.secrets?.some((field) => typeof input[field] === 'string'))
+        if (of.secrets?.some((field) => typeof inputFor(seen)[field] === 'string'))
           await refuseStronger(tx.sql, caller.principal, realm, of.actsAs?.(untouched(of, seen)) ?? []);
-        if ((await steps(seen)).length === 0) return seen;
+        const planned = await steps(seen);
+        if (planned.length === 0) return seen;
+        await hold(tx.sql, realm, planned);
         const row = await load(tx.sql, realm, of, { id: seen.id }, true);
         const changes = await steps(row);
         if (changes.length === 0) throw writtenMeanwhile();
@@ -246,10 +267,8 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
 }
 export type ResourceApi = ReturnType<typeof createResourceApi>;
 
-const SERIALIZATION_FAILURE = '40001';
 /** Somebody else wrote the very same: run again, find nothing to change and write nothing. */
-const writtenMeanwhile = () =>
-  Object.assign(new Error('the same was written meanwhile'), { code: SERIALIZATION_FAILURE });
+const writtenMeanwhile = () => changedMeanwhile('the same was written');
 
 function refuse(errors: FieldError[]): void {
   if (errors.length === 0) return;

@@ -48,6 +48,7 @@ export async function danglingReferences(
 ): Promise<FieldError[]> {
   const changed = new Set(changes.map((c) => nameOf(c.kind, c.key)));
   const made = broughtBy(changes);
+  const former = new Set(changes.flatMap((c) => (c.renamedFrom === undefined ? [] : nameOf(c.kind, c.renamedFrom))));
   const gone = namesOf(changes, 'delete');
   const asked = declared.flatMap(({ part, items }) =>
     items.flatMap((item) => {
@@ -66,6 +67,6 @@ export async function danglingReferences(
   return asked.flatMap(({ path, kind, key }) => {
     const name = nameOf(kind, key);
     if (gone.has(name)) return [prunedName(path, kind, key)];
-    return made.has(name) || there.has(name) ? [] : [unknownName(path, kind, key)];
+    return made.has(name) || (there.has(name) && !former.has(name)) ? [] : [unknownName(path, kind, key)];
   });
 }

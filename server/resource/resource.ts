@@ -2,10 +2,10 @@
 // Does not own: the SQL of its table (table.ts), the phases of a write (write.ts), the requests (api.ts).
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
-import { fieldsOfKey, type Section } from '../contract/section.ts';
+import { collectionOf, fieldsOfKey, type Section } from '../contract/section.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
-import { declared, parsing } from '../http/document.ts';
+import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/document.ts';
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
 
@@ -67,11 +67,21 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     canonical = (fields) => fields,
     search,
     permanent,
-    exported,
+    exported = () => true,
     shown,
     ...part
   } = declaration;
-  const { kind, label, area, element, key: naturalKey, people }: Section = sections[part.section];
+  const {
+    kind,
+    label,
+    area,
+    element,
+    key: naturalKey,
+    people,
+    shape,
+    most,
+    mostOfEach,
+  }: Section = sections[part.section];
   const key = fieldsOfKey(naturalKey);
   const table = createTable({ ...options, key }, { now, ...(search && { search }) });
   const secrets = Object.keys(options.secrets ?? {});
@@ -89,8 +99,35 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
         ),
       ),
     );
-  const named = (natural: string): Record<string, string> =>
-    Object.fromEntries(splitKey(natural, key.length).map((text, i) => [key[i] ?? '', text]));
+  const named = (natural: string): Record<string, string> => {
+    const own = shape === 'map' ? splitClientRoleKey(natural).role : natural;
+    return Object.fromEntries(splitKey(own, key.length).map((text, i) => [key[i] ?? '', text]));
+  };
+  const itemOf = (all: Fields, path: string, under?: string): Item => {
+    const own = keyOf(all, key);
+    return { key: under === undefined ? own : clientRoleKey(under, own), fields: fieldsOf(all), path };
+  };
+  const printed = ({ key: natural, fields }: { key: string; fields: Fields }) => ({ ...named(natural), ...fields });
+  const listed: Pick<RealmPart, 'list' | 'parse' | 'print'> = {
+    list: true,
+    parse: parsing(element, (value, path) => [itemOf(Object(value), path)]),
+    print: (objects) => objects.filter((one) => exported(one.key)).map(printed),
+  };
+  /** The section as a map: lists by the key of what their objects belong to. */
+  const listsByName: typeof listed = {
+    list: false,
+    parse: parsing(collectionOf(element, { shape, most, mostOfEach }), (map, path) =>
+      Object.entries<Fields[]>(Object(map)).flatMap(([under, objects]) =>
+        objects.map((all, i) => itemOf(all, `${path}.${under}[${i}]`, under)),
+      ),
+    ),
+    print: (objects) =>
+      Object.fromEntries(
+        Map.groupBy(objects, (o) => splitClientRoleKey(o.key).clientId)
+          .entries()
+          .map(([under, of]) => [under, of.map(printed)]),
+      ),
+  };
   const withPermanent = (row: Row): Row => (permanent?.(row) ? { ...row, permanent: true } : row);
 
   return {
@@ -101,18 +138,10 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     table,
     ...(permanent && { permanent }),
     ids: true,
-    list: true,
+    ...(shape === 'map' ? listsByName : listed),
     secrets,
     ...(people && { people }),
     fieldsOf,
-    parse: parsing(element, (value, path): Item[] => {
-      const all: Fields = Object(value);
-      return [{ key: keyOf(all, key), fields: fieldsOf(all), path }];
-    }),
-    print: (objects) =>
-      (exported ? objects.filter(({ key: natural }) => exported(natural)) : objects).map(
-        ({ key: natural, fields }) => ({ ...named(natural), ...fields }),
-      ),
     async read(sql, realm, keys) {
       const rows = await table.read(sql, realm, keys);
       return permanent ? new Map([...rows].map(([natural, row]) => [natural, withPermanent(row)])) : rows;
@@ -128,6 +157,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
         realmId: realm,
         ...named(row.key),
         ...row.fields,
+        ...row.facts,
         createdAt: row.createdAt,
       };
       for (const field of secrets) {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ResourceRoutes } from '../contract/resource.ts';
 import type { Route } from '../contract/route.ts';
 import { managerOf } from '../db/ownership.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Fragment, Sql } from '../db/sql.ts';
 import { bind, type Call, principalOf } from '../http/bind.ts';
 import { markManaged } from '../http/managed.ts';
 import { containing, decodeCursor, page } from '../http/paging.ts';
@@ -15,6 +15,12 @@ import type { Resource } from './resource.ts';
 import type { Row } from './table.ts';
 
 type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }>;
+/** Where the path names what the objects belong to: those that are its, the key of one, what a new one gets from it. */
+export interface Within {
+  filter: Fragment;
+  keyOf(own: string): string;
+  given: Fields;
+}
 type Params = Readonly<Record<string, string>>;
 /** What a request of these routes brings; their schemas say so, each kind its own. */
 interface Request {
@@ -23,21 +29,47 @@ interface Request {
   body: Fields;
 }
 
-const callerOf = ({ request, by, expect }: Pick<Call<never, never, never>, 'request' | 'by' | 'expect'>): Caller => ({
+export const callerOf = ({
+  request,
+  by,
+  expect,
+}: Pick<Call<never, never, never>, 'request' | 'by' | 'expect'>): Caller => ({
   principal: principalOf(request),
   by,
   expect,
 });
 
-/** @param routes those that the kind has */
+/**
+ * @param routes those that the kind has
+ * @param within throws Problem `not-found` where the path names nothing
+ */
 export function mountResource(
   app: FastifyInstance,
-  { api, sql, of, routes }: { api: ResourceApi; sql: Sql; of: Resource; routes: Routes },
+  {
+    api,
+    sql,
+    of,
+    routes,
+    within,
+  }: {
+    api: ResourceApi;
+    sql: Sql;
+    of: Resource;
+    routes: Routes;
+    within?: { param: string; find(realm: string, id: string): Promise<Within> };
+  },
 ): void {
   const on = <K extends keyof Routes>(
     name: K,
     handler: (
-      call: Request & { realm: string; at: Address; caller: Caller; request: FastifyRequest; reply: FastifyReply },
+      call: Request & {
+        realm: string;
+        at: Address;
+        caller: Caller;
+        request: FastifyRequest;
+        reply: FastifyReply;
+        inside: Within | undefined;
+      },
     ) => Promise<unknown>,
   ) => {
     const contract = routes[name];
@@ -45,9 +77,10 @@ export function mountResource(
     bind(app, contract, async (call) => {
       const { params, query, body } = call as unknown as Request;
       const { realm = '', ...address } = params;
-      const [[param, value] = ['id', '']] = Object.entries(address);
-      const at: Address = param === 'id' ? { id: value } : { key: value };
-      return handler({ ...call, params, query, body, realm, at, caller: callerOf(call) });
+      const inside = within && (await within.find(realm, address[within.param] ?? ''));
+      const [[param, value] = ['id', '']] = Object.entries(address).filter(([name]) => name !== within?.param);
+      const at: Address = param === 'id' ? { id: value } : { key: inside?.keyOf(value) ?? value };
+      return handler({ ...call, params, query, body, realm, at, inside, caller: callerOf(call) });
     });
   };
   const shown = async (reply: FastifyReply, realm: string, row: Row) => {
@@ -55,12 +88,15 @@ export function mountResource(
     return of.toWire(realm, row);
   };
 
-  on('list', async ({ realm, query, request, reply }) => {
+  on('list', async ({ realm, query, request, reply, inside }) => {
     const [after] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await api.list(of, realm, { after, limit: query.limit + 1, search: containing(query.q) });
+    const search = containing(query.q);
+    const rows = await api.list(of, realm, { after, limit: query.limit + 1, search, filter: inside?.filter });
     return page({ request, reply }, rows, query.limit, (row) => [row.key]).map((row) => row.wire);
   });
-  on('create', async ({ realm, body, caller }) => of.toWire(realm, await api.create(of, caller, realm, body)));
+  on('create', async ({ realm, body, caller, inside }) =>
+    of.toWire(realm, await api.create(of, caller, realm, { ...body, ...inside?.given })),
+  );
   on('get', async ({ realm, at, reply }) => shown(reply, realm, await api.get(of, realm, at)));
   on('put', async ({ realm, at, body, caller, reply }) =>
     shown(reply, realm, await api.replace(of, caller, realm, at, body)),

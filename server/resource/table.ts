@@ -1,8 +1,10 @@
 // Owns: the SQL of a plain resource's table, from its columns: reading by key, id and page, writing sets of rows.
 // Does not own: what the values mean (resource.ts), tables that several objects share or that have a shape of their own.
 // Implements: design "One write path for an object": a table has one writer, by whatever way a change comes.
+import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
+import { splitClientRoleKey } from '../http/document.ts';
 import type { Existing, Fields, Saved, StoredSecret } from './part.ts';
 
 export type ColumnType = 'text' | 'text[]' | 'boolean' | 'int' | 'jsonb' | 'uuid' | 'timestamptz';
@@ -28,6 +30,12 @@ export interface SecretAtRest {
   store(plain: string, at: Place): Promise<Readonly<Record<string, Buffer | string | null>>>;
 }
 
+/** A table of objects, and the column of their natural key. */
+interface Lookup {
+  table: string;
+  key: string;
+}
+
 export interface TableOptions {
   name: string;
   /** The fields of the natural key, each a text column; of several, the key joins them by `/`. */
@@ -35,13 +43,17 @@ export interface TableOptions {
   columns: Readonly<Record<string, ColumnType | Column>>;
   secrets?: Readonly<Record<string, SecretAtRest>>;
   /** Fields that other tables hold: SQL over the row `t`; what writes them is the resource's `link`. */
-  elsewhere?: Readonly<Record<string, Fragment>>;
+  elsewhere?: Readonly<Record<string, Fragment | { sql: Fragment; fromRow(value: unknown): unknown }>>;
   /** What an answer shows and nobody declares: SQL over the row `t`. */
   facts?: Readonly<Record<string, Fragment>>;
   /** The same, of what only a document has. */
   inDocument?: Readonly<Record<string, { of: Fragment; fromRow(value: unknown): unknown }>>;
   /** Columns that follow from the object, as a parent's id does. */
   derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
+  /** Columns that hold another object's id, which is looked up by its key; null where that is undefined. */
+  ids?: Readonly<Record<string, Lookup & { of(saved: Saved): string | undefined }>>;
+  /** The object that this one belongs to by `column`: its key stands before this one's, as clientRoleKey has it. */
+  under?: Lookup & { column: string };
   /** Only these rows of the table: `t.client is null`. */
   only?: Fragment;
   /** It has `created_at`. */
@@ -77,15 +89,22 @@ export function createTable(
   options: TableOptions,
   { now, search = [] }: { now: () => Date; search?: readonly string[] },
 ) {
-  const { elsewhere = {}, facts = {}, inDocument = {}, derived = {}, secrets = {}, only = EVERY } = options;
+  const { elsewhere = {}, facts = {}, inDocument = {}, derived = {}, secrets = {}, only = EVERY, under } = options;
   const columns = Object.entries(options.columns).map(([field, of]) => {
     const column: Column = typeof of === 'string' ? { type: of } : of;
     return { ...column, field, name: column.name ?? snake(field) };
   });
   const keys = options.key.map((field) => ({ field, name: snake(field) }));
   const secretColumns = Object.values(secrets).flatMap((secret) => Object.entries(secret.columns));
-  const keyText =
+  const ownKey =
     keys.length === 1 ? `t.${keys[0]?.name}` : `concat_ws('/', ${keys.map((k) => `t.${k.name}`).join(', ')})`;
+  const keyText = under ? `${escapedKeyOf(under)} || '/' || ${ownKey}` : ownKey;
+  const ids = Object.entries({
+    ...options.ids,
+    ...(under && {
+      [under.column]: { ...under, of: ({ key: natural }: Saved) => splitClientRoleKey(natural).clientId },
+    }),
+  });
 
   const table = raw(`${options.name} t`);
   const key = raw(keyText);
@@ -105,7 +124,7 @@ export function createTable(
       others.map(([, of]) => of),
     );
   const others = [
-    ...Object.entries(elsewhere),
+    ...Object.entries(elsewhere).map(([name, of]): [string, Fragment] => [name, of instanceof Fragment ? of : of.sql]),
     ...Object.entries(facts).map(([name, of]): [string, Fragment] => [`fact ${name}`, of]),
   ];
   const selected = withOthers(others);
@@ -119,7 +138,8 @@ export function createTable(
     const id = String(found.id);
     const fields: Record<string, unknown> = {};
     for (const { field, fromRow } of columns) fields[field] = fromRow ? fromRow(found[field]) : found[field];
-    for (const field of Object.keys(elsewhere)) fields[field] = found[field];
+    for (const [field, of] of Object.entries(elsewhere))
+      fields[field] = of instanceof Fragment ? found[field] : of.fromRow(found[field]);
     for (const [field, { fromRow }] of Object.entries(inDocument))
       if (found[field] !== undefined) fields[field] = fromRow(found[field]);
     for (const [field, secret] of Object.entries(secrets)) {
@@ -136,13 +156,44 @@ export function createTable(
     };
   }
 
+  /** Of these keys, by an index where the table has one. */
+  function among(realm: string, wanted: readonly string[]): Fragment {
+    if (!under) return fragment`${key} = any(${wanted}::text[])`;
+    const parts = wanted.map(splitClientRoleKey);
+    return fragment`(t.${raw(under.column)}, ${raw(ownKey)}) in (
+      select u.id, w.own from unnest(${parts.map((p) => p.clientId)}::text[], ${parts.map((p) => p.role)}::text[]) as w (parent, own)
+      join ${raw(under.table)} u on u.realm_id = ${realm} and u.${raw(under.key)} = w.parent)`;
+  }
+
+  /** The ids that the rows hold of others: of those that are written with them, else as they are stored. */
+  async function idsIn(sql: Sql, realm: string, saved: readonly Saved[]): Promise<Map<string, Map<string, string>>> {
+    const found = new Map<string, Map<string, string>>();
+    for (const [column, { table: name, key: by, of }] of ids) {
+      const known = new Map(name === options.name ? saved.map((one) => [one.key, one.id ?? '']) : []);
+      const wanted = [...new Set(saved.flatMap((one) => of(one) ?? []))].filter((natural) => !known.has(natural));
+      if (wanted.length > 0) {
+        const rows = await sql<{ id: string; key: string }>`
+          select id, ${raw(by)} as key from ${raw(name)} where realm_id = ${realm} and ${raw(by)} = any(${wanted}::text[])
+          for key share`;
+        // It was there when it was looked for: run again, and tell that it isn't.
+        if (rows.length < wanted.length) throw changedMeanwhile(`what names it in ${name} is gone`);
+        for (const row of rows) known.set(row.key, row.id);
+      }
+      found.set(column, known);
+    }
+    return found;
+  }
+
   /** The rows to write, as one JSON text. */
-  async function rowsOf(realm: string, saved: readonly Saved[]): Promise<string> {
+  async function rowsOf(sql: Sql, realm: string, saved: readonly Saved[]): Promise<string> {
     const rows: object[] = [];
+    const others = await idsIn(sql, realm, saved);
     for (const one of saved) {
       const { id = '', key: natural, fields, changed } = one;
       const row: Record<string, unknown> = { id };
-      for (const [i, part] of splitKey(natural, keys.length).entries()) row[`key ${i}`] = part;
+      const own = under ? splitClientRoleKey(natural).role : natural;
+      for (const [i, part] of splitKey(own, keys.length).entries()) row[`key ${i}`] = part;
+      for (const [column, { of }] of ids) row[`id ${column}`] = others.get(column)?.get(of(one) ?? '');
       for (const { field, toRow: form } of columns) row[field] = form ? form(fields[field]) : fields[field];
       for (const [name, { of }] of Object.entries(derived)) row[`derived ${name}`] = of(one);
       for (const [field, secret] of Object.entries(secrets)) {
@@ -165,6 +216,7 @@ export function createTable(
     ...keys.map(({ name }, i) => ({ name, from: `key ${i}`, type: 'text' as const })),
     ...columns.map(({ field, name, type }) => ({ name, from: field, type })),
     ...Object.entries(derived).map(([name, { type }]) => ({ name, from: `derived ${name}`, type })),
+    ...ids.map(([name]) => ({ name, from: `id ${name}`, type: 'uuid' as const })),
   ];
   const recordset = raw(
     `as x (${[
@@ -198,8 +250,8 @@ export function createTable(
     /** These keys, or all. */
     async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
       const rows = await sql<Record<string, unknown>>`
-        select ${selectedWhole} from ${table} where t.realm_id = ${realm} ${only}
-          and (${wanted ?? null}::text[] is null or ${key} = any(${wanted ?? null}::text[]))`;
+        select ${selectedWhole} from ${table}
+        where t.realm_id = ${realm} ${only} ${wanted ? fragment`and ${among(realm, wanted)}` : EVERY}`;
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
 
@@ -210,7 +262,7 @@ export function createTable(
       which: { id: string } | { key: string },
       { lock = false }: { lock?: boolean } = {},
     ): Promise<Row | undefined> {
-      const is = 'id' in which ? fragment`t.id = ${which.id}` : fragment`${key} = ${which.key}`;
+      const is = 'id' in which ? fragment`t.id = ${which.id}` : among(realm, [which.key]);
       const [row] = await sql<Record<string, unknown>>`
         select ${selected} from ${table} where t.realm_id = ${realm} ${only} and ${is} ${lock ? fragment`for update of t` : EVERY}`;
       return row && toRow(realm, row);
@@ -233,7 +285,7 @@ export function createTable(
 
     async insert(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
       if (saved.length === 0) return;
-      const rows = await rowsOf(realm, saved);
+      const rows = await rowsOf(sql, realm, saved);
       await sql`
         insert into ${into}${made}
         select ${realm}, ${values}${options.createdAt ? fragment`, ${now()}::timestamptz` : EVERY}
@@ -243,7 +295,7 @@ export function createTable(
     /** By id, the key included: so an object is renamed. */
     async update(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
       if (saved.length === 0) return;
-      const rows = await rowsOf(realm, saved);
+      const rows = await rowsOf(sql, realm, saved);
       await sql`
         update ${table} set ${set} from jsonb_to_recordset(${rows}::jsonb) ${recordset}
         where t.realm_id = ${realm} and t.id = x.id`;
@@ -251,11 +303,15 @@ export function createTable(
 
     async remove(sql: Sql, realm: string, wanted: readonly string[]): Promise<void> {
       if (wanted.length === 0) return;
-      await sql`delete from ${table} where t.realm_id = ${realm} ${only} and ${key} = any(${wanted}::text[])`;
+      await sql`delete from ${table} where t.realm_id = ${realm} ${only} and ${among(realm, wanted)}`;
     },
   };
 }
 export type Table = ReturnType<typeof createTable>;
+
+/** The key of the object that `t` belongs to, as it stands before its own. */
+const escapedKeyOf = ({ table, key, column }: Lookup & { column: string }): string =>
+  `replace(replace((select u.${key} from ${table} u where u.realm_id = t.realm_id and u.id = t.${column}), '%', '%25'), '/', '%2F')`;
 
 /** The parts of a natural key; only the last may hold a `/`. */
 export function splitKey(key: string, parts: number): string[] {

@@ -14,7 +14,7 @@ import { createGroup } from '../../server/contract/groups.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
 import { createRealm } from '../../server/contract/realms.ts';
-import { createRole } from '../../server/contract/roles.ts';
+import { createClientRole, createRole } from '../../server/contract/roles.ts';
 import type { Route } from '../../server/contract/route.ts';
 import { listSessions } from '../../server/contract/sessions.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
@@ -79,11 +79,13 @@ beforeAll(async () => {
   const password = 'a long enough password';
   const userId = await idOf(admin.call(createUser, { params, body: { username: 'ada', password } }));
   const { body: credentials } = await admin.call(listCredentials, { params: { ...params, userId } });
-  ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '' };
   const clientId = await idOf(admin.call(createClient, { params, body: { clientId: 'app' } }));
-  ids.clients = { id: clientId, clientId };
-  ids.roles = { id: await idOf(admin.call(createRole, { params, body: { name: 'reader' } })) };
-  ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })) };
+  const roleId = await idOf(admin.call(createRole, { params, body: { name: 'reader' } }));
+  await admin.call(createClientRole, { params: { ...params, clientId }, body: { name: 'teller' } });
+  ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '', roleId };
+  ids.clients = { id: clientId, clientId, name: 'teller' };
+  ids.roles = { id: roleId };
+  ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })), userId, roleId };
   ids['client-scopes'] = { id: await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } })) };
   const domain = 'mine.example.test';
   const organization = await idOf(

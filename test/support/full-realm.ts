@@ -171,8 +171,8 @@ export function fullRealm(): RealmDocument {
     ],
     groups: [
       { path: '/staff', roles: ['reader'] },
-      { path: '/staff/on call', attributes: { pager: ['yes'] } },
-      { path: '/staff/on call/night: 22:00', roles: ['on'] },
+      { path: '/staff/on call', attributes: { pager: ['yes'] }, default: true },
+      { path: '/staff/on call/night: 22:00', roles: ['on'], clientRoles: { billing: ['clerk'], web: ['on'] } },
     ],
     organizations: [
       {

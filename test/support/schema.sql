@@ -517,6 +517,7 @@ create table user_group (
   name text not null,
   path text not null,
   attributes jsonb not null default '{}'::jsonb,
+  is_default boolean not null default false,
   primary key (realm_id, id),
   constraint user_group_name_check CHECK (((name <> ''::text) AND (name !~ '/'::text))),
   constraint user_group_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,

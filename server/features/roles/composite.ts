@@ -1,11 +1,17 @@
 // A composite in its one form, for what is stored, answered and compared; and which roles would contain themselves. Pure.
 // Decisions "Role".
-import type { Composite } from '../../contract/roles.ts';
+import { Composite } from '../../contract/roles.ts';
+import { clientRoleKey } from '../../http/document.ts';
+import type { Fields, Item, Reference } from '../../resource/part.ts';
 
+interface CanonicalComposite {
+  roles: string[];
+  clientRoles: Record<string, string[]>;
+}
 const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();
 
 /** Both halves said, names sorted and without doubles; a client without roles is left out. */
-export const canonical = ({ roles, clientRoles }: Composite): Composite => ({
+export const canonical = ({ roles, clientRoles }: Composite): CanonicalComposite => ({
   roles: sorted(roles),
   clientRoles: Object.fromEntries(
     Object.entries(clientRoles ?? {})
@@ -14,6 +20,26 @@ export const canonical = ({ roles, clientRoles }: Composite): Composite => ({
       .map(([clientId, names]) => [clientId, sorted(names)]),
   ),
 });
+
+/** What the fields of a role say that it contains. */
+export const compositeOf = ({ composite }: Fields): Composite => {
+  const parsed = Composite.safeParse(composite);
+  return parsed.success ? parsed.data : {};
+};
+
+export function refersTo({ fields }: Pick<Item, 'fields'>): Reference[] {
+  const { roles = [], clientRoles = {} } = compositeOf(fields);
+  return [
+    ...roles.map((key) => ({ kind: 'role', key, path: 'composite.roles' })),
+    ...Object.entries(clientRoles).flatMap(([clientId, names]) =>
+      names.map((role) => ({
+        kind: 'clientRole',
+        key: clientRoleKey(clientId, role),
+        path: `composite.clientRoles.${clientId}`,
+      })),
+    ),
+  ];
+}
 
 type Ties = ReadonlyMap<string, readonly string[]>;
 

@@ -1,33 +1,33 @@
-// Mounts the realm roles' routes.
+// Mounts what roles have beside a plain resource's routes: being a default one, and where a client's own are found.
 import type { FastifyInstance } from 'fastify';
-import * as api from '../../contract/roles.ts';
-import { managerOf } from '../../db/ownership.ts';
-import type { Sql } from '../../db/sql.ts';
+import { Problem } from '../../contract/problem.ts';
+import { clientRoleRoutes, putDefaultRole, Role } from '../../contract/roles.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
-import { markManaged } from '../../http/managed.ts';
-import { containing, decodeCursor, page } from '../../http/paging.ts';
-import type { Roles } from './service.ts';
+import { clientRoleKey } from '../../http/document.ts';
+import type { ResourceApi } from '../../resource/api.ts';
+import type { Resource } from '../../resource/resource.ts';
+import { callerOf, mountResource } from '../../resource/routes.ts';
 
-export function roleRoutes(app: FastifyInstance, { roles, sql }: { roles: Roles; sql: Sql }): void {
-  bind(app, api.listRoles, async ({ params, query, request, reply }) => {
-    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await roles.list(params.realm, { after, limit: query.limit + 1, search: containing(query.q) });
-    return page({ request, reply }, rows, query.limit, (role) => [role.name]);
+export function roleRoutes(
+  app: FastifyInstance,
+  { api, sql, roles, clientRoles }: { api: ResourceApi; sql: Sql; roles: Resource; clientRoles: Resource },
+): void {
+  bind(app, putDefaultRole, async (call) => {
+    const { realm, id } = call.params;
+    const input = { default: call.body?.default ?? true };
+    return Role.parse(roles.toWire(realm, await api.replace(roles, callerOf(call), realm, { id }, input)));
   });
-  bind(app, api.createRole, ({ params, body, by }) => roles.create(by, params.realm, body));
-  bind(app, api.getRole, async ({ params, reply }) => {
-    const role = await roles.get(params.realm, params.id);
-    markManaged(reply, await managerOf(sql, params.realm, 'role', role.name));
-    return role;
-  });
-  bind(app, api.putRole, async ({ params, body, by, expect, reply }) => {
-    const { id: _, ...input } = body;
-    const role = await roles.update(by, params.realm, params.id, input, expect);
-    markManaged(reply, await managerOf(sql, params.realm, 'role', role.name));
-    return role;
-  });
-  bind(app, api.deleteRole, async ({ params, by, expect }) => {
-    await roles.remove(by, params.realm, params.id, expect);
-    return undefined;
-  });
+  const find = async (realm: string, id: string) => {
+    const [client] = await sql<{ client_id: string }>`
+      select client_id from client where realm_id = ${realm} and id = ${id}`;
+    if (!client) throw new Problem('not-found', 'There is no such client');
+    const clientId = client.client_id;
+    return {
+      filter: fragment`and t.client = ${id}`,
+      keyOf: (role: string) => clientRoleKey(clientId, role),
+      given: { clientId },
+    };
+  };
+  mountResource(app, { api, sql, of: clientRoles, routes: clientRoleRoutes, within: { param: 'clientId', find } });
 }

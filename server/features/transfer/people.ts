@@ -104,7 +104,7 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
     refuseEscalation: async () => {},
     async merge({ sql }, _by, _ask, at) {
       await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
-      await rows.giveDefaultRoles(sql, realm, importId);
+      await rows.giveDefaultsToWritten(sql, realm, importId);
     },
   };
 }

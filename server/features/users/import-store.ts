@@ -2,6 +2,7 @@
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
 import type { Sql } from '../../db/sql.ts';
 import { type Fragment, fragment } from '../../db/sql.ts';
+import { giveDefaults } from '../../domain/newcomers.ts';
 import type { Declares } from './document-user.ts';
 
 /** After a failed try, and before the first: as staged. */
@@ -29,6 +30,9 @@ const groupPath = fragment`select g.path from user_group g where g.realm_id = m.
 const isOther = (what: Fragment, these: Fragment) =>
   fragment`(select name is not null and name <> all(${these}) from (${what}) named (name))`;
 
+/** What the row `i` of the import, which may not be there, says of itself. */
+const saidBy = fragment`i.roles is not null as says_roles, i.client_roles is not null as says_client_roles,
+  i.groups is not null as says_groups`;
 const heldRoles = fragment`user_role ur where ur.realm_id = u.realm_id and ur.user_id = u.id`;
 const currentRoles = fragment`array(select name from (select (${roleName}) as name from ${heldRoles}) held where name is not null)`;
 const currentClientRoles = fragment`array(
@@ -232,12 +236,13 @@ export async function merge(
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from import_user where import_id = ${importId} and action = 'create'`;
   const credentials = await mergeTies(sql, realm, importId, { at, declares, has });
-  // As anybody who is created without a word about roles.
+  // As anybody who is created without a word about them.
   if (has('create'))
-    await sql`
-      insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from role r join import_user i on i.import_id = ${importId} and i.action = 'create' and i.roles is null
-      where r.realm_id = ${realm} and r.client is null and r.is_default on conflict do nothing`;
+    await giveDefaults(
+      sql,
+      realm,
+      fragment`select id, ${saidBy} from import_user i where import_id = ${importId} and action = 'create'`,
+    );
   return credentials;
 }
 
@@ -248,16 +253,14 @@ export interface NewCredential {
   temporary: boolean;
 }
 
-/** To whom this transaction wrote without a word about roles; rows of the import say who said one. */
-export async function giveDefaultRoles(sql: Sql, realm: string, importId: string): Promise<void> {
-  await sql`
-    insert into user_role (realm_id, user_id, role_id)
-    select ${realm}, u.id, r.id from role r
-    join realm_user u on u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid
-    where r.realm_id = ${realm} and r.client is null and r.is_default
-      and not exists (select from import_user i where i.import_id = ${importId} and i.id = u.id and i.roles is not null)
-    on conflict do nothing`;
-}
+/** To whom this transaction wrote; rows of the import say who said something of roles and groups. */
+export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string): Promise<void> =>
+  giveDefaults(
+    sql,
+    realm,
+    fragment`select u.id, ${saidBy} from realm_user u left join import_user i on i.import_id = ${importId} and i.id = u.id
+      where u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid`,
+  );
 
 /** Roles, groups and credentials of who is created or updated. @returns credentials of the latter */
 export async function mergeTies(

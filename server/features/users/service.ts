@@ -9,6 +9,7 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type EndCause, endAccess } from '../../domain/end-access.ts';
+import { giveDefaults, newcomer } from '../../domain/newcomers.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { OwnSession, Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
@@ -31,6 +32,14 @@ const ownSession = (principal: Principal, realm: string, id: string): OwnSession
 const invalid = (errors: FieldError[]) =>
   new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
 
+/** Whoever sets a person's password, roles or groups can become them, or what they are, so they must hold what the person holds. */
+export const coverage =
+  (access: Pick<Access, 'covers'>) =>
+  async (principal: Principal, realm: string, userId: string, on: Sql): Promise<void> => {
+    if (!(await access.covers(principal, realm, { userId }, on)))
+      throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
+  };
+
 export function createUsers({
   sql,
   transact,
@@ -51,11 +60,7 @@ export function createUsers({
   now: () => Date;
   newId: () => string;
 }) {
-  /** Whoever sets a person's password can become them, so they must hold what the person holds. */
-  async function mustCover(principal: Principal, realm: string, userId: string, on: Sql): Promise<void> {
-    if (!(await access.covers(principal, realm, { userId }, on)))
-      throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
-  }
+  const mustCover = coverage(access);
 
   async function load(on: Sql, realm: string, id: string): Promise<User> {
     const row = await store.find(on, realm, id);
@@ -109,11 +114,11 @@ export function createUsers({
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
       return transact(realm, async (tx) => {
-        const defaults = await store.defaultRoles(tx.sql, realm);
         const problem = await nameTaken(tx.sql, realm, user);
         if (problem) throw problem;
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
-        await link(tx.sql, realm, { ...user, roles: [...user.roles, ...defaults] });
+        await link(tx.sql, realm, user);
+        await giveDefaults(tx.sql, realm, newcomer(user.id));
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
           await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });

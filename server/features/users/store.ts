@@ -39,10 +39,11 @@ const searched = (search: string | undefined) =>
 export const list = (
   sql: Sql,
   realm: string,
-  { after, limit, search }: { after: string; limit: number; search: string | undefined },
+  { after, limit, search, group }: { after: string; limit: number; search: string | undefined; group?: string },
 ): Promise<UserWithLinks[]> => sql<UserWithLinks>`
   select ${columns} from realm_user u
   where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${searched(search)}
+    ${group === undefined ? fragment`` : fragment`and u.id in (select user_id from group_member where realm_id = ${realm} and group_id = ${group})`}
   order by lower(u.username) limit ${limit}`;
 
 export async function find(sql: Sql, realm: string, id: string): Promise<UserWithLinks | undefined> {
@@ -90,12 +91,6 @@ export async function update(sql: Sql, realm: string, u: UserRow): Promise<void>
 
 export async function remove(sql: Sql, realm: string, id: string): Promise<void> {
   await sql`delete from realm_user where realm_id = ${realm} and id = ${id}`;
-}
-
-export async function defaultRoles(sql: Sql, realm: string): Promise<string[]> {
-  const rows = await sql<{ name: string }>`
-    select name from role where realm_id = ${realm} and client is null and is_default`;
-  return rows.map((row) => row.name);
 }
 
 /** The user's realm roles are these and no other; answers those names that there are. */

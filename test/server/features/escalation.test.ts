@@ -6,8 +6,11 @@ import * as access from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { createGroup } from '../../../server/contract/groups.ts';
+import { addGroupMember, addUserRole } from '../../../server/contract/memberships.ts';
 import { builtInAdminRoles, type Permission } from '../../../server/contract/permissions.ts';
 import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
+import { createRole } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import * as users from '../../../server/contract/users.ts';
 import {
@@ -68,7 +71,11 @@ describe('a user-manager', () => {
   test('cannot take over someone who holds more: no password, no edit, no credential, no deletion', async () => {
     const at = { realm, userId: boss };
     const { body: held = [] } = await userManager.call(users.listCredentials, { params: at });
+    const roleId = (await server.admin.call(createRole, { params, body: { name: 'payer' } })).body?.id ?? '';
+    const id = (await server.admin.call(createGroup, { params, body: { name: 'payers' } })).body?.id ?? '';
     const attempts = [
+      () => userManager.call(addUserRole, { params: at, body: { roleId } }),
+      () => userManager.call(addGroupMember, { params: { ...at, id } }),
       () => userManager.call(users.setPassword, { params: at, body: { password } }),
       () => userManager.call(users.putUser, { params: at, body: { username: 'boss', email: 'evil@example.test' } }),
       () => userManager.call(users.putUser, { params: at, body: { username: 'boss', password } }),

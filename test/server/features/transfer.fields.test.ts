@@ -108,7 +108,7 @@ const cases: Case[] = [
   ],
   ['adminRoles', 'helpdesk: on', { permissions: ['users:read'] }],
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
-  ['groups', '/staff', { roles: [], attributes: { k: ['2', '1'] } }],
+  ['groups', '/staff', { roles: [], clientRoles: { web: ['on'] }, attributes: { k: ['2', '1'] }, default: true }],
   [
     'organizations',
     'acme: on',

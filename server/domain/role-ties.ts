@@ -1,0 +1,63 @@
+// Which roles something holds or contains: rows of two ids, said by names. One way to read them and one to write them.
+// It knows no feature: a group's roles and a role's own are the same kind of rows. Decisions "Role", "Group".
+import { jsonText } from '../db/json.ts';
+import { Fragment, fragment, type Sql } from '../db/sql.ts';
+
+/** A table of ties: `owner` holds `role`. */
+interface Ties {
+  table: string;
+  owner: string;
+  role: string;
+}
+const raw = (text: string): Fragment => new Fragment([text], []);
+
+/** Names of the realm roles that the row `t` holds, and by clientId those of clients. */
+export function rolesOfRow({ table, owner, role }: Ties): { roles: Fragment; clientRoles: Fragment } {
+  const held = `${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}`;
+  const mine = `h.realm_id = t.realm_id and h.${owner} = t.id`;
+  return {
+    roles: raw(`array(select r.name from ${held} where ${mine} and r.client is null)`),
+    clientRoles: raw(`coalesce((select jsonb_object_agg(x.client_id, x.names) from (
+      select c.client_id, jsonb_agg(r.name) as names from ${held}
+      join client c on c.realm_id = r.realm_id and c.id = r.client where ${mine} group by c.client_id) x), '{}')`),
+  };
+}
+
+/**
+ * What these hold is what is named, and no more. Names are looked up by their key, which leaves the planner no choice:
+ * just after many roles were made it thinks that there are none.
+ */
+export async function tieRoles(
+  sql: Sql,
+  realm: string,
+  { table, owner, role }: Ties,
+  holders: readonly {
+    id: string | undefined;
+    /** It may hold some already. */
+    existed: boolean;
+    roles: readonly string[];
+    clientRoles: Readonly<Record<string, readonly string[]>>;
+  }[],
+): Promise<void> {
+  if (holders.length === 0) return;
+  const ties = holders.flatMap(({ id, roles, clientRoles }) => [
+    ...roles.map((name) => ({ id, client: null, name })),
+    ...Object.entries(clientRoles).flatMap(([client, names]) => names.map((name) => ({ id, client, name }))),
+  ]);
+  const wanted = fragment`(
+    select x.id as owner_id, case when x.client is null
+      then (select r.id from role r where r.realm_id = ${realm} and r.client is null and r.name = x.name)
+      else (select r.id from role r where r.realm_id = ${realm} and r.name = x.name and r.client = (
+        select c.id from client c where c.realm_id = ${realm} and c.client_id = x.client)) end as role_id
+    from jsonb_to_recordset(${jsonText(ties)}::jsonb) as x (id uuid, client text, name text))`;
+  const existed = holders.flatMap(({ id, existed: there }) => (there && id !== undefined ? [id] : []));
+  if (existed.length > 0)
+    await sql`
+      with wanted as materialized ${wanted}
+      delete from ${raw(table)} h where h.realm_id = ${realm} and h.${raw(owner)} = any(${existed}::uuid[])
+        and (h.${raw(owner)}, h.${raw(role)}) not in (select owner_id, role_id from wanted where role_id is not null)`;
+  if (ties.length > 0)
+    await sql`
+      insert into ${raw(table)} (realm_id, ${raw(owner)}, ${raw(role)})
+      select ${realm}, owner_id, role_id from ${wanted} wanted where role_id is not null on conflict do nothing`;
+}
