@@ -5,6 +5,8 @@ import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
 import { getGroup, listGroups } from '../server/contract/groups.ts';
 import { listKeys } from '../server/contract/keys.ts';
+import { listMessageTemplates } from '../server/contract/message-templates.ts';
+import { listMessagingProviders } from '../server/contract/messaging.ts';
 import { getOrganization, listOrganizations } from '../server/contract/organizations.ts';
 import { getRealm, listRealms } from '../server/contract/realms.ts';
 import { getRole, listRoles } from '../server/contract/roles.ts';
@@ -185,6 +187,40 @@ export const workloadIdentities = kind({
     { head: 'SCOPES', cell: (w) => w.scopes, wide: true },
   ],
   single: { route: getWorkloadIdentity, params: ({ id }) => ({ id }) },
+});
+
+export const messagingProviders = kind({
+  plural: 'messaging-providers',
+  singular: 'messaging-provider',
+  help: 'who sends e-mail, SMS and push messages',
+  inRealm: true,
+  list: listMessagingProviders,
+  nameOf: ({ channel, driver }) => `${channel}/${driver}`,
+  columns: [
+    { head: 'PROVIDER', cell: (p) => `${p.channel}/${p.driver}` },
+    { head: 'ENABLED', cell: (p) => yes(p.enabled) },
+    { head: 'FROM', cell: (p) => text(p.fromAddress) },
+    { head: 'SECRET', cell: (p) => yes(p.secretSet) },
+    { head: 'NAME', cell: (p) => text(p.fromName), wide: true },
+    { head: 'CREATED', cell: (p) => time(p.createdAt), wide: true },
+    { head: 'ID', cell: (p) => p.id, wide: true },
+  ],
+});
+
+export const messageTemplates = kind({
+  plural: 'message-templates',
+  singular: 'message-template',
+  help: 'what messages say, by locale',
+  inRealm: true,
+  list: listMessageTemplates,
+  nameOf: ({ templateKey, channel, locale }) => `${templateKey}/${channel}/${locale}`,
+  columns: [
+    { head: 'TEMPLATE', cell: (t) => `${t.templateKey}/${t.channel}/${t.locale}` },
+    { head: 'ENABLED', cell: (t) => yes(t.enabled) },
+    { head: 'HTML', cell: (t) => yes(t.html) },
+    { head: 'SUBJECT', cell: (t) => text(t.subject) },
+    { head: 'ID', cell: (t) => t.id, wide: true },
+  ],
 });
 
 export const keys = kind({

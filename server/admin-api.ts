@@ -23,6 +23,9 @@ import { gdprAdminRoutes } from './features/gdpr/routes.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import type { Keys } from './features/keys/service.ts';
+import { createPreview } from './features/messaging/preview.ts';
+import { messagingRoutes } from './features/messaging/routes.ts';
+import { createTexts } from './features/messaging/texts.ts';
 import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
 import { countRequests } from './features/monitoring/routes.ts';
 import type { Monitoring } from './features/monitoring/service.ts';
@@ -134,6 +137,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       clients: deps.resources.clients,
       secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
     });
+    messagingRoutes(admin, { preview: createPreview({ sql, texts: createTexts({ settings }) }) });
     directory.mount(admin);
     gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);

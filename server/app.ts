@@ -21,6 +21,7 @@ import { createTokens } from './features/issued-tokens/service.ts';
 import type { GenerateKeyPair } from './features/keys/generate.ts';
 import { seedKeys } from './features/keys/seed.ts';
 import { createKeys } from './features/keys/service.ts';
+import { refreshMessageTemplates, seedMessageTemplates } from './features/messaging/built-in-templates.ts';
 import { components } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
@@ -128,6 +129,7 @@ export async function buildApp({
       seedFlows({ newId, registry }),
       seedClientScopes({ scopes: resources.clientScopes, newId }),
       seedAdminRoles,
+      seedMessageTemplates,
     ],
     denied,
     gone: changed,
@@ -154,7 +156,7 @@ export async function buildApp({
     sql,
     transact,
     seedInto: realms.seedInto,
-    refreshAdminRoles,
+    refresh: [refreshAdminRoles, refreshMessageTemplates],
     access,
     clients: resources.clients,
     passwords,

@@ -5,6 +5,8 @@ import { adminRoleRoutes } from './contract/admin-access.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
 import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
+import { messageTemplateRoutes } from './contract/message-templates.ts';
+import { messagingProviderRoutes } from './contract/messaging.ts';
 import { organizationRoutes } from './contract/organizations.ts';
 import { roleRoutes as plainRoleRoutes } from './contract/roles.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
@@ -17,6 +19,8 @@ import { createClientScopeResource } from './features/client-scopes/resource.ts'
 import { createClientResource } from './features/clients/resource.ts';
 import { createGroupResource } from './features/groups/resource.ts';
 import { groupRoutes } from './features/groups/routes.ts';
+import { createMessagingProviderResource } from './features/messaging/providers.ts';
+import { createMessageTemplateResource } from './features/messaging/templates.ts';
 import { createOrganizationResource } from './features/organizations/resource.ts';
 import { createClientRoleResource, createRoleResource } from './features/roles/resource.ts';
 import { roleRoutes } from './features/roles/routes.ts';
@@ -44,6 +48,8 @@ export const createResources = ({
   roles: createRoleResource({ now }),
   clientRoles: createClientRoleResource({ now }),
   groups: createGroupResource({ now }),
+  messageTemplates: createMessageTemplateResource({ now }),
+  messagingProviders: createMessagingProviderResource({ seal, now }),
   webhooks: createWebhookResource({ seal, now }),
   workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
 });
@@ -64,6 +70,8 @@ export function mountResources(
   roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });
   mount(resources.groups, plainGroupRoutes);
   groupRoutes(admin, { resources: api, sql, groups: resources.groups });
+  mount(resources.messageTemplates, messageTemplateRoutes);
+  mount(resources.messagingProviders, messagingProviderRoutes);
   mount(resources.webhooks, webhookRoutes);
   mount(resources.workloadIdentity, workloadIdentityRoutes);
 }

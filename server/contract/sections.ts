@@ -6,6 +6,8 @@ import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
+import { MessageTemplateDocument } from './message-templates.ts';
+import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
 import { OrganizationDocument } from './organizations.ts';
 import { RoleDocument } from './roles.ts';
@@ -151,8 +153,25 @@ export const sections = {
   authorizationServices: 'later',
   clientProtocolMappers: 'later',
   identityProviders: 'later',
-  messageTemplates: 'later',
-  messagingProviders: 'later',
+  messageTemplates: {
+    kind: 'messageTemplate',
+    label: 'message template',
+    area: 'messaging',
+    key: ['templateKey', 'channel', 'locale'],
+    element: MessageTemplateDocument,
+    most: 1000,
+    resource: { kind: 'Realm', most: 200, description: 'What messages say, by template, channel and locale' },
+  },
+  messagingProviders: {
+    kind: 'messagingProvider',
+    label: 'messaging provider',
+    area: 'messaging',
+    key: ['channel', 'driver'],
+    element: MessagingProviderDocument,
+    secrets: ['secret'],
+    most: 20,
+    resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
+  },
   samlClients: 'later',
   scimTargets: 'later',
   // run-time data: in no custom resource, and the one section that is read as a stream

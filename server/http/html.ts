@@ -14,7 +14,7 @@ export type HtmlValue = string | number | Html | readonly Html[] | false | null 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Safe in text and in quoted attributes. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => escapes[c] ?? c);
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => escapes[c] ?? c);
 
 function render(value: HtmlValue): string {
   if (value === undefined || value === null || value === false) return '';

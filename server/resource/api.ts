@@ -158,7 +158,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     return load(tx.sql, realm, of, { id });
   }
 
-  return {
+  const requests = {
     list: async (
       of: Resource,
       realm: string,
@@ -263,6 +263,24 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         await carryOut(tx, caller, realm, steps);
         return (await look(false)).fields;
       }),
+  };
+  return {
+    ...requests,
+
+    /** Makes the object that the request names, or changes it where it is there. */
+    async upsert(of: Resource, caller: Caller, realm: string, input: Fields): Promise<Row> {
+      const key = await of.nameOf(sql, realm, input, undefined);
+      const replace = () => requests.replace(of, caller, realm, { key }, input);
+      if (await of.table.find(sql, realm, { key })) return replace();
+      caller.expect({});
+      try {
+        return await requests.create(of, caller, realm, input);
+      } catch (error) {
+        // somebody else has just made it
+        if (error instanceof Problem && error.code === 'name-taken') return replace();
+        throw error;
+      }
+    },
   };
 }
 export type ResourceApi = ReturnType<typeof createResourceApi>;

@@ -21,7 +21,7 @@ export interface Declaration
   wire: z.ZodObject;
   table: Omit<TableOptions, 'key'>;
   /** What an object has where nothing was said. */
-  fresh(realm: string): Fields;
+  fresh(realm: string, key: string): Fields;
   /** The one form of these fields, of a document and of a request alike: sets sorted, defaults said. */
   canonical?(fields: Fields): Fields;
   /** Fields that `q` looks at. */

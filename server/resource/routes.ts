@@ -14,7 +14,10 @@ import type { Fields } from './part.ts';
 import type { Resource } from './resource.ts';
 import type { Row } from './table.ts';
 
-type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }>;
+type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }> & {
+  /** PUT of the list's own path: the body says which object. */
+  upsert?: Route;
+};
 /** Where the path names what the objects belong to: those that are its, the key of one, what a new one gets from it. */
 export interface Within {
   filter: Fragment;
@@ -78,8 +81,10 @@ export function mountResource(
       const { params, query, body } = call as unknown as Request;
       const { realm = '', ...address } = params;
       const inside = within && (await within.find(realm, address[within.param] ?? ''));
-      const [[param, value] = ['id', '']] = Object.entries(address).filter(([name]) => name !== within?.param);
-      const at: Address = param === 'id' ? { id: value } : { key: inside?.keyOf(value) ?? value };
+      const own = Object.entries(address).filter(([name]) => name !== within?.param);
+      // the parts of a natural key stand in the path in their order
+      const key = own.map(([, value]) => value).join('/');
+      const at: Address = address.id === undefined ? { key: inside?.keyOf(key) ?? key } : { id: address.id };
       return handler({ ...call, params, query, body, realm, at, inside, caller: callerOf(call) });
     });
   };
@@ -100,6 +105,9 @@ export function mountResource(
   on('get', async ({ realm, at, reply }) => shown(reply, realm, await api.get(of, realm, at)));
   on('put', async ({ realm, at, body, caller, reply }) =>
     shown(reply, realm, await api.replace(of, caller, realm, at, body)),
+  );
+  on('upsert', async ({ realm, body, caller, reply }) =>
+    shown(reply, realm, await api.upsert(of, caller, realm, body)),
   );
   on('remove', async ({ realm, at, caller }) => {
     await api.remove(of, caller, realm, at);

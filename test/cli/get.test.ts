@@ -18,6 +18,7 @@ beforeAll(async () => {
     clients: [{ clientId: 'billing', grantTypes: ['client_credentials'], secret: 'a secret of the billing client' }],
     roles: [{ name: 'reader' }, { name: 'writer', composite: { roles: ['reader'] } }],
     groups: [{ path: '/staff' }, { path: '/staff/on call' }],
+    messagingProviders: [{ channel: 'EMAIL', driver: 'smtp', config: { host: 'mail' } }],
     webhooks: [{ name: 'audit', url: 'https://audit.example.com', eventTypes: '*' }],
     workloadIdentity: [
       { name: 'deployer', issuer: 'https://ci.example.com', subject: 'main', audience: 'acme', clientId: 'billing' },
@@ -56,6 +57,13 @@ test.each(kinds)('%s are listed, and one is found by its name, in every form', a
   expect(list.some((one: object) => Object.values(one).includes(name))).toBe(true);
   const one = parse((await run('get', kind, name, ...realm, '-o', 'yaml')).stdout);
   expect(Object.values(one)).toContain(name);
+});
+
+test('what has a name of several parts is found by all of them', async () => {
+  const provider = await run('get', 'messaging-provider', 'EMAIL/smtp', '-r', 'acme', '-o', 'yaml');
+  expect(parse(provider.stdout)).toMatchObject({ channel: 'EMAIL', driver: 'smtp', config: { host: 'mail' } });
+  const template = await run('get', 'message-template', 'otp-sms/SMS/en', '-r', 'acme', '-o', 'yaml');
+  expect(parse(template.stdout)).toMatchObject({ templateKey: 'otp-sms', subject: null });
 });
 
 test('of people only the first hundred come, with a word about the others; --limit 0 brings all pages', async () => {

@@ -55,6 +55,7 @@ const step = (authenticatorId: string, config?: Record<string, unknown>) =>
 const fullRealmSecrets: Record<string, string> = {
   'client billing': 'the secret of billing, 0123456789abcdef',
   'client Old App: 2024-01-01': 'p$ss"w0rd\'with: # odd {signs}',
+  'messaging provider EMAIL/smtp': 'the password of the mail server',
   'webhook audit': 'the signing secret of audit',
   'webhook Alarm: on call': 'the signing secret of the alarm',
 };
@@ -218,6 +219,44 @@ export function fullRealm(): RealmDocument {
       },
       { name: 'plain', issuer: 'https://ci.example.com', subject: '*', audience: 'on', clientId: 'web' },
     ],
+    messagingProviders: [
+      {
+        channel: 'EMAIL',
+        driver: 'smtp',
+        fromAddress: 'no-reply@acme.example.com',
+        fromName: 'Ácme: on',
+        config: {
+          host: 'mail.example.com',
+          port: 2525,
+          username: 'acme',
+          tls: 'tls',
+          replyTo: 'help@acme.example.com',
+        },
+        secret: fullRealmSecrets['messaging provider EMAIL/smtp'],
+      },
+      {
+        channel: 'SMS',
+        driver: 'http',
+        enabled: false,
+        config: {
+          url: 'https://sms.example.com/send',
+          headers: { 'x-key': '{{secret}}' },
+          body: 'yes: {{to}}',
+          format: 'text',
+        },
+      },
+    ],
+    messageTemplates: [
+      {
+        templateKey: 'otp-email',
+        channel: 'EMAIL',
+        locale: 'de-CH',
+        subject: '{{code}}: Code für {{realm}}',
+        body: '<p>Grüezi {{user.firstName}}</p>\n<!-- # on -->\n<b>{{ code }}</b>',
+        html: true,
+      },
+      { templateKey: 'otp-sms', channel: 'SMS', locale: 'no', body: 'no: {{code}}', enabled: false },
+    ],
     users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
   };
 }
@@ -228,6 +267,12 @@ export function fillSecrets(templates: string, manifests: string): string {
   for (const { kind, spec } of parseAllDocuments(manifests).map((d) => d.toJS())) {
     if (kind === 'Webhook' && spec.secretKeyRef)
       named.set(spec.secretKeyRef.name, fullRealmSecrets[`webhook ${spec.name}`] ?? '');
+    for (const provider of spec.messagingProviders ?? [])
+      if (provider.secretKeyRef)
+        named.set(
+          provider.secretKeyRef.name,
+          fullRealmSecrets[`messaging provider ${provider.channel}/${provider.driver}`] ?? '',
+        );
     for (const client of spec.clients ?? [])
       if (client.secretKeyRef) named.set(client.secretKeyRef.name, fullRealmSecrets[`client ${client.clientId}`] ?? '');
   }

@@ -293,6 +293,39 @@ create table manager (
   constraint manager_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 
+create table message_template (
+  realm_id text not null,
+  id uuid not null,
+  template_key text not null,
+  channel text not null,
+  locale text not null,
+  subject text,
+  content text not null,
+  html boolean not null default false,
+  enabled boolean not null default true,
+  primary key (realm_id, id),
+  constraint message_template_channel_check CHECK ((channel = ANY (ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text]))),
+  constraint message_template_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX message_template_key ON message_template USING btree (realm_id, template_key, channel, locale);
+
+create table messaging_provider (
+  realm_id text not null,
+  id uuid not null,
+  channel text not null,
+  driver text not null,
+  enabled boolean not null default true,
+  from_address text,
+  from_name text,
+  config jsonb not null default '{}'::jsonb,
+  secret bytea,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint messaging_provider_channel_check CHECK ((channel = ANY (ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text]))),
+  constraint messaging_provider_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX messaging_provider_driver ON messaging_provider USING btree (realm_id, channel, driver);
+
 create table organization (
   realm_id text not null,
   id uuid not null,

@@ -64,7 +64,7 @@ export function createBootstrap({
   sql,
   transact,
   seedInto,
-  refreshAdminRoles,
+  refresh,
   access,
   clients,
   passwords,
@@ -76,7 +76,8 @@ export function createBootstrap({
   sql: Sql;
   transact: Transact;
   seedInto(tx: Tx, by: By, realm: string, displayName: string): Promise<unknown>;
-  refreshAdminRoles(sql: Sql, realms: readonly string[]): Promise<void>;
+  /** Give realms of older releases what today's realms have. */
+  refresh: readonly ((sql: Sql, realms: readonly string[]) => Promise<void>)[];
   access: Pick<Access, 'grant'>;
   clients: Resource;
   passwords: Pick<Passwords, 'hash'>;
@@ -169,7 +170,8 @@ export function createBootstrap({
         );
         return false;
       });
-      await refreshAdminRoles(sql, await store.allRealms(sql));
+      const realms = await store.allRealms(sql);
+      await Promise.all(refresh.map((one) => one(sql, realms)));
       return { administrator: { username, password: made ? generated : undefined }, warnings };
     },
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { fieldsOfKey } from '../../../server/contract/section.ts';
 import { type PresentKey, presentSections } from '../../../server/contract/sections.ts';
 import { settingNames } from '../../../server/contract/settings.ts';
 import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
@@ -19,6 +20,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const EACH_SECRET = 'the-secret-of-each-0123456789abcdef';
+const MAIL_SECRET = 'the password of the mail server';
 const AUDIT_SECRET = 'the signing secret of audit';
 const base: RealmDocument = {
   ...fullRealm(),
@@ -130,6 +132,18 @@ const cases: Case[] = [
       secret: 'another-signing-secret-of-audit',
     },
   ],
+  ['messageTemplates', 'otp-email/EMAIL/de-CH', { subject: null, body: '<p>{{ttl}}</p>', html: false, enabled: false }],
+  [
+    'messagingProviders',
+    'EMAIL/smtp',
+    {
+      enabled: false,
+      fromAddress: 'other@acme.example.com',
+      fromName: null,
+      config: { host: 'other.example.com' },
+      secret: 'another password of the mail server',
+    },
+  ],
   [
     'workloadIdentity',
     'plain',
@@ -162,15 +176,13 @@ const cases: Case[] = [
     },
   ],
 ];
-const keys: Record<string, string> = {
-  clients: 'clientId',
-  serviceAccountRoles: 'clientId',
-  groups: 'path',
-  flows: 'alias',
-  users: 'username',
+const keysOf = (section: string): readonly string[] => fieldsOfKey(presentSections.get(section)?.key);
+const documentOf = (section: string, key: string, fields: object) => {
+  if (section === 'realm') return { realm: fields };
+  const names = keysOf(section);
+  const parts = names.length === 1 ? [key] : key.split('/');
+  return { [section]: [{ ...Object.fromEntries(names.map((name, i) => [name, parts[i]])), ...fields }] };
 };
-const documentOf = (section: string, key: string, fields: object) =>
-  section === 'realm' ? { realm: fields } : { [section]: [{ [keys[section] ?? 'name']: key, ...fields }] };
 const told = ({ changes }: Plan) => changes.map((c) => [c.action, c.key, c.fields.map((f) => f.path)]);
 
 const each = cases.flatMap(([section, key, fields]) =>
@@ -188,7 +200,11 @@ test('the table has every setting and every section', () => {
   ]);
 });
 
-const secrets: Record<string, unknown> = { each: EACH_SECRET, audit: AUDIT_SECRET };
+const secrets: Record<string, unknown> = {
+  each: EACH_SECRET,
+  audit: AUDIT_SECRET,
+  'EMAIL/smtp': MAIL_SECRET,
+};
 const Sections = z.record(z.string(), z.unknown());
 const Objects = z.array(z.record(z.string(), z.unknown()));
 
@@ -196,7 +212,13 @@ test.each(each)('%s: %s', async (section, field, key, value) => {
   const before = await admin.download('fields');
   const there = Sections.parse(JSON.parse(before))[section];
   const objects = Array.isArray(there) ? Objects.parse(there) : [Sections.parse(there)];
-  const object = objects.find((o) => section === 'realm' || o[keys[section] ?? 'name'] === key);
+  const object = objects.find(
+    (o) =>
+      section === 'realm' ||
+      keysOf(section)
+        .map((name) => o[name])
+        .join('/') === key,
+  );
   const was = field === 'secret' ? secrets[key] : object?.[field];
   expect(was).toBeDefined();
   for (const wanted of [value, was]) {

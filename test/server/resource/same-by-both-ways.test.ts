@@ -7,6 +7,8 @@ import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
+import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
+import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { organizationRoutes } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
@@ -15,6 +17,8 @@ import { importRealm } from '../../../server/contract/transfer.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+
+const [API, DOCUMENT] = ['by-api', 'by-document'];
 
 interface Sample {
   section: string;
@@ -38,6 +42,8 @@ interface Sample {
   /** What the admin API takes of an object, and by which parameters of the path its kind lies there. */
   body?(object: Record<string, unknown>): Record<string, unknown>;
   params?(): Record<string, string>;
+  /** The parameters of the path of one object, where it lies there by its natural key. */
+  at?(name: string): Record<string, string>;
   /** The section that holds these objects. */
   sectionOf?(objects: readonly object[]): unknown;
 }
@@ -47,6 +53,24 @@ const tiesOf = (table: string, owner: string, role: string) => `select array(
   select concat_ws('/', c.client_id, r.name) from ${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}
   left join client c on c.realm_id = r.realm_id and c.id = r.client
   where h.realm_id = t.realm_id and h.${owner} = t.id order by 1)`;
+/** What has a natural key of several fields, which a test gives in one. */
+function byParts(parts: readonly string[]) {
+  const column = `concat_ws('/', ${parts.map((part) => part.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join(', ')})`;
+  const split = (name: unknown) =>
+    Object.fromEntries(
+      String(name)
+        .split('/')
+        .map((value, i) => [parts[i] ?? '', value]),
+    );
+  const body = ({ natural, ...fields }: Record<string, unknown>) => ({ ...split(natural), ...fields });
+  return {
+    key: 'natural',
+    column,
+    body,
+    at: (name: string) => ({ realm: API, ...split(name) }),
+    sectionOf: (objects: readonly object[]) => objects.map((object) => body({ ...object })),
+  };
+}
 const ofRoles = {
   table: 'role',
   key: 'name',
@@ -190,10 +214,34 @@ const samples: readonly Sample[] = [
     keyOf: (name) => `/${name}`,
     body: ({ path, ...fields }) => ({ ...fields, name: String(path).slice(1) }),
   },
+  {
+    ...byParts(['channel', 'driver']),
+    section: 'messagingProviders',
+    table: 'messaging_provider',
+    routes: { ...messagingProviderRoutes, create: putMessagingProvider, put: putMessagingProvider },
+    keyOf: () => 'EMAIL/smtp',
+    needed: { config: { host: 'mail.example.com' } },
+    fields: {
+      enabled: false,
+      fromAddress: 'no-reply@example.com',
+      fromName: 'Example',
+      config: { host: 'smtp.example.com', tls: 'tls' },
+      secret: 'the password',
+    },
+    random: ['secret'],
+  },
+  {
+    ...byParts(['templateKey', 'channel', 'locale']),
+    section: 'messageTemplates',
+    table: 'message_template',
+    routes: { ...messageTemplateRoutes, create: putMessageTemplate, put: putMessageTemplate },
+    keyOf: (name) => `otp-email/EMAIL/de-${name.split('-')[1]?.slice(0, 8)}`,
+    needed: { body: 'Der Code ist {{code}}' },
+    fields: { subject: 'Ihr Code', body: 'Ihr Code: {{code}}', html: true, enabled: false },
+  },
 ];
 
 let server: TestServer;
-const [API, DOCUMENT] = ['by-api', 'by-document'];
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -214,6 +262,7 @@ const paramsOf = ({ params }: Sample) => ({ realm: API, ...params?.() });
 /** Which one the path names: by its id, or by its name where it lies below another one. */
 const addressOf = async (sample: Sample, name: unknown): Promise<Record<string, string>> => {
   const params = paramsOf(sample);
+  if (sample.at) return sample.at(String(name));
   if (sample.params) return { ...params, name: String(name) };
   const { body } = await server.admin.call(sample.routes.list, { params, query: { limit: 1000 } });
   const found = (body as Record<string, unknown>[]).find((one) => one[sample.key] === name);

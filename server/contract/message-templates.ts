@@ -1,0 +1,165 @@
+// Message templates: what messages say, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
+import { z } from 'zod';
+import { Channel, placeholderFault } from './message-drivers.ts';
+import { Id, InRealm, Page, RealmName, text } from './names.ts';
+import { route } from './route.ts';
+
+/** Each message that the server sends: its channel, and what its template may name beside `realm`, `user` and `user.*`. */
+export const messages = {
+  'otp-sms': { channel: 'SMS', placeholders: ['code', 'ttl'] },
+  'otp-email': { channel: 'EMAIL', placeholders: ['code', 'ttl'] },
+  'magic-link-email': { channel: 'EMAIL', placeholders: ['link', 'ttl'] },
+  'verify-email': { channel: 'EMAIL', placeholders: ['link', 'code', 'ttl'] },
+  'reset-password-email': { channel: 'EMAIL', placeholders: ['link', 'ttl'] },
+  'invitation-email': { channel: 'EMAIL', placeholders: ['link', 'ttl', 'organization', 'inviter'] },
+  'new-device-email': { channel: 'EMAIL', placeholders: ['link', 'device', 'place', 'time'] },
+  'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
+} as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;
+export type TemplateKey = keyof typeof messages;
+export const TemplateKey = z.enum(Object.keys(messages) as [TemplateKey, ...TemplateKey[]]);
+
+const everywhere = ['realm', 'user'];
+const USER_FIELD = /^user\.[A-Za-z0-9_][A-Za-z0-9_.:-]{0,254}$/;
+export const isPlaceholderOf = (key: TemplateKey, placeholder: string): boolean =>
+  everywhere.includes(placeholder) ||
+  USER_FIELD.test(placeholder) ||
+  messages[key].placeholders.some((own) => own === placeholder);
+
+export const Locale = z
+  .string()
+  .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR')
+  .max(35)
+  .meta({ examples: ['en'] });
+
+const Subject = text(500).refine((s) => !/\p{Cc}/u.test(s), 'must be one line without control characters');
+const fields = {
+  subject: Subject.nullable().describe('Of e-mail, and the title of a push message; null for SMS'),
+  body: text(50_000).min(1).describe('With {{placeholders}}; values are escaped in HTML'),
+  enabled: z.boolean().describe('false: the built-in text in English is sent instead'),
+  html: z.boolean().describe('Whether the body is HTML; only e-mail can be'),
+};
+const key = {
+  templateKey: TemplateKey.describe('Which message'),
+  channel: Channel.describe('The message’s own'),
+  locale: Locale.describe('The language that it is in'),
+};
+
+export const MessageTemplate = z
+  .object({ id: Id, realmId: RealmName, ...key, ...fields })
+  .meta({ id: 'MessageTemplate' });
+export type MessageTemplate = z.infer<typeof MessageTemplate>;
+
+/** What subject and body must hold together; each fault at its field. */
+export function templateFaults(
+  template: { templateKey: TemplateKey; channel: Channel } & Partial<
+    Pick<MessageTemplate, 'subject' | 'body' | 'html'>
+  >,
+): { path: string; message: string }[] {
+  const { templateKey, channel, subject, body = '', html } = template;
+  const { channel: own } = messages[templateKey];
+  if (channel !== own) return [{ path: 'channel', message: `must be ${own} for ${templateKey}` }];
+  const known = [...everywhere, 'user.*', ...messages[templateKey].placeholders].join(', ');
+  const faults = Object.entries({ subject: subject ?? '', body }).flatMap(([path, value]) => {
+    const fault = placeholderFault(value, (of) => isPlaceholderOf(templateKey, of));
+    return fault === undefined ? [] : [{ path, message: `${fault}; ${templateKey} has ${known}` }];
+  });
+  if (channel === 'SMS' && typeof subject === 'string')
+    faults.push({ path: 'subject', message: 'must be null for SMS' });
+  if (channel !== 'EMAIL' && html) faults.push({ path: 'html', message: 'can be true for e-mail alone' });
+  return faults;
+}
+
+/** In a realm document; the natural key is template, channel and locale. */
+export const MessageTemplateDocument = z.strictObject(fields).partial().extend(key);
+export type MessageTemplateDocument = z.infer<typeof MessageTemplateDocument>;
+
+export const MessageTemplateInput = MessageTemplateDocument.extend({
+  channel: Channel.optional().describe('Each template has one channel, which is this where it is left out'),
+  locale: Locale.optional().describe('Default en'),
+  id: Id.optional(),
+  realmId: RealmName.optional(),
+});
+export type MessageTemplateInput = z.infer<typeof MessageTemplateInput>;
+
+const tag = 'messaging';
+const at = '/admin/realms/:realm/messaging/templates' as const;
+
+export const listMessageTemplates = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List message templates; a fresh realm has one of each key, in English',
+  permission: 'messaging:read',
+  params: InRealm,
+  query: Page,
+  response: z.array(MessageTemplate),
+});
+export const putMessageTemplate = route({
+  method: 'PUT',
+  path: at,
+  tag,
+  summary: 'Edit a template, or make it for another locale; a field that is left out keeps its value',
+  permission: 'messaging:write',
+  params: InRealm,
+  body: MessageTemplateInput,
+  example: {
+    templateKey: 'otp-email',
+    locale: 'en',
+    subject: '{{code}} is your code for {{realm}}',
+    body: 'Hello {{user.firstName}},\n\n{{code}} is your code. It is good for {{ttl}}.\n',
+    html: false,
+    enabled: true,
+  },
+  response: MessageTemplate,
+  problems: ['precondition-failed'],
+});
+export const deleteMessageTemplate = route({
+  method: 'DELETE',
+  path: `${at}/:templateKey/:channel/:locale`,
+  tag,
+  summary: 'Delete a template; those in English are built in',
+  permission: 'messaging:write',
+  params: InRealm.extend(key),
+  status: 204,
+  problems: ['not-found', 'built-in', 'precondition-failed'],
+});
+
+const Sample = z.union([text(2000), z.number(), z.null()]);
+export const previewMessageTemplate = route({
+  method: 'POST',
+  path: `${at}/preview`,
+  tag,
+  summary: 'Render a template with sample values; nothing is sent',
+  description: 'A placeholder that the sample has no value for stays as it is. Unsaved texts can be given with it.',
+  permission: 'messaging:write',
+  params: InRealm,
+  body: z.strictObject({
+    templateKey: TemplateKey,
+    sample: z
+      .record(z.string().max(300), z.union([Sample, z.record(z.string().max(255), Sample)]))
+      .optional()
+      .describe(
+        'Values by placeholder: `{"code": "123456", "user.firstName": "Ada"}`, or `{"user": {"firstName": "Ada"}}`',
+      ),
+    locale: Locale.optional().describe('Of the person; default: the realm’s'),
+    subject: Subject.nullable().optional().describe('In place of the stored one'),
+    body: text(50_000).min(1).optional().describe('In place of the stored one'),
+    html: z.boolean().optional(),
+  }),
+  example: { templateKey: 'otp-email', sample: { code: '123456', ttl: '5 minutes', user: 'Ada' } },
+  response: z.object({
+    templateKey: TemplateKey,
+    channel: Channel,
+    locale: Locale.describe('Of the template that was taken'),
+    subject: z.string().nullable(),
+    body: z.string(),
+    html: z.boolean(),
+  }),
+  recordsNothing: true,
+});
+
+export const messageTemplateRoutes = {
+  list: listMessageTemplates,
+  upsert: putMessageTemplate,
+  remove: deleteMessageTemplate,
+};

@@ -1,0 +1,101 @@
+// What messages say before anybody edits them, and those of a fresh realm. Specification 2.6.
+import { type MessageTemplate, messages, type TemplateKey } from '../../contract/message-templates.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+
+export const BUILT_IN_LOCALE = 'en';
+
+export type TemplateText = Pick<MessageTemplate, 'subject' | 'body' | 'html'>;
+
+const texts: Record<TemplateKey, Omit<TemplateText, 'html'>> = {
+  'otp-sms': { subject: null, body: '{{code}} is your code for {{realm}}. It is good for {{ttl}}.' },
+  'otp-email': {
+    subject: '{{code}} is your code for {{realm}}',
+    body: `Hello {{user}},
+
+your code for {{realm}} is
+
+    {{code}}
+
+It is good for {{ttl}}. If you are not signing in just now, ignore this message and tell the code to nobody.
+`,
+  },
+  'magic-link-email': {
+    subject: 'Sign in to {{realm}}',
+    body: `Hello {{user}},
+
+open this link in the browser in which you asked for it, and you are signed in to {{realm}}:
+
+{{link}}
+
+It works once and for {{ttl}}. If you did not ask for it, ignore this message.
+`,
+  },
+  'verify-email': {
+    subject: 'Confirm your e-mail address for {{realm}}',
+    body: `Hello {{user}},
+
+confirm that this is your e-mail address by opening this link:
+
+{{link}}
+
+It works for {{ttl}}. If you have no account at {{realm}}, ignore this message.
+`,
+  },
+  'reset-password-email': {
+    subject: 'Set a new password for {{realm}}',
+    body: `Hello {{user}},
+
+set a new password for {{realm}} by opening this link:
+
+{{link}}
+
+It works once and for {{ttl}}. If you did not ask for it, ignore this message; your password stays as it is.
+`,
+  },
+  'invitation-email': {
+    subject: 'You are invited to {{realm}}',
+    body: `Hello {{user}},
+
+you are invited to {{realm}}. Open this link to begin:
+
+{{link}}
+
+It works for {{ttl}}.
+`,
+  },
+  'new-device-email': {
+    subject: 'New sign-in to {{realm}}',
+    body: `Hello {{user}},
+
+your account at {{realm}} was used on a device that we have not seen before:
+
+    {{device}}
+    {{place}}
+    {{time}}
+
+If this was you, there is nothing to do. If not, open this link; it signs everybody out:
+
+{{link}}
+`,
+  },
+  'push-challenge': { subject: 'Sign in to {{realm}}?', body: 'Someone signs in to {{realm}}. Is it you, {{user}}?' },
+};
+
+export const builtInTemplate = (key: TemplateKey): TemplateText => ({ ...texts[key], html: false });
+
+const seeded = JSON.stringify(
+  Object.entries(messages).map(([key, { channel }]) => ({ key, channel, ...texts[key as TemplateKey] })),
+);
+
+/** Gives realms what they don't have yet of the built-in templates; what people have edited stays. */
+export async function refreshMessageTemplates(sql: Sql, realms: readonly string[]): Promise<void> {
+  await sql`
+    insert into message_template (realm_id, id, template_key, channel, locale, subject, content, html, enabled)
+    select realm, gen_random_uuid(), t.key, t.channel, ${BUILT_IN_LOCALE}, t.subject, t.body, false, true
+    from unnest(${realms}::text[]) as realm
+    cross join jsonb_to_recordset(${seeded}::jsonb) as t (key text, channel text, subject text, body text)
+    on conflict (realm_id, template_key, channel, locale) do nothing`;
+}
+export const seedMessageTemplates = async ({ sql }: Tx, realm: string): Promise<void> =>
+  refreshMessageTemplates(sql, [realm]);

@@ -1,0 +1,77 @@
+// Owns: the messaging provider as a resource: the same by the admin API and in the realm document.
+// Does not own: sending (delivery.ts), what drivers do (drivers/).
+// Implements: specification 2.5, 4.4; decisions "Messaging".
+import { z } from 'zod';
+import { Channel, DriverName, driverConfigs, driversOf, FcmServiceAccount } from '../../contract/message-drivers.ts';
+import { MessagingProvider } from '../../contract/messaging.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { issuesAt } from '../../http/document.ts';
+import { sealed } from '../../resource/at-rest.ts';
+import type { Saved } from '../../resource/part.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+import { splitKey } from '../../resource/table.ts';
+
+const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
+
+const MAX_CONFIG_BYTES = 32_768;
+const Email = z.email().max(255);
+
+function check({ key, fields, changed }: Saved): FieldError[] {
+  const [channelName, driverName] = splitKey(key, 2);
+  const channel = Channel.parse(channelName);
+  const driver = DriverName.parse(driverName);
+  const drivers = driversOf[channel];
+  if (!drivers.includes(driver)) return [{ path: 'driver', message: `must be ${drivers.join(' or ')} for ${channel}` }];
+  const { config, secret, fromAddress } = fields;
+  if (JSON.stringify(config).length > MAX_CONFIG_BYTES) return [{ path: 'config', message: 'is too large' }];
+  const { error } = driverConfigs[driver].safeParse(config);
+  const faults = error ? issuesAt('config', error) : [];
+  if (channel === 'EMAIL' && typeof fromAddress === 'string' && !Email.safeParse(fromAddress).success)
+    faults.push({ path: 'fromAddress', message: 'must be an e-mail address' });
+  if (changed.includes('secret') && typeof secret === 'string') {
+    const wrong = secretFault(driver, secret);
+    if (wrong) faults.push({ path: 'secret', message: wrong });
+  }
+  return faults;
+}
+
+/** Keys that nobody could use are told when they are set, not by the first message. */
+function secretFault(driver: DriverName, secret: string): string | undefined {
+  if (driver === 'fcm' && !FcmServiceAccount.safeParse(parsedJson(secret)).success)
+    return 'must be the JSON key file of a service account';
+  if (driver === 'apns' && !secret.trim().startsWith('-----BEGIN PRIVATE KEY-----'))
+    return 'must be the key as it was downloaded (.p8), beginning with -----BEGIN PRIVATE KEY-----';
+  return undefined;
+}
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'messagingProviders',
+      wire: MessagingProvider,
+      table: {
+        name: 'messaging_provider',
+        columns: { enabled: 'boolean', fromAddress: 'text', fromName: 'text', config: 'jsonb' },
+        secrets: { secret: providerSecret(seal) },
+        createdAt: true,
+      },
+      fresh: () => ({ enabled: true, fromAddress: null, fromName: null, config: {} }),
+      check,
+      events: {
+        create: 'MESSAGING_PROVIDER_CREATED',
+        update: 'MESSAGING_PROVIDER_UPDATED',
+        delete: 'MESSAGING_PROVIDER_DELETED',
+      },
+      // The configuration stays out of the audit log: it may hold addresses with keys in them.
+      detail: ({ enabled, fromAddress }) => ({ enabled, fromAddress }),
+    },
+    { now },
+  );

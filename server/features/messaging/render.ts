@@ -1,0 +1,64 @@
+// A template with values in its placeholders, so that no value can be more than text: in HTML escaped, in a subject one line.
+// Pure. Specification 2.6; which placeholders there are is contract/message-templates.ts's.
+import { PLACEHOLDER } from '../../contract/message-drivers.ts';
+import { escapeHtml } from '../../http/html.ts';
+import type { TemplateText } from './built-in-templates.ts';
+
+/** By placeholder: `code`, `user.firstName`. */
+export type Values = ReadonlyMap<string, string>;
+export interface Rendered {
+  subject: string | null;
+  body: string;
+  html: boolean;
+}
+
+/** What people chose themselves ends up in mail that others trust: a name is no place for a letter of one's own. */
+const LONGEST_OF_USER = 100;
+const LONGEST = 2048;
+const LONGEST_SUBJECT = 500;
+
+/** One line, without what could direct a terminal or turn text around. */
+function plain(placeholder: string, value: string): string {
+  const most = placeholder.startsWith('user') ? LONGEST_OF_USER : LONGEST;
+  return value
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, most);
+}
+
+/** @param missing what stands where there is no value: nothing, or the placeholder as it was */
+export function render(
+  { subject, body, html }: TemplateText,
+  values: Values,
+  missing: 'nothing' | 'placeholder' = 'nothing',
+): Rendered {
+  const filled = (template: string, safe: (text: string) => string) =>
+    template.replaceAll(PLACEHOLDER, (whole, placeholder: string) => {
+      const value = values.get(placeholder);
+      if (value === undefined) return missing === 'nothing' ? '' : whole;
+      return safe(plain(placeholder, value));
+    });
+  const asIs = (text: string) => text;
+  return {
+    subject: subject === null ? null : plain('', filled(subject, asIs)).slice(0, LONGEST_SUBJECT),
+    body: filled(body, html ? escapeHtml : asIs),
+    html,
+  };
+}
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
+
+/** What a mail program shows that shows no HTML; addresses of links stand behind their words. */
+export const textOf = (html: string): string =>
+  html
+    .replaceAll(/<(style|script|head|title)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/<a\b[^>]*?\bhref\s*=\s*"([^"]*)"[^>]*>([\s\S]*?)<\/a\s*>/gi, (_, href: string, words: string) =>
+      words.trim() === href ? href : `${words} (${href})`,
+    )
+    .replaceAll(/<(?:br|\/(?:p|div|h[1-6]|li|tr|table|ul|ol))\b[^>]*>/gi, '\n')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => entities[name] ?? whole)
+    .replaceAll(/[ \t]*\n[ \t]*/g, '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
