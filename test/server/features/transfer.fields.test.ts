@@ -61,6 +61,7 @@ const cases: Case[] = [
       riskMediumAction: 'allow',
       riskHighAction: 'deny',
       logoUrl: null,
+      termsUrl: null,
       primaryColor: '#000000',
       backgroundColor: null,
       welcomeText: '',
