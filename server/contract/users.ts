@@ -96,14 +96,44 @@ const tag = 'users';
 const at = '/admin/realms/:realm/users' as const;
 const ByUser = z.strictObject({ realm: RealmName, userId: Id });
 
+/** `attribute.NAME=value`: any number of them, beside the filters that have a name. */
+const ATTRIBUTE = 'attribute.';
+const filters = SearchPage.extend({
+  q: text(255).optional().describe('Text that is in the username, the e-mail address, the first or the last name'),
+  enabled: z.stringbool().optional().describe('true or false'),
+  email: text(254).optional().describe('The whole address, whatever its case'),
+  role: name().optional().describe('Name of a realm role that is held directly'),
+  group: GroupPath.optional().describe('Path of a group whose direct member the user is'),
+  organization: name().optional().describe('Name of an organization whose member the user is'),
+});
+const AttributeValue = text(4096);
+export const UserQuery = z.looseObject(filters.shape).superRefine((query, context) => {
+  for (const [key, value] of Object.entries(query)) {
+    if (Object.hasOwn(filters.shape, key)) continue;
+    if (!key.startsWith(ATTRIBUTE) || key === ATTRIBUTE || key.includes('\0'))
+      context.addIssue({ code: 'unrecognized_keys', keys: [key], input: query });
+    else if (!AttributeValue.safeParse(value).success)
+      context.addIssue({ code: 'custom', path: [key], message: 'must be one text of at most 4096 characters' });
+  }
+});
+export type UserQuery = z.output<typeof UserQuery>;
+/** name → value; undefined: none is asked for. */
+export function attributesIn(query: UserQuery): Record<string, string> | undefined {
+  const asked = Object.entries(query).filter(([key]) => key.startsWith(ATTRIBUTE));
+  if (asked.length === 0) return undefined;
+  return Object.fromEntries(asked.map(([key, value]) => [key.slice(ATTRIBUTE.length), String(value)]));
+}
+
 export const listUsers = route({
   method: 'GET',
   path: at,
   tag,
-  summary: 'List or search users',
+  summary: 'List or search users, by username',
+  description:
+    'All that is asked for must hold; `attribute.NAME=value` asks for users one of whose values of that attribute is the value. A search for three characters or more is answered from an index where the database has the extension `pg_trgm`.',
   permission: 'users:read',
   params: InRealm,
-  query: SearchPage,
+  query: UserQuery,
   response: z.array(User),
 });
 export const createUser = route({

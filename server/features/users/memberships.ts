@@ -9,6 +9,7 @@ import { changedMeanwhile } from '../../db/error-code.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Principal } from '../../http/principal.ts';
+import { inGroup, list } from './search.ts';
 import * as store from './store.ts';
 import { toWire } from './wire.ts';
 
@@ -137,7 +138,7 @@ export function createMemberships({
     async members(realm: string, group: string, { after, limit }: { after: string; limit: number }): Promise<User[]> {
       const [there] = await sql`select from user_group where realm_id = ${realm} and id = ${group}`;
       if (!there) throw missing('group');
-      return (await store.list(sql, realm, { after, limit, search: undefined, group })).map(toWire);
+      return (await list(sql, realm, { after, limit }, [inGroup(realm, group)])).map(toWire);
     },
 
     member: (caller: Caller, realm: string, userId: string, tie: Tie): Promise<void> =>

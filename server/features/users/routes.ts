@@ -14,7 +14,10 @@ const actionsOf = ({ requiredActions }: User) => ({ requiredActions });
 export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users; sql: Sql }): void {
   bind(app, api.listUsers, async ({ params, query, request, reply }) => {
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await users.list(params.realm, { after, limit: query.limit + 1, search: containing(query.q) });
+    const { q, enabled, email, role, group, organization } = query;
+    const attributes = api.attributesIn(query);
+    const wanted = { text: containing(q), enabled, email, role, group, organization, attributes };
+    const rows = await users.list(params.realm, wanted, { after, limit: query.limit + 1 });
     return page({ request, reply }, rows, query.limit, (user) => [user.username]);
   });
   bind(app, api.createUser, ({ params, body, by }) => users.create(by, params.realm, body));

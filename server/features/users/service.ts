@@ -14,6 +14,7 @@ import { changedFields } from '../../http/changed-fields.ts';
 import type { OwnSession, Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
+import { list, search, type UserPage, type UserSearch } from './search.ts';
 import * as store from './store.ts';
 import { fresh, merged, toRow, toWire } from './wire.ts';
 
@@ -102,10 +103,13 @@ export function createUsers({
   };
 
   return {
-    list: async (
-      realm: string,
-      search: { after: string; limit: number; search: string | undefined },
-    ): Promise<User[]> => (await store.list(sql, realm, search)).map(toWire),
+    async list(realm: string, wanted: UserSearch, page: UserPage): Promise<User[]> {
+      if (Object.values(wanted).every((one) => one === undefined)) return (await list(sql, realm, page)).map(toWire);
+      return transact(realm, async (tx) => {
+        await tx.sql`set local plan_cache_mode = force_custom_plan`;
+        return (await search(tx.sql, realm, wanted, page)).map(toWire);
+      });
+    },
 
     get: (realm: string, id: string): Promise<User> => load(sql, realm, id),
 

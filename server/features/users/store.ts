@@ -19,7 +19,7 @@ export interface UserWithLinks extends UserRow {
   groups: string[];
 }
 
-const columns = fragment`
+export const columns = fragment`
   u.id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes, u.required_actions,
   u.created_at, array(
     select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
@@ -28,23 +28,6 @@ const columns = fragment`
     select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id order by g.path collate "C"
   ) as groups`;
-
-const searched = (search: string | undefined) =>
-  search === undefined
-    ? fragment``
-    : fragment`and (u.username ilike ${search} or u.email ilike ${search} or u.first_name ilike ${search}
-        or u.last_name ilike ${search} or u.first_name || ' ' || u.last_name ilike ${search})`;
-
-/** In the order of the case-folded username, which is unique. */
-export const list = (
-  sql: Sql,
-  realm: string,
-  { after, limit, search, group }: { after: string; limit: number; search: string | undefined; group?: string },
-): Promise<UserWithLinks[]> => sql<UserWithLinks>`
-  select ${columns} from realm_user u
-  where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${searched(search)}
-    ${group === undefined ? fragment`` : fragment`and u.id in (select user_id from group_member where realm_id = ${realm} and group_id = ${group})`}
-  order by lower(u.username) limit ${limit}`;
 
 export async function find(sql: Sql, realm: string, id: string): Promise<UserWithLinks | undefined> {
   const [row] = await sql<UserWithLinks>`

@@ -1,0 +1,87 @@
+// SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { columns, type UserWithLinks } from './store.ts';
+
+/** What must hold of a user, all of it. */
+export interface UserSearch {
+  /** A pattern for `like`. */
+  text?: string | undefined;
+  enabled?: boolean | undefined;
+  email?: string | undefined;
+  /** Of a realm role that is held directly. */
+  role?: string | undefined;
+  /** Path of a group. */
+  group?: string | undefined;
+  /** Name of an organization. */
+  organization?: string | undefined;
+  attributes?: Readonly<Record<string, string>> | undefined;
+}
+export interface UserPage {
+  after: string;
+  limit: number;
+}
+
+/** As the index of migration user_search has it. */
+const SEARCHED = fragment`lower(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
+
+const idOf = async (row: Promise<{ id: string }[]>): Promise<string | undefined> => (await row)[0]?.id;
+const roleId = (sql: Sql, realm: string, name: string) =>
+  idOf(sql<{ id: string }>`select id from role where realm_id = ${realm} and client is null and name = ${name}`);
+const groupId = (sql: Sql, realm: string, path: string) =>
+  idOf(sql<{ id: string }>`select id from user_group where realm_id = ${realm} and path = ${path}`);
+/** A direct member of it. */
+export const inGroup = (realm: string, id: string): Fragment =>
+  fragment`u.id in (select user_id from group_member where realm_id = ${realm} and group_id = ${id})`;
+const organizationId = (sql: Sql, realm: string, name: string) =>
+  idOf(sql<{ id: string }>`select id from organization where realm_id = ${realm} and name = ${name}`);
+
+/**
+ * Whether few or nearly all are found decides how to look, so each search is planned for itself: to be run where
+ * `plan_cache_mode` is `force_custom_plan`. What a role or a group is, is asked before, as the planner must know which.
+ */
+export async function search(
+  sql: Sql,
+  realm: string,
+  { text, enabled, email, role, group, organization, attributes }: UserSearch,
+  page: UserPage,
+): Promise<UserWithLinks[]> {
+  const conditions: Fragment[] = [];
+  if (role !== undefined) {
+    const id = await roleId(sql, realm, role);
+    if (id === undefined) return [];
+    conditions.push(fragment`u.id in (select user_id from user_role where realm_id = ${realm} and role_id = ${id})`);
+  }
+  if (group !== undefined) {
+    const id = await groupId(sql, realm, group);
+    if (id === undefined) return [];
+    conditions.push(inGroup(realm, id));
+  }
+  if (organization !== undefined) {
+    const id = await organizationId(sql, realm, organization);
+    if (id === undefined) return [];
+    conditions.push(
+      fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
+    );
+  }
+  if (text !== undefined) conditions.push(fragment`${SEARCHED} like lower(${text})`);
+  if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
+  if (email !== undefined) conditions.push(fragment`lower(u.email) = lower(${email})`);
+  if (attributes !== undefined) {
+    const wanted = Object.entries(attributes).map(([name, value]) => [name, [value]]);
+    conditions.push(fragment`u.attributes @> ${JSON.stringify(Object.fromEntries(wanted))}::jsonb`);
+  }
+  return list(sql, realm, page, conditions);
+}
+
+export const list = (
+  sql: Sql,
+  realm: string,
+  { after, limit }: UserPage,
+  conditions: readonly Fragment[] = [],
+): Promise<UserWithLinks[]> => sql<UserWithLinks>`
+  select ${columns} from realm_user u
+  where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${all(conditions)}
+  order by lower(u.username) limit ${limit}`;
+
+const all = ([first, ...rest]: readonly Fragment[]): Fragment =>
+  first ? fragment`and ${first} ${all(rest)}` : fragment``;
