@@ -22,6 +22,7 @@ import { introspectRoutes } from './features/introspect/routes.ts';
 import { createIntrospection } from './features/introspect/service.ts';
 import { createMint } from './features/issued-tokens/mint.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
+import { isPersonOver } from './features/issued-tokens/store.ts';
 import type { Keys } from './features/keys/service.ts';
 import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
@@ -74,7 +75,14 @@ export function createProtocol(deps: ProtocolDeps) {
   });
   const refusals = createRefusals({ record: batch.record, now });
   const clients = createClientViews({ sql, now });
-  const mint = createMint({ tokens, settings, adminAudience: adminAudience(baseUrl), now, newId });
+  const mint = createMint({
+    tokens,
+    settings,
+    adminAudience: adminAudience(baseUrl),
+    isPerson: isPersonOver(sql),
+    now,
+    newId,
+  });
   const families = createFamilies({ now });
   const assertions = createAssertions({
     sql,

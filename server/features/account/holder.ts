@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import { ACCOUNT_SCOPE, type AccountHolder } from '../../http/account.ts';
+import { isPersons } from '../../http/subjects.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import * as store from './store.ts';
@@ -33,8 +34,7 @@ export function createHolders({
 
     async byBearer(realm: string, token: string): Promise<AccountHolder | undefined> {
       const claims = await tokens.verify(realm, token, { typ: 'at+jwt', audience: await settings.issuer(realm) });
-      // Without a grant it is a service account's, whose name may look like a person's id.
-      if (!claims?.gid) return undefined;
+      if (!claims || !isPersons(claims)) return undefined;
       if (!(claims.scope ?? '').split(' ').includes(ACCOUNT_SCOPE))
         throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);
       const person = await store.enabledPerson(sql, realm, claims.sub);

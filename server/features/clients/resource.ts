@@ -9,7 +9,7 @@ import { fragment } from '../../db/sql.ts';
 import { asSet, clientRoleKey, declared, strings } from '../../http/document.ts';
 import type { Fields, Item, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-import { clientFaults, resourceFaults } from './rules.ts';
+import { clientFaults, nameFaults, resourceFaults } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
 import * as store from './store.ts';
@@ -55,7 +55,10 @@ function refersTo({ fields }: Item): Reference[] {
 
 const Shape = z.object(clientFields);
 
-function faults({ fields, changed, key }: Saved, at: { baseUrl: string; realm: string }): FieldError[] {
+function faults(
+  { fields, changed, key, before, renamedFrom }: Saved,
+  at: { baseUrl: string; realm: string },
+): FieldError[] {
   const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
   const short =
     secret !== undefined && changed.includes('secret') && secret.length < SECRET_LENGTH
@@ -67,7 +70,8 @@ function faults({ fields, changed, key }: Saved, at: { baseUrl: string; realm: s
   const resources = changed.includes('allowedResources')
     ? resourceFaults({ clientId: key, allowedResources: strings(fields.allowedResources) }, at)
     : [];
-  return [...short, ...found, ...resources];
+  const name = before === undefined || renamedFrom !== undefined ? nameFaults(key) : [];
+  return [...name, ...short, ...found, ...resources];
 }
 
 export const createClientResource = ({

@@ -26,6 +26,12 @@ export const usesSecret = (method: Client['tokenEndpointAuthMethod']): boolean =
 
 const fault = (path: string, message: string): FieldError => ({ path, message });
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** People are the subjects of their tokens by id, clients by name: neither may pass for the other (RFC 9068 §5). */
+export const nameFaults = (clientId: string): FieldError[] =>
+  UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
+
 /** @param secret whether the request gives one */
 export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   const { tokenEndpointAuthMethod: method, grantTypes, jwks, jwksUri } = client;

@@ -5,6 +5,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
+import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import { liveFamily, liveUser } from './store.ts';
@@ -39,8 +40,9 @@ export function createIntrospection({
     if (!claims || !concerns(asking, claims)) return INACTIVE;
     const client = await clients.view(realm, claims.client_id ?? '');
     if (!client?.enabled) return INACTIVE;
-    const person = claims.sub === claims.client_id ? undefined : await liveUser(sql, realm, claims.sub);
-    if (claims.sub !== claims.client_id && !person) return INACTIVE;
+    const persons = isPersons(claims);
+    const person = persons ? await liveUser(sql, realm, claims.sub) : undefined;
+    if (persons && !person) return INACTIVE;
     const { gid: _, ...shown } = claims;
     return { active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
   }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
 import type { Person } from '../../db/person.ts';
 import { claimsOf, type ScopeView } from '../../http/claims.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
@@ -38,6 +39,7 @@ export function createMint({
   tokens,
   settings,
   adminAudience,
+  isPerson,
   now,
   newId,
 }: {
@@ -47,6 +49,7 @@ export function createMint({
     of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
   };
   adminAudience: string;
+  isPerson(realm: string, id: string): Promise<boolean>;
   now: () => Date;
   newId: () => string;
 }) {
@@ -78,6 +81,9 @@ export function createMint({
         claims?: Readonly<Record<string, unknown>>;
       },
     ): Promise<Minted> {
+      // A name from before such names were refused.
+      if (await isPerson(realm, client.clientId))
+        throw new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
       const scope = shown(scopes).join(' ');
       const accessToken = await tokens.sign(realm, 'at+jwt', {

@@ -7,6 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import { claimsOf } from '../../http/claims.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
+import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 
@@ -34,6 +35,7 @@ export function createUserinfo({
       if (!claims) throw invalid('it does not verify');
       const scopes = (claims.scope ?? '').split(' ');
       if (!scopes.includes(OPENID)) throw new OAuthError('insufficient_scope', 'This needs the scope openid');
+      if (!isPersons(claims)) throw invalid('it is a service account’s');
       const client = await clients.view(realm, claims.client_id ?? '');
       if (!client?.enabled) throw invalid('its client is gone or disabled');
       const [row] = UUID.test(claims.sub)
