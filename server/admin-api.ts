@@ -14,7 +14,7 @@ import { createAdminGrants } from './features/admin-access/grants.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import type { Access } from './features/admin-access/service.ts';
-import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import type { AdminSignIn } from './features/admin-access/sign-in.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClientSecrets } from './features/clients/secrets.ts';
 import { eventRoutes } from './features/events/routes.ts';
@@ -40,7 +40,6 @@ import type { SettingsService } from './features/settings/service.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import { type AdminSurface, guardAdmin } from './http/admin.ts';
-import type { Attempts } from './http/attempts.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
 import type { People } from './people.ts';
@@ -64,7 +63,7 @@ export interface AdminApiDeps {
   people: People;
   gdpr: Gdpr;
   access: Access;
-  attempts: Attempts;
+  adminSignIn: AdminSignIn;
   metrics: Metrics;
   monitoring: Monitoring;
   denied: AdminSurface['denied'];
@@ -78,17 +77,9 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   const { config, sql, transact, seal, log, realms, settings, keys, people, access, metrics, denied, now, newId } =
     deps;
   const { baseUrl } = config;
+  const signIn = deps.adminSignIn;
   const { passwords, credentials, registry } = people;
   const realmExists = realms.exists;
-  const signIn = createAdminSignIn({
-    sql,
-    transact,
-    realmExists,
-    credentials,
-    settings,
-    attempts: deps.attempts,
-    now,
-  });
   const realmDocument = createRealmDocument({
     sql,
     inLane: deps.inLane,
@@ -113,7 +104,9 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, metrics.request);
-  await app.register(async (pages) => adminLoginPages(pages, { authenticate: access.authenticate, signIn, baseUrl }));
+  await app.register(async (pages) =>
+    adminLoginPages(pages, { authenticate: access.authenticate, signIn, realmExists, baseUrl }),
+  );
   await app.register(async (admin) => {
     const { authenticate } = access;
     guardAdmin(admin, { baseUrl, authenticate, realmExists, denied, countWrite: metrics.adminWrite });

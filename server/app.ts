@@ -11,8 +11,10 @@ import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
+import { adminArrival } from './features/admin-access/arrival.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
+import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
@@ -149,6 +151,16 @@ export async function buildApp({
     eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
     denied,
   });
+  const adminSignIn = createAdminSignIn({
+    sql,
+    transact,
+    credentials,
+    signIns,
+    risk: people.risk,
+    settings,
+    attempts,
+    now,
+  });
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, settings, secondFactors: people.factors.secondTypes, now });
   caches.push(settings, keys, realms, people);
@@ -245,7 +257,7 @@ export async function buildApp({
       people,
       gdpr: account.gdpr,
       access,
-      attempts,
+      adminSignIn,
       metrics,
       monitoring,
       denied,
@@ -262,7 +274,10 @@ export async function buildApp({
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
-  await http.register(async (pages) => people.mountPages(pages, protocol.continuation));
+  await http.register(async (pages) => {
+    people.mountPages(pages, protocol.continuation);
+    adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
+  });
 
   await http.register(async (app) => account.mount(app));
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));

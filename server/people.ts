@@ -85,6 +85,7 @@ export function createPeople(deps: PeopleDeps) {
     flows,
     sessions,
     signIns,
+    risk,
     drop: flows.drop,
     /** `continuation`: what the sign-ins go on to that an application asked for. */
     mountPages(pages: FastifyInstance, continuation: Continuation): void {

@@ -1,7 +1,7 @@
-// The browser's way to an admin session: a form without a script. It decides nothing; sign-in.ts does.
+// The browser's way to an admin session: which realm, then that realm's own sign-in (arrival.ts). Without a script.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { AdminLogin } from '../../contract/admin-access.ts';
+import { RealmName } from '../../contract/names.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
@@ -10,37 +10,21 @@ import { type Html, html } from '../../http/html.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
 import { byPrincipal, type Principal } from '../../http/principal.ts';
 import { problemOf } from '../../http/problems.ts';
-import { forgetSession, setSession } from './cookies.ts';
+import { forgetSession } from './cookies.ts';
 import type { AdminSignIn } from './sign-in.ts';
 
 const csrfField = (token: string) => html`<input type="hidden" name="csrf" value="${token}">`;
 
-const field = (id: string, label: string, attributes: Html) =>
-  html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="${id}" ${attributes}></div>`;
-
-/** A realm's sign-in that the words send a person to is a link, which leads back here. */
-const REALM_LOGIN = /(\/realms\/[a-z0-9-]+\/login)/;
-const linked = (words: string): Html[] =>
-  words
-    .split(REALM_LOGIN)
-    .map((part, i) => (i % 2 === 1 ? html`<a href="${part}?for=admin">${part}</a>` : html`${part}`));
-
-const alert = (problem: string | undefined) =>
-  problem !== undefined && html`<p class="error" role="alert">${linked(problem)}</p>`;
-
-function signInForm(csrf: string, last: { username?: string; realm?: string; problem?: string } = {}): Html {
-  const focus = html`autofocus`;
-  const plain = html`autocapitalize="none" autocorrect="off" spellcheck="false" required`;
+function realmForm(csrf: string, last: { realm?: string | undefined; problem?: string } = {}): Html {
   return html`
 <p class="lead">Sign in with an account that holds admin roles.</p>
-${alert(last.problem)}
+${last.problem !== undefined && html`<p class="error" role="alert">${last.problem}</p>`}
 <form method="post" action="/admin/login/form">
 ${csrfField(csrf)}
-${field('realm', 'Realm', html`type="text" value="${last.realm ?? 'master'}" autocomplete="organization" ${plain}`)}
-${field('username', 'Username', html`type="text" value="${last.username}" autocomplete="username" ${!last.username && focus} ${plain}`)}
-${field('password', 'Password', html`type="password" autocomplete="current-password" ${!!last.username && focus} required`)}
-${field('otp', 'One-time code, if you have one', html`type="text" inputmode="numeric" pattern="[0-9]{6,8}" autocomplete="one-time-code"`)}
-<button type="submit">Sign in</button>
+<div class="field"><label for="realm">Realm</label>
+<input id="realm" name="realm" type="text" value="${last.realm ?? MASTER}" autocomplete="organization" autocapitalize="none"
+ autocorrect="off" spellcheck="false" required autofocus></div>
+<button type="submit">Continue</button>
 </form>`;
 }
 
@@ -56,9 +40,6 @@ function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
 <p><code class="secret">realmctl login ${baseUrl}${home}</code></p>
 <form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">Sign out</button></form>`;
 }
-
-/** The API's words speak of its fields. */
-const NEEDS_CODE = 'A one-time code is needed: enter it, with your password.';
 
 const Form = z.record(z.string(), z.string());
 
@@ -77,10 +58,12 @@ export function adminLoginPages(
   {
     authenticate,
     signIn,
+    realmExists,
     baseUrl,
   }: {
     authenticate(credential: { cookie: string }): Promise<Principal | undefined>;
-    signIn: AdminSignIn;
+    signIn: Pick<AdminSignIn, 'logout'>;
+    realmExists(realm: string): Promise<boolean>;
     baseUrl: string;
   },
 ): void {
@@ -92,13 +75,9 @@ export function adminLoginPages(
     const problem = problemOf(error);
     if (problem.status >= 500) request.log.error({ err: error }, 'the admin sign-in page failed');
     if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
-    const form = Form.safeParse(request.body).data ?? {};
-    const last = {
-      ...(form.username ? { username: form.username } : {}),
-      ...(form.realm ? { realm: form.realm } : {}),
-      problem: problem.code === 'otp-required' ? NEEDS_CODE : (problem.detail ?? problem.message),
-    };
-    return show(reply, 'Administration', signInForm(setCsrf(reply, baseUrl), last), problem.status);
+    const { realm } = Form.safeParse(request.body).data ?? {};
+    const last = { realm, problem: problem.detail ?? problem.message };
+    return show(reply, 'Administration', realmForm(setCsrf(reply, baseUrl), last), problem.status);
   });
 
   app.get('/admin', { schema: { hide: true } }, async (request, reply) =>
@@ -111,18 +90,14 @@ export function adminLoginPages(
     const csrf = setCsrf(reply, baseUrl);
     return principal
       ? show(reply, 'Signed in', signedIn(csrf, principal, baseUrl))
-      : show(reply, 'Administration', signInForm(csrf));
+      : show(reply, 'Administration', realmForm(csrf));
   });
 
   app.post('/admin/login/form', { schema: { hide: true } }, async (request, reply) => {
-    const { csrf: _, ...entries } = submitted(request);
-    const filled = Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== ''));
-    const login = AdminLogin.safeParse(filled);
-    if (!login.success) throw new Problem('invalid-request', 'Fill in the realm, your username and your password');
-    const by = { actor: null, ipAddress: request.ip };
-    const { cookie } = await signIn.login(login.data, by, cookieOf(request));
-    setSession(reply, baseUrl, cookie);
-    return reply.redirect('/admin/login', 303);
+    const { realm = '' } = submitted(request);
+    if (!RealmName.safeParse(realm).success || !(await realmExists(realm)))
+      throw new Problem('invalid-request', 'There is no such realm here.');
+    return reply.redirect(`/realms/${realm}/login?for=admin`, 303);
   });
 
   app.post('/admin/logout/form', { schema: { hide: true } }, async (request, reply) => {

@@ -12,8 +12,8 @@ export function adminAccessRoutes(
   app: FastifyInstance,
   { signIn, grants, baseUrl }: { signIn: AdminSignIn; grants: AdminGrants; baseUrl: string },
 ): void {
-  bind(app, api.adminLogin, async ({ body, by, request, reply }) => {
-    const { cookie } = await signIn.login(body, by, request.cookies[ADMIN_SESSION_COOKIE]);
+  bind(app, api.adminLogin, async ({ body, request, reply }) => {
+    const { cookie } = await signIn.login(body, request, request.cookies[ADMIN_SESSION_COOKIE]);
     setSession(reply, baseUrl, cookie);
     setCsrf(reply, baseUrl);
     return undefined;

@@ -1,5 +1,5 @@
-// How a person gets an admin session, and how it ends. One answer to every failure, so that nothing can be enumerated.
-
+// How a person gets an admin session, and how it ends: by one request (a program), or by the realm's own sign-in pages. One answer to every failure, so that nothing can be enumerated.
+import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
@@ -10,6 +10,9 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../http/attempts.ts';
 import { ADMIN_MAX_MS } from '../../http/principal.ts';
+import type { RiskService } from '../risk/service.ts';
+import type { SsoSession } from '../sessions/service.ts';
+import type { SignIns } from '../sign-in/service.ts';
 import { ADMIN_IDLE_MS, parseCookie, permissionsOf } from './service.ts';
 import * as store from './store.ts';
 
@@ -21,14 +24,13 @@ export interface AdminCredentials {
     password: string;
     by: By;
   }): Promise<
-    { ok: true; user: { id: string; username: string }; credentialId: string } | { ok: false; reason: string }
+    | { ok: true; user: { id: string; username: string }; credentialId: string }
+    | { ok: false; reason: string; user: { id: string } | undefined }
   >;
-  hasSecondFactor(realm: string, userId: string): Promise<boolean>;
-  /** The credential whose code it was. */
-  checkOtp(attempt: { realm: string; userId: string; code: string; by: By }): Promise<string | undefined>;
-  /** What the person must do first at the realm's own sign-in page: a temporary password, an enrolment. */
-  mustActFirst(realm: string, userId: string): Promise<string | undefined>;
 }
+
+/** The authenticator that a sign-in without a page begins with. */
+const PASSWORD = 'username-password';
 
 export interface Login {
   username: string;
@@ -37,68 +39,72 @@ export interface Login {
   realm?: string | undefined;
 }
 
-export function createAdminSignIn({
-  sql,
-  transact,
-  realmExists,
-  credentials,
-  settings,
-  attempts,
-  now,
-}: {
+export interface AdminSignInDeps {
   sql: Sql;
   transact: Transact;
-  realmExists(realm: string): Promise<boolean>;
   credentials: AdminCredentials;
-  settings: { of(realm: string): Promise<Pick<RealmSettingsDto, 'requireMfa'> | undefined> };
+  signIns: Pick<SignIns, 'proveAtOnce'>;
+  risk: Pick<RiskService, 'failed' | 'visited'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   attempts: Attempts;
   now: () => Date;
-}) {
-  type Verdict =
-    | { ok: true; username: string; proven: Proven }
-    | { ok: false; reason: string; code?: 'otp-required'; detail?: string };
+}
 
-  async function judge(realm: string, login: Login, by: By): Promise<Verdict> {
-    const { username, password, otp } = login;
-    const checked = await credentials.checkPassword({ realm, username, password, by });
-    if (!checked.ok) return { ok: false, reason: checked.reason };
-    const { id: userId, username: name } = checked.user;
-    const credentialIds = [checked.credentialId];
-    const grants = await store.grants(sql, realm, { userId });
-    if (permissionsOf(realm, grants).size === 0) return { ok: false, reason: 'no-admin-role' };
-    // From here on the password was right, so it gives nothing away to say what is missing.
-    if (await credentials.hasSecondFactor(realm, userId)) {
-      if (otp === undefined)
-        return { ok: false, reason: 'otp-missing', code: 'otp-required', detail: 'Send it as otp, with the password' };
-      const second = await credentials.checkOtp({ realm, userId, code: otp, by });
-      if (second === undefined) return { ok: false, reason: 'otp-wrong' };
-      credentialIds.push(second);
-    } else if ((await settings.of(realm))?.requireMfa) {
-      const detail = `A second factor is needed: first sign in at /realms/${realm}/login and set up a one-time code`;
-      return { ok: false, reason: 'mfa-required', detail };
-    }
-    const first = await credentials.mustActFirst(realm, userId);
-    if (first !== undefined) return { ok: false, reason: 'action-required', detail: first };
-    return { ok: true, username: name, proven: { userId, credentials: credentialIds } };
+export function createAdminSignIn(deps: AdminSignInDeps) {
+  const { sql, transact, credentials, signIns, risk, settings, attempts, now } = deps;
+  interface Admitted {
+    username: string;
+    proven: Proven;
   }
+  interface Refusal {
+    reason: string;
+    userId?: string | undefined;
+    code?: 'otp-required' | undefined;
+    detail?: string | undefined;
+  }
+  type Verdict = ({ ok: true } & Admitted) | ({ ok: false } & Refusal);
+  const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
-  /** @returns the session's cookie; undefined: what was proven holds no more */
+  async function judge(
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto | undefined,
+    { username, password, otp }: Login,
+  ): Promise<Verdict> {
+    const checked = await credentials.checkPassword({ realm, username, password, by: byOf(request) });
+    if (!checked.ok) return { ok: false, reason: checked.reason, userId: checked.user?.id };
+    const { user, credentialId } = checked;
+    const userId = user.id;
+    if (!policy || !(await holdsAny(realm, userId))) return { ok: false, reason: 'no-admin-role', userId };
+    // From here on the password was right, so it gives nothing away to say what is missing.
+    const first = { realm, policy, user, authenticator: PASSWORD, credentialId };
+    const proof = await signIns.proveAtOnce(request, first, { otp });
+    if (proof.ok) return { ok: true, username: user.username, proven: proof.proven };
+    const { reason, missing, detail } = proof;
+    if (!missing) return { ok: false, reason, userId, detail };
+    return { ok: false, reason, userId, code: 'otp-required', detail: 'Send it as otp, with the password' };
+  }
+  const holdsAny = async (realm: string, userId: string): Promise<boolean> =>
+    permissionsOf(realm, await store.grants(sql, realm, { userId })).size > 0;
+
+  /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
     realm: string,
-    { username, proven }: Extract<Verdict, { ok: true }>,
+    { username, proven }: Admitted,
     by: By,
-    previous: string | undefined,
+    { previous, policy }: { previous?: string | undefined; policy?: RealmSettingsDto },
   ): Promise<string | undefined> {
     const secret = newSecret();
     const at = now();
     const subject = { type: 'user', id: proven.userId, name: username } as const;
     try {
-      await transact(realm, async ({ sql: on, record }) => {
+      await transact(realm, async ({ sql: on, atLast, record }) => {
         const old = previous === undefined ? undefined : parseCookie(previous);
         if (old) await store.deleteSession(on, old.realm, old.hash);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
         await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, at, expiresAt });
+        if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject });
       });
     } catch (error) {
@@ -108,39 +114,63 @@ export function createAdminSignIn({
     return `${realm}.${secret}`;
   }
 
-  async function refuse(realm: string, login: Login, by: By, refusal: Extract<Verdict, { ok: false }>): Promise<never> {
-    // A realm that doesn't exist has no audit log; made-up names are remembered in master's.
-    const logged = (await realmExists(realm)) ? realm : MASTER;
-    await transact(logged, async ({ record }) =>
+  /** Remembers it; a realm that doesn't exist has no audit log: made-up names are remembered in master's. */
+  async function refused(
+    by: By,
+    realm: string,
+    policy: RealmSettingsDto | undefined,
+    { reason, userId, name }: Refusal & { name: string },
+  ): Promise<void> {
+    const logged = policy ? realm : MASTER;
+    await transact(logged, async ({ atLast, record }) => {
+      if (policy) risk.failed(atLast, realm, policy, userId, by.ipAddress);
       record({
         type: 'ADMIN_LOGIN_FAILURE',
         realm: logged,
         by,
-        subject: { type: 'user', id: null, name: login.username },
+        subject: { type: 'user', id: null, name },
         outcome: 'failure',
-        data: { reason: refusal.reason, ...(logged === realm ? {} : { realm }) },
-      }),
-    );
-    throw new Problem(refusal.code ?? 'invalid-credentials', refusal.detail, { reason: refusal.reason });
+        data: { reason, ...(policy ? {} : { realm }) },
+      });
+    });
   }
 
   return {
     /** @param previous the session cookie that came along; signing in ends that session */
-    async login(login: Login, by: By, previous: string | undefined): Promise<{ cookie: string }> {
-      const address = by.ipAddress ?? '';
+    async login(login: Login, request: FastifyRequest, previous: string | undefined): Promise<{ cookie: string }> {
+      const by = byOf(request);
+      const address = request.ip;
       const wait = attempts.take(address);
       if (wait !== undefined)
         throw new Problem('too-many-requests', 'Too many failed sign-ins from this address', {
           retryAfterSeconds: wait,
         });
       const realm = login.realm ?? MASTER;
-      const verdict = await judge(realm, login, by);
-      if (!verdict.ok) return refuse(realm, login, by, verdict);
-      attempts.giveBack(address);
-      const cookie = await begin(realm, verdict, by, previous);
+      const policy = await settings.of(realm);
+      const verdict = await judge(request, realm, policy, login);
+      if (verdict.ok) attempts.giveBack(address);
+      const cookie = verdict.ok && policy ? await begin(realm, verdict, by, { previous, policy }) : undefined;
       if (cookie !== undefined) return { cookie };
-      attempts.fail(address);
-      return refuse(realm, login, by, { ok: false, reason: 'withdrawn' });
+      if (verdict.ok) attempts.fail(address);
+      const refusal: Refusal = verdict.ok ? { reason: 'withdrawn', userId: verdict.proven.userId } : verdict;
+      await refused(by, realm, policy, { ...refusal, name: login.username });
+      throw new Problem(refusal.code ?? 'invalid-credentials', refusal.detail, { reason: refusal.reason });
+    },
+
+    /** For who has just walked the realm's own sign-in for it. @returns the session's cookie; undefined: not for them */
+    async admit(
+      request: FastifyRequest,
+      realm: string,
+      { id, userId, username }: Pick<SsoSession, 'id' | 'userId' | 'username'>,
+    ): Promise<string | undefined> {
+      const by = byOf(request);
+      const policy = await settings.of(realm);
+      const may = await holdsAny(realm, userId);
+      const admitted = { username, proven: { userId, credentials: [], sessionId: id } };
+      const cookie = may ? await begin(realm, admitted, by, {}) : undefined;
+      if (cookie !== undefined) return cookie;
+      await refused(by, realm, policy, { reason: may ? 'withdrawn' : 'no-admin-role', userId, name: username });
+      return undefined;
     },
 
     async logout(realm: string, by: By, cookie: string | undefined): Promise<void> {

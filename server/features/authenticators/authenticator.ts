@@ -30,6 +30,11 @@ export interface Step {
 
 export type Form = Readonly<Record<string, string>>;
 
+/** What a program sends in one request beside a password. */
+export interface Sent {
+  otp?: string | undefined;
+}
+
 /** The inside of a step's form; the frame adds the token against forgery. */
 export interface StepPage {
   title: string;
@@ -60,6 +65,8 @@ export interface Method extends AuthenticatorEntry {
   credentialType: string;
   /** What an administrator asks people to do who are to set it up. */
   setUpBy?: RequiredAction;
+  /** What somebody who sends all they have at once answers it with; absent: it can't be done without a page. */
+  answers?(sent: Sent): Form | undefined;
   begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
   verify(step: Step, form: Form): Promise<StepVerdict>;
 }

@@ -58,6 +58,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     credentialType: 'otp',
     setUpBy: 'CONFIGURE_OTP',
     configSchema: z.strictObject({}),
+    answers: ({ otp }) => (otp === undefined ? undefined : { code: otp }),
     async begin(step, complaint) {
       if (!step.user) throw new Error('otp checks somebody who is known');
       if (!step.enrol) return codePage(step.user, complaint);

@@ -4,13 +4,12 @@
 import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { RequiredAction } from '../../contract/users.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
-import { actionsOf, type PersonStanding, standingOf } from '../../db/standing.ts';
+import { type PersonStanding, standingOf } from '../../db/standing.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import type { OwnSession } from '../../http/principal.ts';
@@ -49,12 +48,6 @@ export type PasswordVerdict =
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
-const inWords: Record<RequiredAction, string> = {
-  UPDATE_PASSWORD: 'change your password',
-  CONFIGURE_OTP: 'set up a one-time code',
-  UPDATE_PROFILE: 'complete your profile',
-  TERMS: 'accept the terms',
-};
 const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
@@ -167,30 +160,13 @@ export function createCredentials(deps: CredentialDeps) {
       return check(realm, await store.findForPassword(gathered, realm, username), password, by);
     },
 
-    hasSecondFactor: async (realm: string, userId: string): Promise<boolean> =>
-      ((await store.standing(sql, realm, userId))?.types ?? []).some(isSecondFactor),
     tryOtp,
-    /** @returns the credential whose code it was; undefined: nobody's */
-    checkOtp: async (attempt: { realm: string; userId: string; code: string; by: By }): Promise<string | undefined> => {
-      const { realm, userId, code, by } = attempt;
-      const [user] = await store.named(sql, realm, { id: userId });
-      const verdict = user && (await tryOtp(realm, user, code, by));
-      return verdict?.ok ? verdict.credentialId : undefined;
-    },
 
     /** Undefined: no such person. */
     async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
       const row = await store.standing(on, realm, userId);
       return row && standingOf(row);
     },
-    /** In words, for an administrator who signs in where no page can be shown. */
-    async mustActFirst(realm: string, userId: string): Promise<string | undefined> {
-      const row = await store.standing(sql, realm, userId);
-      const [action] = row ? actionsOf(row) : [];
-      if (action === undefined) return undefined;
-      return `First sign in at /realms/${realm}/login and ${inWords[action]}`;
-    },
-
     /** What the realm has against a new password, as sentences. */
     async newPasswordFaults(
       realm: string,

@@ -91,6 +91,11 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       if (policy.riskPolicyEnabled) store.remember(run, realm, userId ?? newId(), row(ipAddress, false));
     },
 
+    /** A success without a page, which knows no devices: it makes the network known. */
+    visited(run: Tx['atLast'], realm: string, policy: RealmSettingsDto, userId: string, ipAddress: string | null) {
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(ipAddress, true));
+    },
+
     /** A success makes the device and the network known. @returns the device's cookie, to be set after commit */
     succeeded(
       run: Tx['atLast'],

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { adminArrivalPath } from '../../http/own-addresses.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Continuation } from './continuation.ts';
@@ -12,7 +13,7 @@ import type { SignIns } from './service.ts';
 const FIELD_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
-/** `for=admin`: to go on at the administrators' sign-in, which sends people here who have to do something first. */
+/** `for=admin`: for a session at the admin API, which asks people to prove themselves anew. */
 const Query = z.object({ begun: z.unknown().optional(), for: z.literal('admin').optional().catch(undefined) });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
@@ -46,25 +47,27 @@ export function signInRoutes(
 
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    const view = await signIns.view(reply, request, realm);
     const session = await sessions.current(request, realm);
+    if (Query.parse(request.query).for === 'admin') {
+      const asked = { realm, requiredLevel: 0, session, forced: true, request: { fresh: !session } };
+      return signIns.begin(reply, request, { ...asked, continueAt: adminArrivalPath(realm) });
+    }
+    const view = await signIns.view(reply, request, realm);
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
     const { done, spent } = view?.state ?? {};
     if (!view || (done && !spent && done.sessionId !== session?.id)) {
       // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
       if (view?.state.continueAt === continuation.continueAt(realm))
         return reply.redirect(continuation.again(view.state.request, realm), 303);
-      const query = Query.parse(request.query);
-      const forAdmin = query.for === 'admin';
-      const home = forAdmin ? '/admin/login' : `/realms/${realm}/account`;
-      if (session && !forAdmin) return reply.redirect(home, 303);
+      const home = `/realms/${realm}/account`;
+      if (session) return reply.redirect(home, 303);
       // Begun just now, and the cookie did not come back.
-      if (!view && query.begun !== undefined) return sendExpired(reply, realm, policy);
+      if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
       return signIns.begin(reply, request, {
         realm,
         requiredLevel: 0,
         session,
-        forced: forAdmin,
+        forced: false,
         request: null,
         continueAt: home,
         again: true,

@@ -20,6 +20,7 @@ import type { RiskService } from '../risk/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
 import type { Visit } from './action.ts';
 import { createActions } from './actions.ts';
+import { createAtOnce } from './at-once.ts';
 import type { Continuation } from './continuation.ts';
 import { type Carried, createSignInCookie, inTab } from './cookie.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
@@ -203,6 +204,8 @@ export function createSignIns(deps: SignInDeps) {
   }
 
   return {
+    proveAtOnce: createAtOnce({ ...deps, walk }),
+
     /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
     async missing(input: Omit<BeginInput, 'session'> & { session: LiveSession }): Promise<Missing | undefined> {
       const policy = await settingsOf(input.realm);

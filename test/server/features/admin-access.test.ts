@@ -290,61 +290,6 @@ describe('what an administrator may do', () => {
   });
 });
 
-describe('the browser’s sign-in page', () => {
-  const open = async (cookie = '') => {
-    const response = await fetch(`${server.baseUrl}/admin/login`, { headers: { cookie } });
-    const text = await response.text();
-    const [csrf = ''] =
-      cookiesOf(response)
-        .get('XSRF-TOKEN')
-        ?.match(/XSRF-TOKEN=[^;]+/) ?? [];
-    return { response, text, csrf, field: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
-  };
-  const submit = (cookie: string, form: Record<string, string>, path = 'login') =>
-    fetch(`${server.baseUrl}/admin/${path}/form`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { cookie },
-      body: new URLSearchParams(form),
-    });
-
-  test('works without a script, under a policy that allows none', async () => {
-    const { response, text, csrf, field } = await open();
-    expect(response.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
-    expect(text).not.toContain('<script');
-    const form = { realm: 'master', username: 'admin', password: ADMIN_PASSWORD, otp: '', csrf: field };
-    const done = await submit(csrf, form);
-    expect(done.status).toBe(303);
-    const [cookie = ''] =
-      cookiesOf(done)
-        .get('SVC_ADMIN_SESSION')
-        ?.match(/SVC_ADMIN_SESSION=[^;]+/) ?? [];
-    const signedIn = await open(cookie);
-    expect(signedIn.text).toContain('<strong>admin</strong>');
-    const out = await submit(`${cookie}; ${signedIn.csrf}`, { csrf: signedIn.field }, 'logout');
-    expect(out.status).toBe(303);
-    expect((await whoAmI(cookie)).status).toBe(401);
-  });
-
-  test('shows the failure and what was typed, escaped, but never the password', async () => {
-    const { csrf, field } = await open();
-    const form = { realm: 'master', username: '<b>admin</b>', password: 'a-wrong-one', otp: '', csrf: field };
-    const failed = await submit(csrf, form);
-    expect(failed.status).toBe(401);
-    const text = await failed.text();
-    expect(text).toContain('role="alert"');
-    expect(text).toContain('&lt;b&gt;admin');
-    expect(text).not.toContain('a-wrong-one');
-  });
-
-  test('accepts no form without its own token', async () => {
-    const { csrf } = await open();
-    const form = { realm: 'master', username: 'admin', password: ADMIN_PASSWORD, csrf: 'guess' };
-    expect((await submit(csrf, form)).status).toBe(403);
-    expect((await submit('', form)).status).toBe(403);
-  });
-});
-
 test('nobody reads the admin API without signing in', async () => {
   const response = await fetch(`${server.baseUrl}${listRealms.path}`);
   expect(response.status).toBe(401);
