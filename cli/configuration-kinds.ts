@@ -1,5 +1,6 @@
 // What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
 import { listAdminRoles } from '../server/contract/admin-access.ts';
+import { getApplication, listApplications } from '../server/contract/applications.ts';
 import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
 import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
@@ -127,6 +128,27 @@ export const flows = kind({
     { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
   ],
   single: { route: getFlow, params: ({ alias }) => ({ alias }) },
+});
+
+export const applications = kind({
+  plural: 'applications',
+  singular: 'application',
+  help: 'what people see as one app',
+  inRealm: true,
+  searches: true,
+  list: listApplications,
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'APPLICATION', cell: (a) => a.name },
+    { head: 'ENABLED', cell: (a) => yes(a.enabled) },
+    { head: 'FOR', cell: (a) => list(a.roles) || 'everybody' },
+    { head: 'CLIENTS', cell: (a) => list([...a.clients, ...a.samlClients]) },
+    { head: 'NAME', cell: (a) => text(a.displayName) },
+    { head: 'VISIBLE', cell: (a) => yes(a.visible), wide: true },
+    { head: 'FLOW', cell: (a) => text(a.flowOverride), wide: true },
+    { head: 'URL', cell: (a) => text(a.url), wide: true },
+  ],
+  single: { route: getApplication, params: ({ name }) => ({ name }) },
 });
 
 export const organizations = kind({

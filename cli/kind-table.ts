@@ -1,6 +1,7 @@
 // The kinds of objects that `get` and `describe` know, in the order of their help.
 import {
   adminRoles,
+  applications,
   clientScopes,
   clients,
   flows,
@@ -25,6 +26,7 @@ export const kinds: readonly Kind[] = [
   roles,
   groups,
   organizations,
+  applications,
   clientScopes,
   flows,
   webhooks,

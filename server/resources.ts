@@ -2,6 +2,7 @@
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
 import { adminRoleRoutes } from './contract/admin-access.ts';
+import { applicationRoutes } from './contract/applications.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
 import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
@@ -15,6 +16,7 @@ import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
+import { createApplicationResource } from './features/applications/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
 import { createGroupResource } from './features/groups/resource.ts';
@@ -43,6 +45,7 @@ export const createResources = ({
 }) => ({
   adminRoles: createAdminRoleResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
+  applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),
   organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
@@ -64,6 +67,7 @@ export function mountResources(
     mountResource(admin, { api, sql, of, routes });
   mount(resources.adminRoles, adminRoleRoutes);
   mount(resources.clients, clientRoutes);
+  mount(resources.applications, applicationRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
   mount(resources.organizations, organizationRoutes);
   mount(resources.roles, plainRoleRoutes);

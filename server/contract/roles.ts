@@ -53,6 +53,7 @@ export const roleRoutes = resourceRoutes({
   path: 'roles',
   one: 'a realm role',
   many: 'realm roles',
+  problems: ['in-use'],
   update: RoleInput.extend({ id: Id }).partial(),
 });
 export const { list: listRoles, create: createRole, get: getRole, put: putRole, remove: deleteRole } = roleRoutes;

@@ -2,6 +2,7 @@
 // from it; a new section is an entry here, its contract file and its part (server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
+import { ApplicationDocument } from './applications.ts';
 import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
@@ -129,6 +130,15 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', most: 1000, description: 'Organizations; who belongs to them is run-time data' },
   },
+  applications: {
+    kind: 'application',
+    label: 'application',
+    area: 'applications',
+    key: 'name',
+    element: ApplicationDocument,
+    most: 10_000,
+    resource: { kind: 'Realm', most: 1000, description: 'Applications: what people see as one app' },
+  },
   webhooks: {
     kind: 'webhook',
     label: 'webhook',
@@ -149,7 +159,6 @@ export const sections = {
     resource: { kind: 'WorkloadIdentity' },
   },
   agents: 'later',
-  applications: 'later',
   authorizationServices: 'later',
   clientProtocolMappers: 'later',
   identityProviders: 'later',

@@ -11,6 +11,13 @@ export const constraintOf = (error: unknown): string =>
 /** A lock was not to be had in the time that it was waited for (lock_not_available). */
 export const LOCKED = '55P03';
 
+/** Foreign keys by which what is named is kept from being deleted, with who names it. */
+const keeping = new Map([['application_role_role', 'an application']]);
+
+/** Who names what was to be deleted. */
+export const neededBy = (error: unknown): string | undefined =>
+  codeOf(error) === '23503' ? keeping.get(constraintOf(error)) : undefined;
+
 /** Whether what was to be written refers to something that was deleted at the same moment (foreign_key_violation). */
 export const refersToNothing = (error: unknown): boolean => codeOf(error) === '23503';
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
-import { codeOf, LOCKED, refersToNothing } from '../db/error-code.ts';
+import { codeOf, LOCKED, neededBy, refersToNothing } from '../db/error-code.ts';
 import { CROWDED } from '../db/lanes.ts';
 import { unreachable } from '../db/unreachable.ts';
 
@@ -92,6 +92,9 @@ export function problemOf(error: unknown): Problem {
     });
   if (TEXT_NOT_STORABLE.has(codeOf(error)))
     return new Problem('invalid-request', 'The request holds text that cannot be stored', { cause: error });
+  const needed = neededBy(error);
+  if (needed !== undefined)
+    return new Problem('in-use', `This is named by ${needed}: change that first`, { cause: error });
   // Services look before they write, so only a delete at the same moment comes to this.
   if (refersToNothing(error))
     return new Problem('not-found', 'What this refers to was deleted meanwhile', {

@@ -189,6 +189,21 @@ export function fullRealm(): RealmDocument {
       },
       { name: 'plain' },
     ],
+    applications: [
+      {
+        name: 'Shop: on',
+        displayName: 'Ácme & Shop',
+        description: '- buy\n- sell',
+        url: 'https://web.example.com/',
+        iconUrl: 'https://web.example.com/icon.svg',
+        clients: ['billing', 'web'],
+        flowOverride: 'Four levels: deep',
+        roles: ['reader', 'on'],
+        visible: false,
+        enabled: false,
+      },
+      { name: 'plain' },
+    ],
     webhooks: [
       {
         name: 'audit',

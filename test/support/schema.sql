@@ -37,6 +37,43 @@ create table admin_session (
 CREATE INDEX admin_session_expiry ON admin_session USING btree (expires_at);
 CREATE INDEX admin_session_user ON admin_session USING btree (realm_id, user_id);
 
+create table application (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  display_name text,
+  description text,
+  url text,
+  icon_url text,
+  saml_clients text[] not null default '{}'::text[],
+  flow_override text,
+  visible boolean not null default true,
+  enabled boolean not null default true,
+  primary key (realm_id, id),
+  constraint application_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX application_name ON application USING btree (realm_id, name);
+
+create table application_client (
+  realm_id text not null,
+  client uuid not null,
+  application_id uuid not null,
+  primary key (realm_id, client),
+  constraint application_client_realm_id_application_id_fkey FOREIGN KEY (realm_id, application_id) REFERENCES application(realm_id, id) ON DELETE CASCADE,
+  constraint application_client_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX application_client_application ON application_client USING btree (realm_id, application_id);
+
+create table application_role (
+  realm_id text not null,
+  application_id uuid not null,
+  role_id uuid not null,
+  primary key (realm_id, application_id, role_id),
+  constraint application_role_realm_id_application_id_fkey FOREIGN KEY (realm_id, application_id) REFERENCES application(realm_id, id) ON DELETE CASCADE,
+  constraint application_role_role FOREIGN KEY (realm_id, role_id) REFERENCES role(realm_id, id)
+);
+CREATE INDEX application_role_role ON application_role USING btree (realm_id, role_id);
+
 create table authorization_code (
   realm_id text not null,
   code_hash bytea not null,

@@ -90,6 +90,10 @@ const clientMayAsk: Check = (_, { client }) => {
     throw bad('This application may not use the code flow', 'unauthorized_client');
 };
 
+const applicationIsOn: Check = (_, { client }) => {
+  if (client.application?.enabled === false) throw bad('The application is switched off', 'access_denied');
+};
+
 const BUILT_IN = new Set([OPENID]);
 
 /** @throws OAuthError that goes back to the application */
@@ -161,6 +165,7 @@ const checks: readonly Check[] = [
   noRequestObject,
   responseType,
   clientMayAsk,
+  applicationIsOn,
   scope,
   pkce,
   prompt,

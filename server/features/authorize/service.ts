@@ -31,7 +31,7 @@ import {
   targetOf,
 } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
-import { type CodeRow, insertCode, insertFirstCode } from './store.ts';
+import { type CodeRow, holdsOneOf, insertCode, insertFirstCode } from './store.ts';
 
 const CODE_MS = 60_000;
 
@@ -196,6 +196,28 @@ export function createAuthorization(deps: AuthorizationDeps) {
     redirectTo: asked.redirectUri,
   });
 
+  /** @throws OAuthError where the client's application is for others */
+  async function refuseOutsider({ realm, request }: Way, { client }: AuthorizationRequest, session: SsoSession) {
+    const { application } = client;
+    if (!application || application.roles.length === 0) return;
+    const { userId } = session;
+    const allowed = await transact(realm, async ({ sql, record }) => {
+      if (await holdsOneOf(sql, realm, userId, application.roles)) return true;
+      const actor = { type: 'user', id: userId, name: session.username } as const;
+      record({
+        type: 'ACCESS_DENIED',
+        realm,
+        by: { actor, ipAddress: request.ip },
+        subject: actor,
+        clientId: client.clientId,
+        outcome: 'denied',
+        data: { application: application.name },
+      });
+      return false;
+    });
+    if (!allowed) throw new OAuthError('access_denied', 'You may not use this application');
+  }
+
   async function goOn(way: Way, asked: AuthorizationRequest, past: Past): Promise<FastifyReply> {
     const { realm, session, reply, request, brand, issuer } = way;
     const signedIn = past.signedIn?.sessionId === session?.id ? past.signedIn : undefined;
@@ -220,6 +242,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         session: asked.prompt.has('select_account') ? undefined : session,
       });
     }
+    await refuseOutsider(way, asked, session);
     if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
     const code = await giveCode(way, asked, { session, since, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
@@ -237,7 +260,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       const form = parseForm(Kept.parse(kept).text);
       const brand = await settings.of(realm);
       const client = await clients.view(realm, form.get('client_id') ?? '');
-      if (!brand || !client || client.consentRequired) return undefined;
+      if (!brand || !client || client.consentRequired || client.application?.roles.length) return undefined;
       try {
         const target = targetOf(form, client);
         const asked = requestOf(target, await contextOf(realm, brand, form, client));

@@ -1,7 +1,15 @@
 // SQL of authorization codes as they are issued; features/token takes them.
+import { type PersonRow, personColumns, rolesOf } from '../../db/person.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { GrantData } from '../token/store.ts';
+
+/** Whether the person holds one of these roles, directly or by what they are in. */
+export async function holdsOneOf(sql: Sql, realm: string, userId: string, roles: readonly string[]): Promise<boolean> {
+  const [row] = await sql<PersonRow>`
+    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  return row !== undefined && rolesOf(row.roles).realm.some((role) => roles.includes(role));
+}
 
 export interface CodeRow {
   hash: Buffer;

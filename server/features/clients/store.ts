@@ -44,6 +44,11 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   select 'workloadIdentity' as kind, name as key, client_id as on, 'clientId' as field from workload_identity
   where realm_id = ${realm} and client_id = any(${removed}::text[])
   union all
+  select 'application', a.name, c.client_id, 'clients' from client c
+  join application_client ac on ac.realm_id = c.realm_id and ac.client = c.id
+  join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
+  where c.realm_id = ${realm} and c.client_id = any(${removed}::text[])
+  union all
   select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind = 'serviceAccountRoles' and o.key = c.client_id
     or o.kind = 'clientRole' and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')

@@ -32,6 +32,7 @@ export interface ClientView {
   grantTypes: ReadonlySet<string>;
   consentRequired: boolean;
   requirePkce: boolean;
+  /** Its own, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
   refreshTokenTtlSeconds: number | null;
@@ -42,8 +43,17 @@ export interface ClientView {
   optionalScopes: readonly ScopeView[];
   /** Of the service account. */
   roles: Roles;
+  /** What it is a part of. */
+  application: ApplicationView | null;
   /** Holds an admin role, so that it may ask for the admin API's audience. */
   administers: boolean;
+}
+
+export interface ApplicationView {
+  name: string;
+  enabled: boolean;
+  /** Of whom one is needed to use it; empty: none. */
+  roles: readonly string[];
 }
 
 /** What a realm's clients have in common. */
@@ -78,6 +88,7 @@ interface Row {
   allowed_resources: string[];
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: Claim[]; optional: boolean }[];
   roles: RolePairs;
+  application: (ApplicationView & { flowOverride: string | null }) | null;
   administers: boolean;
 }
 
@@ -102,6 +113,13 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
       from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
         left join client o on o.realm_id = r.realm_id and o.id = r.client
     ) as roles,
+    (
+      select jsonb_build_object('name', a.name, 'enabled', a.enabled, 'flowOverride', a.flow_override, 'roles', array(
+        select r.name from application_role ar join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
+        where ar.realm_id = a.realm_id and ar.application_id = a.id))
+      from application_client ac join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
+      where ac.realm_id = c.realm_id and ac.client = c.id
+    ) as application,
     exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers
   from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
 
@@ -131,7 +149,7 @@ const toView = (row: Row): ClientView => ({
   grantTypes: new Set(row.grant_types),
   consentRequired: row.consent_required,
   requirePkce: row.require_pkce,
-  flowOverride: row.flow_override,
+  flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,
   jwks: row.jwks,
@@ -140,6 +158,7 @@ const toView = (row: Row): ClientView => ({
   defaultScopes: row.scopes.filter((s) => !s.optional),
   optionalScopes: row.scopes.filter((s) => s.optional),
   roles: rolesOf(row.roles),
+  application: row.application,
   administers: row.administers,
 });
 

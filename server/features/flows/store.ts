@@ -85,6 +85,7 @@ export async function renameBindings(sql: Sql, realm: string, from: string, to: 
   await sql`update realm set settings = jsonb_set(settings, '{browserFlow}', to_jsonb(${to}::text))
     where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${from}`;
   await sql`update client set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
+  await sql`update application set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
   await renameOwned(sql, realm, ['flow'], from, to);
 }
 
@@ -96,7 +97,10 @@ export const boundTo = async (sql: Sql, realm: string, alias: string) =>
       where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${alias}
       union all
       (select 'the client ' || client_id from client where realm_id = ${realm} and flow_override = ${alias}
-       order by client_id limit 5)`
+       order by client_id limit 5)
+      union all
+      (select 'the application ' || name from application where realm_id = ${realm} and flow_override = ${alias}
+       order by name limit 5)`
   ).map((row) => row.bound);
 
 export const remove = async (sql: Sql, realm: string, alias: string) =>

@@ -147,6 +147,9 @@ export function createFlowsPart({
         from realm where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = any(${removed}::text[])
         union all
         select 'client', client_id, flow_override, 'flowOverride' from client
+        where realm_id = ${realm} and flow_override = any(${removed}::text[])
+        union all
+        select 'application', name, flow_override, 'flowOverride' from application
         where realm_id = ${realm} and flow_override = any(${removed}::text[])`;
       return rows;
     },

@@ -47,6 +47,14 @@ const common = {
   renames: {},
 } satisfies Partial<Parameters<typeof resource>[0]>;
 
+/** For holders of a role; without it they would be for everybody, so the database keeps it too. */
+const applicationsOf = (sql: Sql, realm: string, removed: readonly string[]) =>
+  sql<{ kind: string; key: string; on: string; field: string }>`
+    select 'application' as kind, a.name as key, r.name as on, 'roles' as field from role r
+    join application_role ar on ar.realm_id = r.realm_id and ar.role_id = r.id
+    join application a on a.realm_id = ar.realm_id and a.id = ar.application_id
+    where r.realm_id = ${realm} and r.client is null and r.name = any(${removed}::text[])`;
+
 export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
   resource(
     {
@@ -55,6 +63,7 @@ export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
       table: { name: 'role', columns, elsewhere: { composite }, only: fragment`and t.client is null` },
       references: refersTo,
       whole: (sql, realm, changes) => circles(sql, realm, changes, 'role'),
+      dependents: applicationsOf,
     },
     { now },
   );

@@ -124,6 +124,21 @@ const cases: Case[] = [
     },
   ],
   [
+    'applications',
+    'Shop: on',
+    {
+      displayName: null,
+      description: null,
+      url: null,
+      iconUrl: null,
+      clients: ['keyed'],
+      flowOverride: null,
+      roles: [],
+      visible: true,
+      enabled: true,
+    },
+  ],
+  [
     'webhooks',
     'audit',
     {

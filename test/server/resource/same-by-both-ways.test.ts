@@ -3,6 +3,7 @@
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
+import { applicationRoutes } from '../../../server/contract/applications.ts';
 import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
@@ -166,6 +167,25 @@ const samples: readonly Sample[] = [
       where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
   },
   {
+    section: 'applications',
+    table: 'application',
+    key: 'name',
+    routes: applicationRoutes,
+    needed: {},
+    fields: {
+      displayName: 'Shop',
+      description: 'Sells',
+      url: 'https://shop.example/',
+      iconUrl: 'https://shop.example/icon.svg',
+      clients: ['jobs', 'app'],
+      flowOverride: 'browser',
+      visible: false,
+      enabled: false,
+    },
+    links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
+      where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
+  },
+  {
     section: 'organizations',
     table: 'organization',
     key: 'name',
@@ -266,7 +286,7 @@ const addressOf = async (sample: Sample, name: unknown): Promise<Record<string, 
   if (sample.params) return { ...params, name: String(name) };
   const { body } = await server.admin.call(sample.routes.list, { params, query: { limit: 1000 } });
   const found = (body as Record<string, unknown>[]).find((one) => one[sample.key] === name);
-  return { ...params, id: String(found?.id) };
+  return { ...params, id: String(found?.id), [sample.key]: String(name) };
 };
 const bodyOf = ({ body = (same) => same }: Sample, object: Record<string, unknown>) => body(object);
 const byApi: Record<'create' | 'update' | 'remove', Way> = {

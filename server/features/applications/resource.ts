@@ -1,0 +1,125 @@
+// Owns: applications as administrators keep them: which clients one is made of, who may use it, the flow that signs in to it.
+// Does not own: refusing who may not use it (features/authorize), what a client's view holds of it (features/clients/view.ts).
+// Implements: specification 2.10, 4.10; decisions "Application".
+import { Application } from '../../contract/applications.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import { asSet, join, strings } from '../../http/document.ts';
+import type { Saved, Wanted } from '../../resource/part.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+
+const KIND = 'application';
+const LISTS = ['clients', 'samlClients', 'roles'] as const;
+
+/** A client of two would have two flows, and two lists of who may use it. */
+async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
+  const changed = changes.filter(({ kind }) => kind === KIND);
+  const claimed = changed
+    .filter(({ action }) => action !== 'delete')
+    .flatMap(({ key, fields, path }) =>
+      strings(fields.clients).map((clientId) => ({ key, clientId, path: join(path, 'clients') })),
+    );
+  if (claimed.length === 0) return [];
+  const others = await sql<{ application: string; clientId: string }>`
+    select a.name as application, c.client_id as "clientId" from client c
+    join application_client ac on ac.realm_id = c.realm_id and ac.client = c.id
+    join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
+    where c.realm_id = ${realm} and c.client_id = any(${claimed.map((c) => c.clientId)}::text[])
+      and a.id <> all(${changed.flatMap((c) => c.id ?? [])}::uuid[])`;
+  const owners = new Map(others.map((row) => [row.clientId, row.application]));
+  return claimed.flatMap(({ key, clientId, path }) => {
+    const owner = owners.get(clientId);
+    owners.set(clientId, owner ?? key);
+    return owner === undefined ? [] : [{ path, message: `${clientId} belongs to the application ${owner} already` }];
+  });
+}
+
+async function link(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
+  const clients = saved.filter(({ changed }) => changed.includes('clients'));
+  const roles = saved.filter(({ changed }) => changed.includes('roles'));
+  const names = (of: readonly Saved[]) => of.map(({ key }) => key);
+  const pairs = (of: readonly Saved[], field: string) =>
+    JSON.stringify(of.flatMap(({ key, fields }) => strings(fields[field]).map((name) => ({ application: key, name }))));
+  if (clients.length > 0) {
+    await sql`
+      delete from application_client ac using application a
+      where a.realm_id = ${realm} and a.name = any(${names(clients)}::text[])
+        and ac.realm_id = a.realm_id and ac.application_id = a.id`;
+    await sql`
+      insert into application_client (realm_id, client, application_id)
+      select ${realm}, c.id, a.id from jsonb_to_recordset(${pairs(clients, 'clients')}::jsonb) as x (application text, name text)
+      join application a on a.realm_id = ${realm} and a.name = x.application
+      join client c on c.realm_id = ${realm} and c.client_id = x.name`;
+  }
+  if (roles.length === 0) return;
+  await sql`
+    delete from application_role ar using application a
+    where a.realm_id = ${realm} and a.name = any(${names(roles)}::text[])
+      and ar.realm_id = a.realm_id and ar.application_id = a.id`;
+  await sql`
+    insert into application_role (realm_id, application_id, role_id)
+    select ${realm}, a.id, r.id from jsonb_to_recordset(${pairs(roles, 'roles')}::jsonb) as x (application text, name text)
+    join application a on a.realm_id = ${realm} and a.name = x.application
+    join role r on r.realm_id = ${realm} and r.client is null and r.name = x.name`;
+}
+
+export const createApplicationResource = ({ now }: { now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'applications',
+      wire: Application,
+      table: {
+        name: 'application',
+        columns: {
+          displayName: 'text',
+          description: 'text',
+          url: 'text',
+          iconUrl: 'text',
+          samlClients: 'text[]',
+          flowOverride: 'text',
+          visible: 'boolean',
+          enabled: 'boolean',
+        },
+        elsewhere: {
+          clients: fragment`array(select c.client_id from application_client ac
+            join client c on c.realm_id = ac.realm_id and c.id = ac.client
+            where ac.realm_id = t.realm_id and ac.application_id = t.id order by c.client_id collate "C")`,
+          roles: fragment`array(select r.name from application_role ar
+            join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
+            where ar.realm_id = t.realm_id and ar.application_id = t.id order by r.name collate "C")`,
+        },
+      },
+      fresh: () => ({
+        displayName: null,
+        description: null,
+        url: null,
+        iconUrl: null,
+        clients: [],
+        samlClients: [],
+        flowOverride: null,
+        roles: [],
+        visible: true,
+        enabled: true,
+      }),
+      canonical: (fields) => ({
+        ...fields,
+        ...Object.fromEntries(
+          LISTS.flatMap((of) => (fields[of] === undefined ? [] : [[of, asSet(strings(fields[of]))]])),
+        ),
+      }),
+      search: ['name', 'displayName'],
+      references: ({ fields }) => [
+        ...strings(fields.clients).map((key) => ({ kind: 'client', key, path: 'clients' })),
+        ...strings(fields.samlClients).map((key) => ({ kind: 'samlClient', key, path: 'samlClients' })),
+        ...strings(fields.roles).map((key) => ({ kind: 'role', key, path: 'roles' })),
+        ...strings([fields.flowOverride]).map((key) => ({ kind: 'flow', key, path: 'flowOverride' })),
+      ],
+      whole: sharedClients,
+      // A client can go from one to another: nothing refers to them.
+      atOnce: true,
+      link,
+      events: { create: 'APPLICATION_CREATED', update: 'APPLICATION_UPDATED', delete: 'APPLICATION_DELETED' },
+      detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),
+    },
+    { now },
+  );
