@@ -98,7 +98,8 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     now,
     newId,
   });
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, now, newId });
+  const { sessions } = people;
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, sessions, now, newId });
 
   const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
   const routes: RouteOptions[] = [];

@@ -6,6 +6,9 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
+import type { Sessions } from './features/sessions/service.ts';
+import { createUserAccess } from './features/users/access.ts';
+import { userAccessRoutes } from './features/users/access-routes.ts';
 import { membershipRoutes } from './features/users/membership-routes.ts';
 import { createMemberships } from './features/users/memberships.ts';
 import { userRoutes } from './features/users/routes.ts';
@@ -16,13 +19,15 @@ export interface DirectoryDeps {
   transact: Transact;
   access: Access;
   passwords: Passwords;
-  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults'>;
+  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'lockout' | 'unlock'>;
+  sessions: Pick<Sessions, 'list'>;
   now: () => Date;
   newId: () => string;
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, sessions, now, newId } = deps;
+  const mustCover = coverage(access);
   const users = createUsers({
     sql,
     transact,
@@ -36,7 +41,8 @@ export function createDirectory(deps: DirectoryDeps) {
   return {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
-      membershipRoutes(admin, createMemberships({ sql, transact, mustCover: coverage(access) }));
+      membershipRoutes(admin, createMemberships({ sql, transact, mustCover }));
+      userAccessRoutes(admin, createUserAccess({ sql, transact, mustCover, credentials, sessions, now }));
     },
   };
 }

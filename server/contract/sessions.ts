@@ -1,6 +1,6 @@
 // People's sign-in sessions, as an administrator sees them. Decisions "Session"; specification 4.10.
 import { z } from 'zod';
-import { ById, EpochMs, Id, InRealm, Page } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
 import { route } from './route.ts';
 
 export const Session = z
@@ -27,8 +27,34 @@ export const listSessions = route({
   summary: 'List live sessions, newest first',
   permission: 'sessions:read',
   params: InRealm,
-  query: Page.extend({ userId: Id.optional() }),
+  query: Page.extend({
+    userId: Id.optional(),
+    username: name().optional().describe('Whose, whatever its case'),
+    clientId: name().optional().describe('Sessions in which this client got tokens'),
+    ipAddress: text(45).optional().describe('Where they began'),
+  }),
   response: z.array(Session),
+});
+
+export const ServiceAccountSession = z
+  .object({
+    clientId: z.string(),
+    grant: z.enum(['client_credentials', 'token-exchange']).describe('token-exchange: by workload identity'),
+    lastTokenAt: EpochMs,
+    ipAddress: z.string().nullable().describe('Where it asked from'),
+  })
+  .meta({ id: 'ServiceAccountSession' });
+export type ServiceAccountSession = z.infer<typeof ServiceAccountSession>;
+export const listServiceAccountSessions = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/sessions/service-accounts',
+  tag: 'sessions',
+  summary: 'Service accounts that have lately got tokens for themselves, the latest first',
+  description:
+    'A service account has no session: it gets a token whenever it needs one, and each stands by itself until it expires. This tells from the audit log which clients got one within the last day and when last, looking at the newest 10,000 tokens of each kind.',
+  permission: 'sessions:read',
+  params: InRealm,
+  response: z.array(ServiceAccountSession),
 });
 export const endSession = route({
   method: 'DELETE',

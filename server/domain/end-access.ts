@@ -7,7 +7,7 @@ import { Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
 import type { OwnSession } from '../http/principal.ts';
 
-export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted';
+export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator';
 
 export interface EndOfAccess {
   /** Ids of users of the realm, or a query that gives them. */

@@ -1,5 +1,6 @@
 // Keyset paging: an opaque cursor in `Link: <…>; rel="next"` (RFC 8288). Decisions "Reading and writing".
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 
 /** The key after which the next page begins, as the parts of the list's order. */
@@ -34,6 +35,17 @@ export function cursorId(cursor: string | undefined): string | undefined {
   return id;
 }
 
+const Place = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
+
+/** The cursor of a list that is ordered by when something began, the newest first: text that anybody can make up. */
+export function newestFirst(cursor: string | undefined): { startedAt: Date; id: string } | undefined {
+  const parts = decodeCursor(cursor, 2);
+  if (!parts) return undefined;
+  const place = Place.safeParse(parts).data;
+  if (!place) throw notACursor();
+  return { startedAt: new Date(place[0]), id: place[1] };
+}
+
 const TOTAL = 'x-total-count';
 
 /**
@@ -58,6 +70,13 @@ export function page<T>(
   }
   return shown;
 }
+
+/** A page of such a list. */
+export const newestPage = <T extends { startedAt: number; id: string }>(
+  at: { request: FastifyRequest; reply: FastifyReply },
+  rows: readonly T[],
+  limit: number,
+): T[] => page(at, rows, limit, (row) => [String(row.startedAt), row.id]);
 
 /** A pattern for `ilike`: the text anywhere, its own wildcards taken literally; undefined where nothing is searched. */
 export const containing = (q: string | undefined): string | undefined =>

@@ -4,6 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Lockout } from '../../contract/user-access.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
@@ -161,6 +162,23 @@ export function createCredentials(deps: CredentialDeps) {
     },
 
     tryOtp,
+
+    async lockout(realm: string, userId: string): Promise<Lockout> {
+      const row = await store.lockout(sql, realm, userId);
+      const until = row?.locked_until ?? null;
+      const locked = until !== null && until > now();
+      return {
+        locked,
+        failures: row && (until === null || locked) ? row.failures : 0,
+        lastFailureAt: row?.last_failure_at.getTime() ?? null,
+        lockedUntil: locked ? until.getTime() : null,
+      };
+    },
+    /** Forgets the failures, and with them the lock. */
+    async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
+      if (!(await store.unlock(tx.sql, realm, id))) return;
+      tx.record({ type: 'USER_UNLOCKED', realm, by, subject: { type: 'user', id, name: username } });
+    },
 
     /** Undefined: no such person. */
     async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {

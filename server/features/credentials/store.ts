@@ -67,6 +67,16 @@ export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: n
   update lockout set failures = greatest(failures - 1, 0), locked_until = null
   where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
 
+export const lockout = async (sql: Sql, realm: string, userId: string) =>
+  (
+    await sql<{ failures: number; last_failure_at: Date; locked_until: Date | null }>`
+      select failures, last_failure_at, locked_until from lockout where realm_id = ${realm} and user_id = ${userId}`
+  )[0];
+
+/** @returns whether there were any */
+export const unlock = async (sql: Sql, realm: string, userId: string) =>
+  (await sql`delete from lockout where realm_id = ${realm} and user_id = ${userId} returning user_id`).length > 0;
+
 export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
 

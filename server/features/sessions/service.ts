@@ -5,7 +5,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
-import type { Session } from '../../contract/sessions.ts';
+import type { ServiceAccountSession, Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
@@ -69,9 +69,12 @@ export interface PlannedSession {
   proven: Proven;
 }
 
+export type SessionPage = store.SessionPage;
+
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
 
 const TOUCH_MS = 60_000;
+const DAY_MS = 86_400_000;
 const USER_AGENT_MAX = 512;
 const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
 
@@ -240,16 +243,21 @@ export function createSessions({ sql, inLane, transact, settings, factors, baseU
       }),
 
     /** Live sessions, newest first; one row more than `limit` where there is more. */
-    async list(
-      realm: string,
-      page: { userId?: string | undefined; limit: number; after?: { startedAt: Date; id: string } | undefined },
-    ): Promise<Session[]> {
+    async list(realm: string, page: SessionPage): Promise<Session[]> {
       const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm), now()), {
         ...page,
         limit: page.limit + 1,
       });
       return rows.map(toWire);
     },
+
+    ofServiceAccounts: async (realm: string): Promise<ServiceAccountSession[]> =>
+      (await store.serviceAccounts(sql, realm, new Date(now().getTime() - DAY_MS))).map((row) => ({
+        clientId: row.client_id,
+        grant: row.grant,
+        lastTokenAt: row.occurred_at.getTime(),
+        ipAddress: row.ip_address,
+      })),
 
     setCookie(
       reply: FastifyReply,

@@ -1,7 +1,7 @@
 // SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
 import { type Proven, provenUser } from '../../db/proof.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { type StandingRow, standingColumns } from '../../db/standing.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Factor } from '../../domain/factors.ts';
@@ -49,20 +49,38 @@ export const byId = async (sql: Sql, realm: string, id: string, cutoffs: Cutoffs
 
 export type ListedRow = SessionRow & { clients: string[] };
 
+/** What is asked for, all of which must hold, and where its page begins. */
+export interface SessionPage {
+  userId?: string | undefined;
+  username?: string | undefined;
+  /** A client that got tokens in it. */
+  clientId?: string | undefined;
+  ipAddress?: string | undefined;
+  limit: number;
+  after?: { startedAt: Date; id: string } | undefined;
+}
+
+/** `true` where nothing is asked. */
+const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
+  value === undefined ? fragment`true` : condition(value);
+
 /** Newest first; `after` is the place in that order behind which the page begins. */
-export const list = (
-  sql: Sql,
-  realm: string,
-  cutoffs: Cutoffs,
-  page: { userId?: string | undefined; limit: number; after?: { startedAt: Date; id: string } | undefined },
-) => sql<ListedRow>`
+export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
       where sc.realm_id = s.realm_id and sc.session_id = s.id order by c.client_id) as clients
   from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
   where s.realm_id = ${realm} and ${live(cutoffs)}
-    ${page.userId ? fragment`and s.user_id = ${page.userId}` : fragment``}
-    ${page.after ? fragment`and (s.started_at, s.id) < (${page.after.startedAt}, ${page.after.id})` : fragment``}
+    and ${when(page.userId, (id) => fragment`s.user_id = ${id}`)}
+    and ${when(page.username, (username) => fragment`lower(u.username) = lower(${username})`)}
+    and ${when(
+      page.clientId,
+      (clientId) => fragment`s.id in (
+        select sc.session_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+        where sc.realm_id = ${realm} and c.client_id = ${clientId})`,
+    )}
+    and ${when(page.ipAddress, (address) => fragment`s.ip_address = ${address}`)}
+    and ${when(page.after, (after) => fragment`(s.started_at, s.id) < (${after.startedAt}, ${after.id})`)}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
 
 export const insert = (
@@ -116,3 +134,27 @@ export async function removeOldest(sql: Sql, realm: string, userId: string, keep
       order by s.started_at desc, s.id desc offset ${keep})
     returning id`;
 }
+
+export interface ServiceAccountRow {
+  client_id: string;
+  grant: 'client_credentials' | 'token-exchange';
+  occurred_at: Date;
+  ip_address: string | null;
+}
+
+/** Of one type of event; however many there were, only so many are read. */
+const NEWEST = 10_000;
+const newest = (realm: string, type: 'TOKEN_ISSUED' | 'WORKLOAD_TOKEN_ISSUED') => fragment`(
+  select client_id, type, occurred_at, ip_address, data from event
+  where realm_id = ${realm} and type = ${type} order by id desc limit ${NEWEST})`;
+
+/** The last token that each client got for itself. */
+export const serviceAccounts = (sql: Sql, realm: string, since: Date) => sql<ServiceAccountRow>`
+  select * from (
+    select distinct on (e.client_id) e.client_id, e.occurred_at, e.ip_address,
+      case e.type when 'TOKEN_ISSUED' then 'client_credentials' else 'token-exchange' end as grant
+    from (${newest(realm, 'TOKEN_ISSUED')} union all ${newest(realm, 'WORKLOAD_TOKEN_ISSUED')}) e
+    join client c on c.realm_id = ${realm} and c.client_id = e.client_id
+    where e.occurred_at > ${since} and (e.type = 'WORKLOAD_TOKEN_ISSUED' or e.data ->> 'grant' = 'client_credentials')
+    order by e.client_id, e.occurred_at desc
+  ) last order by occurred_at desc, client_id`;

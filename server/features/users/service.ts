@@ -41,6 +41,8 @@ export const coverage =
       throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
   };
 
+export type MustCover = ReturnType<typeof coverage>;
+
 export function createUsers({
   sql,
   transact,

@@ -1,0 +1,64 @@
+// How a user stands with signing in: whether too many failures have locked them, which sessions they have.
+// Specification 2.3 (lockout), 4.10; decisions "Session", "Single sign-on and freshness".
+import { z } from 'zod';
+import { EpochMs, Id, Page, RealmName } from './names.ts';
+import { route } from './route.ts';
+import { Session } from './sessions.ts';
+
+const at = '/admin/realms/:realm/users/:userId' as const;
+const ByUser = z.strictObject({ realm: RealmName, userId: Id });
+const tag = 'users';
+
+export const Lockout = z
+  .object({
+    locked: z.boolean().describe('Right passwords are refused, too'),
+    failures: z.int().describe('Since the last success, or since a lock was over'),
+    lastFailureAt: EpochMs.nullable(),
+    lockedUntil: EpochMs.nullable().describe('null: not locked'),
+  })
+  .meta({ id: 'Lockout' });
+export type Lockout = z.infer<typeof Lockout>;
+
+export const getLockout = route({
+  method: 'GET',
+  path: `${at}/lockout`,
+  tag,
+  summary: 'Whether failed sign-ins have locked a user',
+  permission: 'users:read',
+  params: ByUser,
+  response: Lockout,
+  problems: ['not-found'],
+});
+export const deleteLockout = route({
+  method: 'DELETE',
+  path: `${at}/lockout`,
+  tag,
+  summary: 'Forget the failed sign-ins of a user, and unlock them',
+  permission: 'users:write',
+  params: ByUser,
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});
+export const listUserSessions = route({
+  method: 'GET',
+  path: `${at}/sessions`,
+  tag,
+  summary: 'Live sessions of a user, newest first',
+  permission: 'sessions:read',
+  params: ByUser,
+  query: Page,
+  response: z.array(Session),
+  problems: ['not-found'],
+});
+export const endUserSessions = route({
+  method: 'DELETE',
+  path: `${at}/sessions`,
+  tag,
+  summary: 'End all sessions of a user',
+  description:
+    'With all tokens, offline ones and administrators’ sessions included, as if their access had been taken away; they can sign in anew.',
+  permission: 'sessions:write',
+  params: ByUser,
+  status: 204,
+  problems: ['not-found'],
+});

@@ -1,0 +1,135 @@
+// Owns: a user's lock and sessions as administrators see and end them; what service accounts have of the kind.
+// Does not own: how failures are counted (sign-in.test.ts), single sessions (sessions.test.ts), ending access (end-access.test.ts).
+// Implements: specification 2.3 (lockout), 4.10.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
+import { listServiceAccountSessions, listSessions } from '../../../server/contract/sessions.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
+import * as api from '../../../server/contract/user-access.ts';
+import { administrator } from '../../support/administrators.ts';
+import { getCode, makePeopledRealm, PASSWORD, redeem, refresh } from '../../support/applications.ts';
+import { basic, makeClient, post, SECRET } from '../../support/clients.ts';
+import { createPerson } from '../../support/person.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let realm = '';
+let alice = '';
+let bob = '';
+let made = 0;
+let clock = Date.now();
+beforeAll(async () => {
+  server = await startTestServer({ now: () => new Date(clock) });
+});
+afterAll(() => server?.stop());
+beforeEach(async () => {
+  made += 1;
+  realm = `access${made}`;
+  [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
+});
+
+const of = (userId: string) => ({ params: { realm, userId } });
+const nobody = '0190a000-0000-7000-8000-000000000000';
+const lockout = async (userId = alice) => (await server.admin.call(api.getLockout, of(userId))).body;
+const events = async (type: string) =>
+  (await server.admin.call(listEvents, { params: { realm }, query: { type } })).body ?? [];
+async function enter(username: string, password = PASSWORD) {
+  const person = createPerson(server.baseUrl);
+  return { person, page: await person.fill(await person.open(`/realms/${realm}/login`), { username, password }) };
+}
+
+test('a lock is seen, and lifted: the right password does again, and the audit log says who lifted it', async () => {
+  await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 2 } });
+  const free = { locked: false, failures: 0, lastFailureAt: null, lockedUntil: null };
+  expect(await lockout()).toEqual(free);
+  await enter('alice', 'wrong wrong wrong');
+  expect(await lockout()).toEqual({ locked: false, failures: 1, lastFailureAt: clock, lockedUntil: null });
+  await enter('alice', 'wrong wrong wrong');
+  expect(await lockout()).toEqual({ locked: true, failures: 2, lastFailureAt: clock, lockedUntil: clock + 900_000 });
+  expect((await enter('alice')).page.heading).toBe('Sign in');
+  expect(await lockout(bob)).toEqual(free);
+  for (let i = 0; i < 2; i += 1) expect((await server.admin.call(api.deleteLockout, of(alice))).status).toBe(204);
+  expect(await lockout()).toEqual(free);
+  expect((await enter('alice')).page.url).toContain('/account');
+  expect(await events('USER_UNLOCKED')).toMatchObject([{ actor: { name: 'admin' }, subject: { name: 'alice' } }]);
+});
+
+test('a lock that is over is none, and its failures don’t count any more', async () => {
+  await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 1 } });
+  await enter('alice', 'wrong wrong wrong');
+  expect(await lockout()).toMatchObject({ locked: true });
+  clock += 901_000;
+  expect(await lockout()).toMatchObject({ locked: false, failures: 0, lockedUntil: null });
+});
+
+test('who may read alone unlocks nobody, who holds less doesn’t either, and of nobody there is nothing', async () => {
+  const reader = await administrator(server, { target: realm, permissions: ['users:read', 'sessions:read'] });
+  await expect(reader.call(api.deleteLockout, of(alice))).rejects.toMatchObject({ status: 403 });
+  await expect(reader.call(api.endUserSessions, of(alice))).rejects.toMatchObject({ status: 403 });
+  const [role] = ['11111111-1111-7111-8111-111111111111'];
+  await server.pool.query(
+    `insert into admin_role (realm_id, id, name, permissions) values ($1, $2, 'strong', '{keys:write}')`,
+    [realm, role],
+  );
+  await server.pool.query(
+    `insert into admin_grant (realm_id, role_id, user_id, target_realm) values ($1, $2, $3, $1)`,
+    [realm, role, alice],
+  );
+  const manager = await administrator(server, { target: realm, permissions: ['users:write'] });
+  await expect(manager.call(api.deleteLockout, of(alice))).rejects.toMatchObject({ status: 403 });
+  expect((await manager.call(api.deleteLockout, of(bob))).status).toBe(204);
+  for (const route of [api.getLockout, api.deleteLockout, api.listUserSessions, api.endUserSessions])
+    await expect(server.admin.call(route as typeof api.getLockout, of(nobody))).rejects.toMatchObject({ status: 404 });
+});
+
+test('all sessions of one user end at once, with their tokens, and nobody else’s', async () => {
+  await getCode(server, realm, 'spa', { username: 'bob' });
+  const grant = await getCode(server, realm, 'spa', { parameters: { scope: 'openid offline_access' } });
+  const { body: tokens } = await redeem(server, realm, 'spa', grant);
+  await enter('alice');
+  const sessions = (await server.admin.call(api.listUserSessions, { ...of(alice), query: { limit: 1 } })).body;
+  expect(sessions).toMatchObject([{ username: 'alice' }]);
+  const all = await server.admin.call(api.listUserSessions, of(alice));
+  expect(all.body?.length).toBe(2);
+  expect((await server.admin.call(api.endUserSessions, of(alice))).status).toBe(204);
+  expect((await server.admin.call(api.listUserSessions, of(alice))).body).toEqual([]);
+  expect((await server.admin.call(api.listUserSessions, of(bob))).body?.length).toBe(1);
+  expect((await refresh(server, realm, 'spa', tokens.refresh_token)).status).toBe(400);
+  expect((await events('SESSION_ENDED')).map(({ data }) => data.reason)).toEqual(['administrator', 'administrator']);
+  expect((await enter('alice')).page.url).toContain('/account');
+});
+
+test('sessions are found by name, application and address', async () => {
+  await getCode(server, realm, 'spa', { username: 'bob' }).then((grant) => redeem(server, realm, 'spa', grant));
+  await enter('alice');
+  const find = async (query: object) =>
+    ((await server.admin.call(listSessions, { params: { realm }, query })).body ?? []).map((s) => s.username);
+  expect(await find({ username: 'ALICE' })).toEqual(['alice']);
+  expect(await find({ clientId: 'spa' })).toEqual(['bob']);
+  expect(await find({ clientId: 'nope' })).toEqual([]);
+  expect(await find({ ipAddress: '127.0.0.1' })).toEqual(['alice', 'bob']);
+  expect(await find({ ipAddress: '192.0.2.1' })).toEqual([]);
+  expect(await find({ username: 'bob', clientId: 'spa', ipAddress: '127.0.0.1' })).toEqual(['bob']);
+});
+
+test('service accounts are told with the last token that each got within a day; people’s grants are none', async () => {
+  for (const clientId of ['one', 'two'])
+    await makeClient(server, realm, { clientId, secret: SECRET, grantTypes: ['client_credentials'] });
+  const token = (clientId: string) =>
+    post(server, realm, 'token', { grant_type: 'client_credentials' }, { authorization: basic(clientId) });
+  await getCode(server, realm, 'spa').then((grant) => redeem(server, realm, 'spa', grant));
+  expect((await token('one')).status).toBe(200);
+  clock += 1000;
+  for (const clientId of ['two', 'one']) await token(clientId);
+  const list = async () => (await server.admin.call(listServiceAccountSessions, { params: { realm } })).body ?? [];
+  await expect.poll(async () => (await list()).length).toBe(2);
+  const at = { grant: 'client_credentials', lastTokenAt: clock, ipAddress: '127.0.0.1' };
+  await expect.poll(list).toEqual([
+    { clientId: 'one', ...at },
+    { clientId: 'two', ...at },
+  ]);
+  clock += 86_400_001;
+  // The administrator's session has ended by then.
+  const admin = await server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
+  expect((await admin.call(listServiceAccountSessions, { params: { realm } })).body).toEqual([]);
+});
