@@ -11,15 +11,19 @@ interface Ties {
 }
 const raw = (text: string): Fragment => new Fragment([text], []);
 
-/** Names of the realm roles that the row `t` holds, and by clientId those of clients. */
+/** Names of the realm roles that the row `t` holds, and by clientId those of clients; each looked up by its key. */
 export function rolesOfRow({ table, owner, role }: Ties): { roles: Fragment; clientRoles: Fragment } {
-  const held = `${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}`;
-  const mine = `h.realm_id = t.realm_id and h.${owner} = t.id`;
+  const mine = `from ${table} h where h.realm_id = t.realm_id and h.${owner} = t.id`;
+  const of = (column: string) => `(select r.${column} from role r where r.realm_id = h.realm_id and r.id = h.${role})`;
+  const name = of('name');
   return {
-    roles: raw(`array(select r.name from ${held} where ${mine} and r.client is null)`),
+    roles: raw(`array(select ${name} ${mine} and ${of('client')} is null)`),
     clientRoles: raw(`coalesce((select jsonb_object_agg(x.client_id, x.names) from (
-      select c.client_id, jsonb_agg(r.name) as names from ${held}
-      join client c on c.realm_id = r.realm_id and c.id = r.client where ${mine} group by c.client_id) x), '{}')`),
+      select k.client_id, jsonb_agg(k.name) as names from (
+        select ${name} as name, (
+          select c.client_id from client c where c.realm_id = h.realm_id and c.id = ${of('client')}) as client_id
+        ${mine} and ${of('client')} is not null) k
+      group by k.client_id) x), '{}')`),
   };
 }
 

@@ -156,13 +156,16 @@ export function createTable(
     };
   }
 
-  /** Of these keys, by an index where the table has one. */
+  /** Rows of these keys, each looked up by its own: just after an import the planner thinks that there are none, and loops. */
   function among(realm: string, wanted: readonly string[]): Fragment {
-    if (!under) return fragment`${key} = any(${wanted}::text[])`;
-    const parts = wanted.map(splitClientRoleKey);
-    return fragment`(t.${raw(under.column)}, ${raw(ownKey)}) in (
-      select u.id, w.own from unnest(${parts.map((p) => p.clientId)}::text[], ${parts.map((p) => p.role)}::text[]) as w (parent, own)
-      join ${raw(under.table)} u on u.realm_id = ${realm} and u.${raw(under.key)} = w.parent)`;
+    const parts = under ? wanted.map(splitClientRoleKey) : wanted.map((role) => ({ clientId: null, role }));
+    const parent = under
+      ? fragment`and t.${raw(under.column)} = (
+          select u.id from ${raw(under.table)} u where u.realm_id = ${realm} and u.${raw(under.key)} = w.parent)`
+      : EVERY;
+    return fragment`unnest(${parts.map((p) => p.clientId)}::text[], ${parts.map((p) => p.role)}::text[]) as w (parent, own)
+      cross join lateral (
+        select * from ${table} where t.realm_id = ${realm} ${only} ${parent} and ${raw(ownKey)} = w.own offset 0) t`;
   }
 
   /** The ids that the rows hold of others: of those that are written with them, else as they are stored. */
@@ -250,8 +253,8 @@ export function createTable(
     /** These keys, or all. */
     async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
       const rows = await sql<Record<string, unknown>>`
-        select ${selectedWhole} from ${table}
-        where t.realm_id = ${realm} ${only} ${wanted ? fragment`and ${among(realm, wanted)}` : EVERY}`;
+        select ${selectedWhole}
+        from ${wanted ? among(realm, wanted) : fragment`${table} where t.realm_id = ${realm} ${only}`}`;
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
 
@@ -262,7 +265,10 @@ export function createTable(
       which: { id: string } | { key: string },
       { lock = false }: { lock?: boolean } = {},
     ): Promise<Row | undefined> {
-      const is = 'id' in which ? fragment`t.id = ${which.id}` : among(realm, [which.key]);
+      const is =
+        'id' in which
+          ? fragment`t.id = ${which.id}`
+          : fragment`t.id in (select t.id from ${among(realm, [which.key])})`;
       const [row] = await sql<Record<string, unknown>>`
         select ${selected} from ${table} where t.realm_id = ${realm} ${only} and ${is} ${lock ? fragment`for update of t` : EVERY}`;
       return row && toRow(realm, row);
@@ -303,7 +309,8 @@ export function createTable(
 
     async remove(sql: Sql, realm: string, wanted: readonly string[]): Promise<void> {
       if (wanted.length === 0) return;
-      await sql`delete from ${table} where t.realm_id = ${realm} ${only} and ${among(realm, wanted)}`;
+      const ids = await sql<{ id: string }>`select t.id from ${among(realm, wanted)}`;
+      await sql`delete from ${table} where t.realm_id = ${realm} and t.id = any(${ids.map((row) => row.id)}::uuid[])`;
     },
   };
 }
