@@ -2,6 +2,7 @@
 import {
   adminRoles,
   applications,
+  claims,
   clientScopes,
   clients,
   flows,
@@ -27,6 +28,7 @@ export const kinds: readonly Kind[] = [
   groups,
   organizations,
   applications,
+  claims,
   clientScopes,
   flows,
   webhooks,

@@ -15,6 +15,7 @@ import { adminLoginPages } from './features/admin-access/pages.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { AdminSignIn } from './features/admin-access/sign-in.ts';
+import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClientSecrets } from './features/clients/secrets.ts';
 import { eventRoutes } from './features/events/routes.ts';
@@ -126,6 +127,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     const { resolveTxt } = deps;
     organizationRoutes(admin, createOrganizations({ sql, transact, api, resource: organizations, resolveTxt, now }));
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
+    clientScopeRoutes(admin, { api, scopes: deps.resources.clientScopes, claims: deps.resources.claims });
     clientRoutes(admin, {
       api,
       clients: deps.resources.clients,

@@ -129,7 +129,7 @@ export async function buildApp({
     seeds: [
       seedKeys({ seal, now, newId, generate }),
       seedFlows({ newId, registry }),
-      seedClientScopes({ scopes: resources.clientScopes, newId }),
+      seedClientScopes({ claims: resources.claims, scopes: resources.clientScopes, newId }),
       seedAdminRoles,
       seedMessageTemplates,
     ],

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { adminRoleRoutes } from './contract/admin-access.ts';
 import { applicationRoutes } from './contract/applications.ts';
+import { claimRoutes } from './contract/claims.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
 import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
@@ -17,6 +18,7 @@ import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createApplicationResource } from './features/applications/resource.ts';
+import { createClaimResource } from './features/claims/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
 import { createGroupResource } from './features/groups/resource.ts';
@@ -44,6 +46,7 @@ export const createResources = ({
   now: () => Date;
 }) => ({
   adminRoles: createAdminRoleResource({ now }),
+  claims: createClaimResource({ baseUrl, now }),
   clients: createClientResource({ passwords, baseUrl, now }),
   applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),
@@ -66,6 +69,7 @@ export function mountResources(
   const mount = (of: Resources[keyof Resources], routes: Parameters<typeof mountResource>[1]['routes']) =>
     mountResource(admin, { api, sql, of, routes });
   mount(resources.adminRoles, adminRoleRoutes);
+  mount(resources.claims, claimRoutes);
   mount(resources.clients, clientRoutes);
   mount(resources.applications, applicationRoutes);
   mount(resources.clientScopes, clientScopeRoutes);

@@ -1,49 +1,8 @@
 // Client scopes: what a scope puts into tokens. Decisions "Client scope"; specification 4.10.
 import { z } from 'zod';
-import { Id, name, text } from './names.ts';
+import { Id, name, RealmName, text } from './names.ts';
 import { resourceRoutes } from './resource.ts';
-
-/** What the server itself says in tokens: a scope that could say it could make a token of anyone. */
-export const reservedClaims: ReadonlySet<string> = new Set(
-  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api'.split(
-    ' ',
-  ),
-);
-
-/** What says which roles somebody holds comes from the roles that they hold: whoever may edit scopes could else give any. */
-const roleClaims: ReadonlySet<string> = new Set(['realm_access', 'resource_access']);
-export const saysRoles = ({ name }: { name: string }): boolean => roleClaims.has(name.split('.')[0] ?? '');
-
-const claimFields = z.strictObject({
-  name: name(255)
-    .refine((s) => !reservedClaims.has(s.split('.')[0] ?? ''), 'is a claim that the server itself sets')
-    .describe('The claim in the token; a dot nests it in an object'),
-  source: z
-    .enum([
-      'attribute',
-      'username',
-      'email',
-      'emailVerified',
-      'firstName',
-      'lastName',
-      'fullName',
-      'locale',
-      'groups',
-      'roles',
-      'constant',
-    ])
-    .describe('Where the value comes from'),
-  value: text(1000).optional().describe('The attribute’s name, or the constant'),
-  accessToken: z.boolean().optional().describe('Default false'),
-  idToken: z.boolean().optional().describe('Default false'),
-  userinfo: z.boolean().optional().describe('Default true'),
-});
-/** One claim: where its value comes from and which tokens carry it. */
-export const Claim = claimFields.refine((claim) => claim.source === 'roles' || !saysRoles(claim), {
-  path: ['source'],
-  message: 'must be roles for realm_access and resource_access',
-});
-export type Claim = z.infer<typeof Claim>;
+import { route } from './route.ts';
 
 const ScopeName = z
   .string()
@@ -54,7 +13,7 @@ const fields = {
   name: ScopeName.describe('The scope that clients ask for'),
   description: text(2000).nullable().describe('Shown on the consent page'),
   includeInTokenScope: z.boolean().describe('Whether the token’s `scope` names it'),
-  claims: z.array(Claim).max(100).describe('What it puts into tokens and userinfo'),
+  claims: z.array(name(255)).max(100).describe('Names of the claims that it puts into tokens and userinfo'),
 };
 
 export const ClientScope = z.object({ id: Id, ...fields }).meta({ id: 'ClientScope' });
@@ -90,7 +49,7 @@ export const clientScopeRoutes = resourceRoutes({
     name: 'department',
     description: 'The department that you work in',
     includeInTokenScope: true,
-    claims: [{ name: 'department', source: 'attribute', value: 'department', accessToken: true }],
+    claims: ['given_name', 'email'],
   },
   updateExample: { description: 'Where you work' },
 });
@@ -101,3 +60,29 @@ export const {
   put: putClientScope,
   remove: deleteClientScope,
 } = clientScopeRoutes;
+
+const OfClaim = z.strictObject({
+  realm: RealmName,
+  scopeId: Id.describe('The client scope’s id'),
+  claimId: Id.describe('The claim’s id'),
+});
+const ofClaim = {
+  path: '/admin/realms/:realm/client-scopes/:scopeId/claims/:claimId',
+  tag: 'client-scopes',
+  permission: 'client-scopes:write',
+  params: OfClaim,
+} as const;
+export const addClaimToScope = route({
+  ...ofClaim,
+  method: 'PUT',
+  summary: 'Let a client scope give a claim',
+  response: ClientScope,
+  problems: ['not-found'],
+});
+export const removeClaimFromScope = route({
+  ...ofClaim,
+  method: 'DELETE',
+  summary: 'Let a client scope give a claim no more',
+  status: 204,
+  problems: ['not-found'],
+});

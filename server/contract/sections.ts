@@ -3,6 +3,7 @@
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { ApplicationDocument } from './applications.ts';
+import { ClaimDocument } from './claims.ts';
 import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
@@ -41,15 +42,23 @@ export const sections = {
     most: 1000,
     resource: { kind: 'Realm', description: 'RFC 8707: resources that tokens may be asked for' },
   },
+  claims: {
+    kind: 'claim',
+    label: 'claim',
+    area: 'client-scopes',
+    key: 'name',
+    element: ClaimDocument,
+    most: 5000,
+    resource: { kind: 'Realm', description: 'Claims, which client scopes name: where their values come from' },
+  },
   clientScopes: {
     kind: 'clientScope',
     label: 'client scope',
     area: 'client-scopes',
     key: 'name',
     element: ClientScopeDocument,
-    namedLists: { claims: 'name' },
     most: 5000,
-    resource: { kind: 'Realm', description: 'Client scopes and the claims they give' },
+    resource: { kind: 'Realm', description: 'Client scopes and the names of the claims they give' },
   },
   roles: {
     kind: 'role',

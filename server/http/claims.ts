@@ -1,18 +1,39 @@
-// What scopes put into tokens: pure, from a person or a service account. Decisions "Client scope"; OIDC Core §5.
-import { type Claim, saysRoles } from '../contract/client-scopes.ts';
+// What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
+import { type Claim, type ClaimPlace, saysRoles } from '../contract/claims.ts';
 import type { Person, Roles } from '../db/person.ts';
+
+/** A claim as the token path needs it; `name` is the claim's in the token. */
+export type ClaimView = Pick<Claim, 'name' | 'source' | 'attribute' | 'value' | 'multivalued' | 'jsonType' | 'in'>;
 
 /** A client scope as the token path needs it. */
 export interface ScopeView {
   name: string;
   description: string | null;
   inTokenScope: boolean;
-  claims: readonly Claim[];
+  claims: readonly ClaimView[];
 }
 
 export type Subject = Person | { roles: Roles };
-
-type Place = 'accessToken' | 'idToken' | 'userinfo';
+/** How somebody signed in. */
+export interface SessionFacts {
+  sid?: unknown;
+  authTime?: unknown;
+  acr?: unknown;
+  amr?: unknown;
+}
+/** The same, as an access token says it. */
+export const sessionOf = (token: {
+  sid?: unknown;
+  auth_time?: unknown;
+  acr?: unknown;
+  amr?: unknown;
+}): SessionFacts => ({
+  sid: token.sid,
+  authTime: token.auth_time,
+  acr: token.acr,
+  amr: token.amr,
+});
+type Carrier = Pick<ScopeView, 'claims'>;
 
 /** Never taken from a scope: what a token means hangs on them. */
 const RESERVED = new Set(
@@ -21,20 +42,37 @@ const RESERVED = new Set(
   ),
 );
 
-/** The claims that `scopes` give in one place; the first scope that names a claim wins. */
-export function claimsOf(scopes: readonly ScopeView[], subject: Subject, place: Place): Record<string, unknown> {
+/** The claims that `scopes` give in one place; the first that names a claim wins. */
+export function claimsOf(
+  scopes: readonly Carrier[],
+  subject: Subject,
+  place: ClaimPlace,
+  session: SessionFacts = {},
+): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const { claims } of scopes) {
     for (const claim of claims) {
-      if (!(claim[place] ?? place === 'userinfo') || RESERVED.has(claim.name) || claim.name in out) continue;
+      if (!claim.in.includes(place) || RESERVED.has(claim.name) || claim.name in out) continue;
       // Stored before the contract refused it.
-      if (claim.source !== 'roles' && saysRoles(claim)) continue;
-      const value = sourceOf(claim, subject);
+      if (claim.source !== 'roles' && claim.source !== 'clientRoles' && saysRoles(claim.name)) continue;
+      const value = sourceOf(claim, subject, session);
       if (value !== undefined && value !== null) put(out, claim.name, value);
     }
   }
   return out;
 }
+
+/** Whom an access token is for beside its resources. */
+export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
+  scopes.flatMap(({ claims }) =>
+    claims.flatMap(({ source, value, in: places }) =>
+      source === 'audience' && value !== null && places.includes('accessToken') ? [value] : [],
+    ),
+  );
+
+/** Whether any of them says something in this place. */
+export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean =>
+  scopes.some(({ claims }) => claims.some((claim) => claim.in.includes(place)));
 
 /** A dot nests (`address.locality`), but for names that are URLs. */
 function put(out: Record<string, unknown>, name: string, value: unknown): void {
@@ -48,35 +86,72 @@ function put(out: Record<string, unknown>, name: string, value: unknown): void {
   else if (typeof nested === 'object' && nested !== null) out[outer] = { [inner]: value, ...nested };
 }
 
-function sourceOf(claim: Claim, subject: Subject): unknown {
-  if (claim.source === 'constant') return claim.value;
-  if (claim.source === 'roles') return rolesAs(claim.name, subject.roles);
-  if (!('id' in subject)) return undefined;
+function sourceOf(claim: ClaimView, subject: Subject, session: SessionFacts): unknown {
   switch (claim.source) {
+    case 'constant':
+      return listed(claim, [claim.value ?? '']);
+    case 'roles':
+      return claim.name === 'realm_access' ? { roles: subject.roles.realm } : subject.roles.realm;
+    case 'clientRoles':
+      return clientRoles(claim, subject.roles);
+    case 'session':
+      return { ...session }[claim.attribute ?? ''];
+    case 'groups':
+      return 'id' in subject ? subject.groups : undefined;
+    case 'property':
+      return 'id' in subject ? property(subject, claim.attribute) : undefined;
     case 'attribute':
-      return attribute(subject, claim.value ?? claim.name);
-    case 'locale':
-      return attribute(subject, claim.value ?? 'locale');
-    case 'fullName':
-      return [subject.firstName, subject.lastName].filter(Boolean).join(' ') || undefined;
-    case 'emailVerified':
-      return subject.email === null ? undefined : subject.emailVerified;
-    default:
-      return subject[claim.source];
+      return 'id' in subject ? attribute(claim, subject) : undefined;
+    // An audience is no claim of its own; a person's organizations aren't read here yet.
+    case 'audience':
+    case 'organization':
+      return undefined;
   }
 }
 
-/** One value is a string, several are a list. */
-function attribute({ attributes }: Person, name: string): string | boolean | readonly string[] | undefined {
-  const values = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-  if (values?.length === 1 && name.endsWith('_verified')) return values[0] === 'true';
-  return values && values.length > 1 ? values : values?.[0];
+function property(person: Person, name: string | null): unknown {
+  switch (name) {
+    case 'fullName':
+      return [person.firstName, person.lastName].filter(Boolean).join(' ') || undefined;
+    case 'emailVerified':
+      return person.email === null ? undefined : person.emailVerified;
+    case 'username':
+    case 'email':
+    case 'firstName':
+    case 'lastName':
+      return person[name];
+    default:
+      return undefined;
+  }
 }
 
-/** `realm_access` and `resource_access` have the shape that Keycloak's clients know; any other name is a flat list. */
-function rolesAs(name: string, { realm, clients }: Roles): unknown {
-  if (name === 'realm_access') return { roles: realm };
-  if (name !== 'resource_access') return realm;
+function attribute(claim: ClaimView, { attributes }: Person): unknown {
+  const name = claim.attribute ?? claim.name;
+  return listed(claim, Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : []);
+}
+
+/** One value stands alone unless a list is asked for; several are one. */
+function listed({ jsonType, multivalued }: ClaimView, texts: readonly string[]): unknown {
+  const values = texts.map((text) => typed(jsonType, text)).filter((value) => value !== undefined);
+  if (values.length === 0) return undefined;
+  return multivalued || values.length > 1 ? values : values[0];
+}
+
+/** undefined where it doesn't read as one. */
+function typed(jsonType: Claim['jsonType'], text: string): unknown {
+  if (jsonType === 'string') return text;
+  if (jsonType === 'boolean') return text === 'true';
+  if (jsonType === 'number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `resource_access` has the shape that Keycloak's clients know. */
+function clientRoles({ value }: ClaimView, { clients }: Roles): unknown {
+  if (value !== null && value !== '') return Object.hasOwn(clients, value) ? clients[value] : undefined;
   const entries = Object.entries(clients).map(([clientId, roles]) => [clientId, { roles }]);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { createClaim } from '../../server/contract/claims.ts';
 import { address, type Client } from '../../server/contract/client.ts';
 import { createClientScope } from '../../server/contract/client-scopes.ts';
 import { createClient } from '../../server/contract/clients.ts';
@@ -88,7 +89,9 @@ beforeAll(async () => {
   ids.clients = { id: clientId, clientId, name: 'teller' };
   ids.roles = { id: roleId };
   ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })), userId, roleId };
-  ids['client-scopes'] = { id: await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } })) };
+  const scopeId = await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } }));
+  const claimId = await idOf(admin.call(createClaim, { params, body: { name: 'tier' } }));
+  ids['client-scopes'] = { id: scopeId, scopeId, claimId };
   const domain = 'mine.example.test';
   const organization = await idOf(
     admin.call(createOrganization, { params, body: { name: 'mine', domains: [{ name: domain, verified: true }] } }),

@@ -80,19 +80,7 @@ const clientScope = some(
     name: token,
     description: nullable(prose),
     includeInTokenScope: fc.boolean(),
-    claims: fc.array(
-      some(
-        {
-          name: token.map((s) => `own_${s}`),
-          source: fc.constantFrom('attribute', 'constant', 'roles'),
-          value: prose,
-          idToken: fc.boolean(),
-        },
-        'name',
-        'source',
-      ),
-      { maxLength: 2 },
-    ),
+    claims: fc.constantFrom([], ['email'], ['given_name', 'email']),
   },
   'name',
 );

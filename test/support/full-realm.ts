@@ -64,15 +64,18 @@ export function fullRealm(): RealmDocument {
   return {
     realm: settings,
     resourceIndicators: ['https://api.example.com/orders', 'urn:example:on'],
+    claims: [
+      { name: 'org.unit', source: 'attribute', attribute: 'unit', in: ['accessToken', 'idToken'], multivalued: true },
+      { name: 'tier: on', claim: 'tier', source: 'constant', value: '010' },
+      { name: 'points', source: 'attribute', attribute: 'points', jsonType: 'number', in: ['introspection'] },
+      { name: 'for-shop', source: 'audience', value: 'shop', in: ['accessToken'] },
+    ],
     clientScopes: [
       {
         name: 'orders:read',
         description: 'Your orders: on',
         includeInTokenScope: false,
-        claims: [
-          { name: 'org.unit', source: 'attribute', value: 'unit', accessToken: true, idToken: true, userinfo: false },
-          { name: 'tier', source: 'constant', value: '010' },
-        ],
+        claims: ['org.unit', 'tier: on'],
       },
       { name: 'phone', description: null, claims: [] },
     ],

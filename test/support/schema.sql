@@ -92,6 +92,22 @@ CREATE INDEX authorization_code_client ON authorization_code USING btree (realm_
 CREATE INDEX authorization_code_expiry ON authorization_code USING btree (expires_at);
 CREATE INDEX authorization_code_session ON authorization_code USING btree (realm_id, session_id);
 
+create table claim (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  claim text,
+  source text not null,
+  attribute text,
+  value text,
+  multivalued boolean not null default false,
+  json_type text not null default 'string'::text,
+  places text[] not null default '{}'::text[],
+  primary key (realm_id, id),
+  constraint claim_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX claim_name ON claim USING btree (realm_id, name);
+
 create table client (
   realm_id text not null,
   id uuid not null,
@@ -154,6 +170,16 @@ create table client_scope (
   constraint client_scope_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX client_scope_name ON client_scope USING btree (realm_id, name);
+
+create table client_scope_claim (
+  realm_id text not null,
+  scope_id uuid not null,
+  claim_id uuid not null,
+  primary key (realm_id, scope_id, claim_id),
+  constraint client_scope_claim_realm_id_claim_id_fkey FOREIGN KEY (realm_id, claim_id) REFERENCES claim(realm_id, id) ON DELETE CASCADE,
+  constraint client_scope_claim_realm_id_scope_id_fkey FOREIGN KEY (realm_id, scope_id) REFERENCES client_scope(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_scope_claim_claim ON client_scope_claim USING btree (realm_id, claim_id);
 
 create table client_scope_link (
   realm_id text not null,

@@ -1,16 +1,11 @@
 // Owns: client scopes, which say what a scope puts into tokens; the same by the admin API and in the realm document.
-// Does not own: making claims of them (http/claims.ts), which client has which (clients).
+// Does not own: the claims that they name (claims), making values of them (http/claims.ts), which client has which (clients).
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
-import { Claim, ClientScope } from '../../contract/client-scopes.ts';
+import { ClientScope } from '../../contract/client-scopes.ts';
+import { fragment } from '../../db/sql.ts';
+import { asSet, strings } from '../../http/document.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-
-/** A claim with its defaults said; claims in the order of their names. */
-const canonicalClaims = (claims: readonly Claim[]): Claim[] =>
-  claims
-    .map((claim) => ({ accessToken: false, idToken: false, userinfo: true, ...claim }))
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.source < b.source ? -1 : 1));
-
-const Claims = Claim.array();
+import { setClaims } from './store.ts';
 
 export const createClientScopeResource = ({ now }: { now: () => Date }): Resource =>
   resource(
@@ -19,12 +14,19 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
       wire: ClientScope,
       table: {
         name: 'client_scope',
-        columns: { description: 'text', includeInTokenScope: 'boolean', claims: 'jsonb' },
+        columns: { description: 'text', includeInTokenScope: 'boolean' },
+        elsewhere: {
+          claims: fragment`array(
+            select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
+            where l.realm_id = t.realm_id and l.scope_id = t.id order by k.name collate "C")`,
+        },
       },
       seeded: true,
       fresh: () => ({ description: null, includeInTokenScope: true, claims: [] }),
       canonical: ({ claims, ...fields }) =>
-        claims === undefined ? fields : { ...fields, claims: canonicalClaims(Claims.parse(claims)) },
+        claims === undefined ? fields : { ...fields, claims: asSet(strings(claims)) },
+      references: ({ fields }) => strings(fields.claims).map((key) => ({ kind: 'claim', key, path: 'claims' })),
+      link: setClaims,
       renames: {},
       events: { create: 'CLIENT_SCOPE_CREATED', update: 'CLIENT_SCOPE_UPDATED', delete: 'CLIENT_SCOPE_DELETED' },
     },

@@ -1,60 +1,78 @@
 // The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. A dot in a claim's name nests.
-import type { Claim, ClientScopeInput, freshClientScopes } from '../../contract/client-scopes.ts';
+import type { ClaimInput, ClaimPlace } from '../../contract/claims.ts';
+import type { ClientScopeInput, freshClientScopes } from '../../contract/client-scopes.ts';
+import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { RealmSeed } from '../realms/seed.ts';
 
-const attribute = (claim: string, name = claim): Claim => ({ name: claim, source: 'attribute', value: name });
+const attribute = (name: string, from = name): ClaimInput => ({
+  name,
+  source: 'attribute',
+  attribute: from,
+  ...(from.endsWith('_verified') && { jsonType: 'boolean' }),
+});
+const property = (name: string, from: string, ...more: ClaimPlace[]): ClaimInput => ({
+  name,
+  source: 'property',
+  attribute: from,
+  in: ['idToken', 'userinfo', ...more],
+});
 
-const profile: Claim[] = [
-  { name: 'name', source: 'fullName', idToken: true },
-  { name: 'given_name', source: 'firstName', idToken: true },
-  { name: 'family_name', source: 'lastName', idToken: true },
-  { name: 'preferred_username', source: 'username', idToken: true, accessToken: true },
-  ...['middle_name', 'nickname', 'profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo'].map((name) =>
-    attribute(name),
+const profile: ClaimInput[] = [
+  property('name', 'fullName'),
+  property('given_name', 'firstName'),
+  property('family_name', 'lastName'),
+  property('preferred_username', 'username', 'accessToken'),
+  ...['middle_name', 'nickname', 'profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale'].map(
+    (name) => attribute(name),
   ),
-  { name: 'locale', source: 'locale' },
 ];
 
-const email: Claim[] = [
-  { name: 'email', source: 'email', idToken: true },
-  { name: 'email_verified', source: 'emailVerified', idToken: true },
-];
+const email: ClaimInput[] = [property('email', 'email'), property('email_verified', 'emailVerified')];
 
-const address: Claim[] = ['formatted', 'street_address', 'locality', 'region', 'postal_code', 'country'].map((part) =>
-  attribute(`address.${part}`, part === 'formatted' ? 'address' : part),
+const address: ClaimInput[] = ['formatted', 'street_address', 'locality', 'region', 'postal_code', 'country'].map(
+  (part) => attribute(`address.${part}`, part === 'formatted' ? 'address' : part),
 );
 
-const roles: Claim[] = [
-  { name: 'realm_access', source: 'roles', accessToken: true, userinfo: false },
-  { name: 'resource_access', source: 'roles', accessToken: true, userinfo: false },
+const phone: ClaimInput[] = [attribute('phone_number'), attribute('phone_number_verified')];
+
+const roles: ClaimInput[] = [
+  { name: 'realm_access', source: 'roles', in: ['accessToken'] },
+  { name: 'resource_access', source: 'clientRoles', in: ['accessToken'] },
 ];
+
+const groups: ClaimInput[] = [{ name: 'groups', source: 'groups', in: ['idToken', 'userinfo'] }];
+
+const seededClaims = [...profile, ...email, ...address, ...phone, ...roles, ...groups];
+const named = (claims: readonly ClaimInput[]): string[] => claims.map(({ name }) => name);
 
 /** Written as the admin API writes them. */
 const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScopes)[number] })[] = [
   { name: 'openid', description: 'Sign you in', claims: [] },
-  { name: 'profile', description: 'Your name and other profile details', claims: profile },
-  { name: 'email', description: 'Your e-mail address', claims: email },
-  { name: 'address', description: 'Your postal address', claims: address },
+  { name: 'profile', description: 'Your name and other profile details', claims: named(profile) },
+  { name: 'email', description: 'Your e-mail address', claims: named(email) },
+  { name: 'address', description: 'Your postal address', claims: named(address) },
   {
     name: 'phone',
     description: 'Your phone number',
-    claims: [attribute('phone_number'), attribute('phone_number_verified')],
+    claims: named(phone),
   },
-  { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: roles },
-  { name: 'groups', description: 'Your groups', claims: [{ name: 'groups', source: 'groups', idToken: true }] },
+  { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: named(roles) },
+  { name: 'groups', description: 'Your groups', claims: named(groups) },
   { name: 'account', description: 'Manage your account', claims: [] },
   { name: 'offline_access', description: 'Access while you are signed out', claims: [] },
 ];
 
 export const seedClientScopes =
-  ({ scopes, newId }: { scopes: Resource; newId: () => string }): RealmSeed =>
-  ({ sql }, realm) =>
-    scopes.write(sql, realm, {
-      create: seededScopes.map(({ name: key, ...given }) => {
-        const fields = { ...scopes.fresh(realm, key), ...scopes.fieldsOf(given) };
-        return { id: newId(), key, fields, path: '', changed: Object.keys(fields) };
-      }),
-      update: [],
-      remove: [],
-    });
+  ({ claims, scopes, newId }: { claims: Resource; scopes: Resource; newId: () => string }): RealmSeed =>
+  async ({ sql }, realm) => {
+    const saved = (of: Resource, { name: key, ...given }: Fields & { name: string }) => {
+      const fields = { ...of.fresh(realm, key), ...of.fieldsOf(given) };
+      return { id: newId(), key, fields, path: '', changed: Object.keys(fields) };
+    };
+    const create = seededScopes.map((scope) => saved(scopes, scope));
+    const made = seededClaims.map((claim) => saved(claims, claim));
+    await claims.write(sql, realm, { create: made, update: [], remove: [] });
+    await scopes.write(sql, realm, { create, update: [], remove: [] });
+    await scopes.link?.(sql, realm, create);
+  };

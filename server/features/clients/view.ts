@@ -1,11 +1,10 @@
 // What the protocol endpoints know of a client, cached in process: a warm client_credentials request asks no query.
-// The admin API of clients is service.ts's. Decisions "Client".
-import type { Claim } from '../../contract/client-scopes.ts';
+// The admin API of clients is resource.ts's. Decisions "Client".
 import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../db/person.ts';
-import type { Sql } from '../../db/sql.ts';
-import type { ScopeView } from '../../http/claims.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import type { ClaimView, ScopeView } from '../../http/claims.ts';
 
 /** Of the two kinds one. */
 export interface ClientSecret {
@@ -86,11 +85,15 @@ interface Row {
   jwks: Record<string, unknown> | null;
   jwks_uri: string | null;
   allowed_resources: string[];
-  scopes: { name: string; description: string | null; inTokenScope: boolean; claims: Claim[]; optional: boolean }[];
+  scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
   roles: RolePairs;
   application: (ApplicationView & { flowOverride: string | null }) | null;
   administers: boolean;
 }
+
+/** Of a row `k` as the token path needs it. */
+const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name), 'source', k.source,
+  'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'jsonType', k.json_type, 'in', k.places)`;
 
 const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
   select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
@@ -99,7 +102,11 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
-        'inTokenScope', s.include_in_token_scope, 'claims', s.claims, 'optional', l.optional) order by s.name), '[]')
+        'inTokenScope', s.include_in_token_scope, 'optional', l.optional, 'claims', (
+          select coalesce(jsonb_agg(${claimView} order by k.claim nulls first, k.name), '[]')
+          from client_scope_claim sc join claim k on k.realm_id = sc.realm_id and k.id = sc.claim_id
+          where sc.realm_id = s.realm_id and sc.scope_id = s.id
+        )) order by s.name), '[]')
       from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
       where l.realm_id = c.realm_id and l.client = c.id
     ) as scopes,

@@ -105,15 +105,19 @@ export function createDiscovery({
   const documents = createRealmCache<ReadyAnswer>({
     now,
     async load(realm) {
-      const known = await sql<{ name: string; claims: { name: string }[] }>`
-        select name, claims from client_scope where realm_id = ${realm} order by name`;
+      const known = await sql<{ name: string; claims: string[] }>`
+        select s.name, array(
+          select coalesce(k.claim, k.name) from client_scope_claim l
+          join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
+          where l.realm_id = s.realm_id and l.scope_id = s.id and k.source <> 'audience' order by 1) as claims
+        from client_scope s where s.realm_id = ${realm} order by s.name`;
       return answerOf(
         discoveryDocument({
           baseUrl,
           realm,
           issuer: await settings.issuer(realm),
           scopes: [...new Set(['openid', ...known.map((s) => s.name)])],
-          claims: known.flatMap((s) => s.claims.map((c) => c.name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
+          claims: known.flatMap((s) => s.claims.map((name) => name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
           grantTypes,
           assertionAlgorithms,
           levels,

@@ -5,10 +5,12 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
+import { claimsOf, sessionOf, speaksIn } from '../../http/claims.ts';
+import { presentScopes } from '../../http/scopes.ts';
 import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
-import { liveFamily, liveUser } from './store.ts';
+import { liveFamily, liveUser, readPerson } from './store.ts';
 
 const INACTIVE = { active: false };
 
@@ -44,7 +46,17 @@ export function createIntrospection({
     const person = persons ? await liveUser(sql, realm, claims.sub) : undefined;
     if (persons && !person) return INACTIVE;
     const { gid: _, ...shown } = claims;
-    return { active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
+    const more = await shownHere(realm, client, claims);
+    return { ...more, active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
+  }
+
+  /** What the client's scopes say here beside what the token itself says. */
+  async function shownHere(realm: string, client: ClientView, token: Claims): Promise<object> {
+    const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
+    const scopes = presentScopes(client, [...(token.scope ?? '').split(' '), ...hidden]);
+    if (!speaksIn(scopes, 'introspection')) return {};
+    const subject = isPersons(token) ? await readPerson(sql, realm, token.sub) : { roles: client.roles };
+    return subject ? claimsOf(scopes, subject, 'introspection', sessionOf(token)) : {};
   }
 
   /** Only its own client may ask about a refresh token. */

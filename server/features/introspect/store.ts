@@ -1,4 +1,5 @@
 // SQL of introspection: reads alone.
+import { type Person, type PersonRow, personColumns, personOf } from '../../db/person.ts';
 import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { GrantData } from '../token/store.ts';
@@ -31,4 +32,11 @@ export async function liveFamily(
       and f.revoked_at is null and f.expires_at > ${cutoffs.now} and u.enabled
       and (f.session_id is null or (${sessionLives(cutoffs)}))`;
   return row;
+}
+
+/** Whom the claims are about. */
+export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
+  const [row] = await sql<PersonRow>`
+    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
+  return row && personOf(row);
 }

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
 import type { Person } from '../../db/person.ts';
-import { claimsOf, type ScopeView } from '../../http/claims.ts';
+import { audiencesOf, claimsOf, type ScopeView } from '../../http/claims.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
@@ -31,6 +31,11 @@ const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s
 
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
+
+/** With whom the scopes' claims name beside those that were asked for. */
+const audience = (asked: readonly string[], scopes: readonly ScopeView[]): string[] => [
+  ...new Set([...asked, ...audiencesOf(scopes)]),
+];
 
 /** OIDC Core §3.1.3.6: the left half of the digest. */
 const halfHash = (token: string): string => hash('sha256', token, 'buffer').subarray(0, 16).toString('base64url');
@@ -92,7 +97,7 @@ export function createMint({
         ...marks(resources),
         iss,
         sub: client.clientId,
-        aud: resources.length > 0 ? one(resources) : iss,
+        aud: one(audience(resources.length > 0 ? resources : [iss], scopes)),
         exp,
         iat,
         jti,
@@ -126,14 +131,15 @@ export function createMint({
     ): Promise<Minted> {
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
       const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
-      const audience = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
+      const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
       const about = { auth_time: authTime, acr, amr, sid };
+      const session = { sid, authTime, acr, amr };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
-        ...claimsOf(scopes, person, 'accessToken'),
+        ...claimsOf(scopes, person, 'accessToken', session),
         ...marks(resources),
         iss,
         sub: person.id,
-        aud: one(audience),
+        aud: one(audience(asked, scopes)),
         exp,
         iat,
         jti,
@@ -144,7 +150,7 @@ export function createMint({
       });
       if (!openid) return { accessToken, expiresIn, scope, jti };
       const idToken = await tokens.sign(realm, 'JWT', {
-        ...claimsOf(scopes, person, 'idToken'),
+        ...claimsOf(scopes, person, 'idToken', session),
         iss,
         sub: person.id,
         aud: client.clientId,

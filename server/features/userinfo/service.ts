@@ -4,7 +4,7 @@
 
 import { type PersonRow, personColumns, personOf } from '../../db/person.ts';
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf } from '../../http/claims.ts';
+import { claimsOf, sessionOf } from '../../http/claims.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { OPENID, presentScopes } from '../../http/scopes.ts';
 import { isPersons } from '../../http/subjects.ts';
@@ -46,7 +46,10 @@ export function createUserinfo({
       // Scopes that don't show in the token's `scope` are the client's defaults.
       const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
       const granted = presentScopes(client, [...scopes, ...hidden]);
-      return { claims: { ...claimsOf(granted, personOf(row), 'userinfo'), sub: claims.sub }, client };
+      return {
+        claims: { ...claimsOf(granted, personOf(row), 'userinfo', sessionOf(claims)), sub: claims.sub },
+        client,
+      };
     },
   };
 }

@@ -222,11 +222,19 @@ describe('where a realm has it from before', () => {
   });
 
   test('no scope says that a token was asked for', async () => {
-    const claim = { name: ADMIN_API_CLAIM, source: 'constant', value: 'true', accessToken: true } as const;
-    const scope = { name: 'up', claims: [claim] };
-    expect((await refusal(apply({ clientScopes: [scope] }))).status).toBe(400);
-    await apply({ clientScopes: [{ name: 'up' }], clients: [{ clientId: 'robot', defaultClientScopes: ['up'] }] });
-    await server.pool.query("update client_scope set claims = $1 where name = 'up'", [JSON.stringify([claim])]);
+    const mark = { name: 'mark', source: 'constant' as const, value: 'true', in: ['accessToken' as const] };
+    for (const claim of [
+      { ...mark, name: ADMIN_API_CLAIM },
+      { ...mark, claim: ADMIN_API_CLAIM },
+      { ...mark, source: 'audience' as const, value: admins },
+    ])
+      expect((await refusal(apply({ claims: [claim] }))).status).toBe(400);
+    await apply({
+      claims: [mark],
+      clientScopes: [{ name: 'up', claims: ['mark'] }],
+      clients: [{ clientId: 'robot', defaultClientScopes: ['up'] }],
+    });
+    await server.pool.query("update claim set claim = $1 where name = 'mark'", [ADMIN_API_CLAIM]);
     await put({ displayName: 'Acme with a claim' });
     expect(claimsIn(await tokenOf())).not.toHaveProperty(ADMIN_API_CLAIM);
   });

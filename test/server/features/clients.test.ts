@@ -209,35 +209,20 @@ describe('client scopes', () => {
     const names = ['account', 'address', 'email', 'groups', 'offline_access', 'openid', 'phone', 'profile', 'roles'];
     expect(body.map((scope) => scope.name)).toEqual(names);
     const profile = body.find((scope) => scope.name === 'profile');
-    expect(profile?.claims).toContainEqual({
-      name: 'preferred_username',
-      source: 'username',
-      idToken: true,
-      accessToken: true,
-      userinfo: true,
-    });
+    expect(profile?.claims).toContain('preferred_username');
   });
 
   test('are made, read and deleted, and unique', async () => {
     const body = {
       name: 'orders',
-      claims: [{ name: 'tier', source: 'attribute' as const, value: 'tier', accessToken: true }],
+      claims: ['given_name', 'email', 'email'],
     };
     const made = await server.admin.call(scopes.createClientScope, { params, body });
     const id = made.body?.id ?? '';
     await expect(server.admin.call(scopes.createClientScope, { params, body })).rejects.toMatchObject({ status: 409 });
     const read = await server.admin.call(scopes.getClientScope, { params: { ...params, id } });
-    const claims = [{ ...body.claims[0], idToken: false, userinfo: true }];
+    const claims = ['email', 'given_name'];
     expect(read.body).toEqual({ id, description: null, includeInTokenScope: true, name: 'orders', claims });
     expect((await server.admin.call(scopes.deleteClientScope, { params: { ...params, id } })).status).toBe(204);
-  });
-
-  test.each(['sub', 'aud', 'client_id', 'iss', 'aud.x'])('cannot forge the claim %s', async (claim) => {
-    const body = {
-      name: 'forger',
-      claims: [{ name: claim, source: 'constant' as const, value: 'operator', accessToken: true }],
-    };
-    const attempt = server.admin.call(scopes.createClientScope, { params, body });
-    await expect(attempt).rejects.toMatchObject({ status: 400 });
   });
 });

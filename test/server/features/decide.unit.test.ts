@@ -1,11 +1,16 @@
 // What an authorization request needs next, as a table; and which claims scopes give.
 import { describe, expect, test } from 'vitest';
+import { freshClaim } from '../../../server/contract/claims.ts';
 import type { Person } from '../../../server/db/person.ts';
 import type { Prompt } from '../../../server/features/authorize/checks.ts';
 import { countsFrom, decide, type Known } from '../../../server/features/authorize/decide.ts';
-import { claimsOf, type ScopeView } from '../../../server/http/claims.ts';
+import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/http/claims.ts';
 
 const session = { id: 's', userId: 'u' };
+const claim = (given: Partial<ClaimView> & Pick<ClaimView, 'name'>): ClaimView => {
+  const { claim: _, ...fresh } = freshClaim;
+  return { ...fresh, ...given };
+};
 const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
   name,
   description: null,
@@ -89,16 +94,16 @@ describe('claims', () => {
   test('come from the person, by scope and by place', () => {
     const scopes = [
       scope('a', [
-        { name: 'name', source: 'fullName', idToken: true },
-        { name: 'email_verified', source: 'emailVerified' },
-        { name: 'team', source: 'attribute', accessToken: true },
-        { name: 'address.locality', source: 'attribute', value: 'locality' },
-        { name: 'address.country', source: 'attribute', value: 'country' },
-        { name: 'https://x.example/level', source: 'constant', value: '9' },
-        { name: 'phone_number_verified', source: 'attribute' },
-        { name: 'missing', source: 'attribute' },
-        { name: 'realm_access', source: 'roles', accessToken: true, userinfo: false },
-        { name: 'resource_access', source: 'roles', accessToken: true, userinfo: false },
+        claim({ name: 'name', source: 'property', attribute: 'fullName', in: ['idToken', 'userinfo'] }),
+        claim({ name: 'email_verified', source: 'property', attribute: 'emailVerified' }),
+        claim({ name: 'team', source: 'attribute', in: ['accessToken', 'userinfo'] }),
+        claim({ name: 'address.locality', source: 'attribute', attribute: 'locality' }),
+        claim({ name: 'address.country', source: 'attribute', attribute: 'country' }),
+        claim({ name: 'https://x.example/level', source: 'constant', value: '9' }),
+        claim({ name: 'phone_number_verified', source: 'attribute', jsonType: 'boolean' }),
+        claim({ name: 'missing', source: 'attribute' }),
+        claim({ name: 'realm_access', source: 'roles', in: ['accessToken'] }),
+        claim({ name: 'resource_access', source: 'clientRoles', in: ['accessToken'] }),
       ]),
     ];
     expect(claimsOf(scopes, alice, 'userinfo')).toEqual({
@@ -120,12 +125,37 @@ describe('claims', () => {
     });
   });
 
+  test('are of the type that was asked for, and left out where they do not read as it', () => {
+    const person = { ...alice, attributes: { age: ['42'], level: ['high'], card: ['{"a":1}'], on: ['false'] } };
+    const typed = (name: string, jsonType: ClaimView['jsonType'], multivalued = false) =>
+      claim({ name, source: 'attribute', jsonType, multivalued });
+    const claims = [
+      typed('age', 'number', true),
+      typed('level', 'number'),
+      typed('card', 'json'),
+      typed('on', 'boolean'),
+    ];
+    expect(claimsOf([scope('a', claims)], person, 'userinfo')).toEqual({ age: [42], card: { a: 1 }, on: false });
+  });
+
+  test('say one client’s roles, or how somebody signed in, where that is asked for', () => {
+    const claims = [
+      claim({ name: 'api_roles', source: 'clientRoles', value: 'api' }),
+      claim({ name: 'none', source: 'clientRoles', value: 'constructor' }),
+      claim({ name: 'level', source: 'session', attribute: 'acr' }),
+      claim({ name: 'shop', source: 'audience', value: 'shop', in: ['accessToken', 'userinfo'] }),
+    ];
+    const given = claimsOf([scope('a', claims)], alice, 'userinfo', { acr: '2' });
+    expect(given).toEqual({ api_roles: ['read'], level: '2' });
+    expect(audiencesOf([scope('a', claims)])).toEqual(['shop']);
+  });
+
   test('never replace what a token means', () => {
     const names = ['sub', 'iss', 'aud', 'exp', 'client_id', 'scope', 'sid', 'gid', 'act.sub', '__proto__', 'sub.x'];
     const scopes = [
       scope(
         'evil',
-        names.map((name) => ({ name, source: 'constant', value: 'x' })),
+        names.map((name) => claim({ name, source: 'constant', value: 'x' })),
       ),
     ];
     expect(Object.keys(claimsOf(scopes, alice, 'userinfo'))).toEqual([]);

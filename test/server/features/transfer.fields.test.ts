@@ -74,10 +74,11 @@ const cases: Case[] = [
     },
   ],
   [
-    'clientScopes',
-    'orders:read',
-    { description: null, includeInTokenScope: true, claims: [{ name: 'tier', source: 'constant', value: '011' }] },
+    'claims',
+    'tier: on',
+    { claim: null, source: 'groups', attribute: 'a', value: '011', multivalued: true, jsonType: 'number', in: [] },
   ],
+  ['clientScopes', 'orders:read', { description: null, includeInTokenScope: true, claims: ['email'] }],
   [
     'roles',
     'reader',

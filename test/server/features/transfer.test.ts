@@ -20,7 +20,8 @@ const document = {
   formatVersion: 2,
   realm: { displayName: 'Acme', accessTokenTtlSeconds: 600, browserFlow: 'two-steps' },
   resourceIndicators: ['https://api.acme.example'],
-  clientScopes: [{ name: 'orders', claims: [{ name: 'tier', source: 'attribute', value: 'tier' }] }],
+  claims: [{ name: 'tier', source: 'attribute', attribute: 'tier' }],
+  clientScopes: [{ name: 'orders', claims: ['tier'] }],
   roles: [{ name: 'admin', composite: { roles: ['reader'], clientRoles: { shop: ['seller'] } } }, { name: 'reader' }],
   flows: [
     {
@@ -144,7 +145,15 @@ describe('a document', () => {
     const text = await admin.download('acme');
     const exported = JSON.parse(text);
     expect(Object.keys(exported)).toEqual([
-      ...['adminRoles', 'agents', 'applications', 'authorizationServices', 'clientProtocolMappers', 'clientRoles'],
+      ...[
+        'adminRoles',
+        'agents',
+        'applications',
+        'authorizationServices',
+        'claims',
+        'clientProtocolMappers',
+        'clientRoles',
+      ],
       ...['clientScopes', 'clients', 'flows', 'formatVersion', 'groups', 'identityProviders', 'messageTemplates'],
       ...['messagingProviders', 'organizations', 'realm', 'requiredEnv', 'resourceIndicators', 'roles', 'samlClients'],
       ...['scimTargets', 'serviceAccountRoles', 'users', 'webhooks', 'workloadIdentity'],

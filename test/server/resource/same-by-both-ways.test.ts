@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
 import { applicationRoutes } from '../../../server/contract/applications.ts';
+import { claimRoutes } from '../../../server/contract/claims.ts';
 import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
@@ -120,6 +121,22 @@ const samples: readonly Sample[] = [
     },
   },
   {
+    section: 'claims',
+    table: 'claim',
+    key: 'name',
+    routes: claimRoutes,
+    needed: {},
+    fields: {
+      claim: 'another',
+      source: 'groups',
+      attribute: 'department',
+      value: 'v',
+      multivalued: true,
+      jsonType: 'number',
+      in: ['introspection', 'accessToken'],
+    },
+  },
+  {
     section: 'clientScopes',
     table: 'client_scope',
     key: 'name',
@@ -128,8 +145,11 @@ const samples: readonly Sample[] = [
     fields: {
       description: 'What for',
       includeInTokenScope: false,
-      claims: [{ name: 'tier', source: 'attribute', value: 'tier', accessToken: true }],
+      claims: ['given_name', 'email'],
     },
+    links: `select array(
+      select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
+      where l.realm_id = t.realm_id and l.scope_id = t.id order by 1)`,
   },
   {
     section: 'clients',
@@ -334,7 +354,7 @@ async function rowOf(
 }
 /** What was told of the object, without whose way it was. */
 async function eventsOf(realm: string, name: string): Promise<unknown[]> {
-  const { body = [] } = await server.admin.call(listEvents, { params: { realm }, query: { limit: 200 } });
+  const { body = [] } = await server.admin.call(listEvents, { params: { realm }, query: { limit: 1000 } });
   return body
     .filter(({ subject }) => subject?.name === name)
     .map(({ type, subject, clientId, outcome, data: { manager: _, ...data } }) => {

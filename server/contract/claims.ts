@@ -1,0 +1,87 @@
+// Claims: what tokens and userinfo say of somebody. Client scopes name them. Decisions "Claim"; specification 4.10.
+import { z } from 'zod';
+import { Id, name, text } from './names.ts';
+import { resourceRoutes } from './resource.ts';
+
+/** What the server itself says in tokens: a claim that could say it could make a token of anyone. */
+export const reservedClaims: ReadonlySet<string> = new Set(
+  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api'.split(
+    ' ',
+  ),
+);
+
+/** What says which roles somebody holds comes from the roles that they hold: whoever may edit scopes could else give any. */
+const roleClaims: ReadonlySet<string> = new Set(['realm_access', 'resource_access']);
+export const saysRoles = (claim: string): boolean => roleClaims.has(claim.split('.')[0] ?? '');
+
+export const claimSources = [
+  'attribute',
+  'property',
+  'roles',
+  'clientRoles',
+  'groups',
+  'organization',
+  'constant',
+  'audience',
+  'session',
+] as const;
+export const claimPlaces = ['accessToken', 'idToken', 'userinfo', 'introspection'] as const;
+export type ClaimPlace = (typeof claimPlaces)[number];
+export const jsonTypes = ['string', 'number', 'boolean', 'json'] as const;
+export const userProperties = ['username', 'email', 'emailVerified', 'firstName', 'lastName', 'fullName'] as const;
+export const sessionFacts = ['acr', 'amr', 'authTime', 'sid'] as const;
+
+/** Every field but the natural key. */
+export const claimFields = {
+  claim: name(255)
+    .nullable()
+    .describe('The claim in the token, where it is another than the name; a dot nests it in an object'),
+  source: z.enum(claimSources).describe('Where the value comes from; organization has no value in this release'),
+  attribute: name(255)
+    .nullable()
+    .describe(
+      `Of attribute: which one (default: the claim); of property: ${userProperties.join(', ')}; of session: ${sessionFacts.join(', ')}`,
+    ),
+  value: text(1000)
+    .nullable()
+    .describe('Of constant: the value; of audience: whom the token is for too; of clientRoles: of which client alone'),
+  multivalued: z.boolean().describe('true: always a list; false: one value stands alone'),
+  jsonType: z.enum(jsonTypes).describe('What attributes’ values and constants are in the token'),
+  in: z.array(z.enum(claimPlaces)).max(4).describe('Which of them carry it'),
+};
+
+/** What a claim has where nothing was said. */
+export const freshClaim = {
+  claim: null,
+  source: 'attribute',
+  attribute: null,
+  value: null,
+  multivalued: false,
+  jsonType: 'string',
+  in: ['userinfo'],
+} as const satisfies z.input<z.ZodObject<typeof claimFields>>;
+
+export const Claim = z.object({ id: Id, name: z.string(), ...claimFields }).meta({ id: 'Claim' });
+export type Claim = z.infer<typeof Claim>;
+export const ClaimInput = z
+  .strictObject(claimFields)
+  .partial()
+  .extend({ name: name(255).describe('The claim’s name, unique in the realm') });
+export type ClaimInput = z.infer<typeof ClaimInput>;
+/** In a realm document; the natural key is the name. */
+export const ClaimDocument = ClaimInput;
+
+export const claimRoutes = resourceRoutes({
+  path: 'claims',
+  area: 'client-scopes',
+  one: 'a claim',
+  many: 'claims',
+  wire: Claim,
+  input: ClaimInput,
+  update: ClaimInput.extend({ id: Id }).partial(),
+  example: { name: 'department', source: 'attribute', attribute: 'department', in: ['accessToken', 'userinfo'] },
+  updateExample: { in: ['idToken'] },
+  searches: true,
+  describe: { remove: 'Delete a claim; client scopes that named it are left without it' },
+});
+export const { list: listClaims, create: createClaim, get: getClaim, put: putClaim, remove: deleteClaim } = claimRoutes;

@@ -1,0 +1,47 @@
+// What a claim may say, pure: faults that no single field's schema can see.
+import { z } from 'zod';
+import { claimFields, reservedClaims, saysRoles, sessionFacts, userProperties } from '../../contract/claims.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
+
+const Shape = z.object({ name: z.string(), ...claimFields });
+const fault = (path: string, message: string): FieldError => ({ path, message });
+const oneOf = (path: string, value: string | null, allowed: readonly string[]): FieldError[] =>
+  value !== null && allowed.includes(value) ? [] : [fault(path, `must be one of ${allowed.join(', ')}`)];
+
+/** @param at whose tokens it would be in */
+export function claimFaults(given: object, at: RealmAt): FieldError[] {
+  const shape = Shape.safeParse(given);
+  if (!shape.success) return [];
+  const { name, claim, source, attribute, value, jsonType } = shape.data;
+  if (source === 'audience') {
+    if (value === null || value === '') return [fault('value', 'must name whom the token is for')];
+    return isAnothers(value, at) ? [fault('value', anothersResource(value))] : [];
+  }
+  const said = claim ?? name;
+  const path = claim === null ? 'name' : 'claim';
+  return [
+    ...(reservedClaims.has(said.split('.')[0] ?? '') ? [fault(path, 'is a claim that the server itself sets')] : []),
+    ...(saysRoles(said) && source !== 'roles' && source !== 'clientRoles'
+      ? [fault('source', 'must be roles or clientRoles for realm_access and resource_access')]
+      : []),
+    ...(source === 'property' ? oneOf('attribute', attribute, userProperties) : []),
+    ...(source === 'session' ? oneOf('attribute', attribute, sessionFacts) : []),
+    ...(source === 'constant' && value === null ? [fault('value', 'is needed for a constant')] : []),
+    ...(source === 'constant' && value !== null && !readsAs(jsonType, value)
+      ? [fault('value', `is no ${jsonType}`)]
+      : []),
+  ];
+}
+
+function readsAs(jsonType: z.infer<typeof claimFields.jsonType>, value: string): boolean {
+  if (jsonType === 'number') return value.trim() !== '' && Number.isFinite(Number(value));
+  if (jsonType === 'boolean') return value === 'true' || value === 'false';
+  if (jsonType === 'string') return true;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
