@@ -17,9 +17,9 @@ export const ROLLBACK = plain('rollback');
 export const runBatch = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
   new Promise((resolve, reject) => client.query(new Batch(statements, resolve, reject)));
 
-/** As pg takes it; each time anew, since pg writes into what it is given. Without a name it is sent as plain text. */
+/** As pg takes it; each time anew, since pg writes into what it is given. With neither name nor values it is sent as plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
-  name === '' ? { text } : { text, name, values: [...values] };
+  name !== '' ? { text, name, values: [...values] } : values.length > 0 ? { text, values: [...values] } : { text };
 
 /** What pg has and its types don't tell of. */
 declare module 'pg' {

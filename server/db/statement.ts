@@ -6,16 +6,23 @@ import { createHash } from 'node:crypto';
 export class Fragment {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  /** No statement with it is asked for again. */
+  readonly once: boolean;
+  constructor(strings: readonly string[], values: readonly unknown[], once = false) {
     this.strings = strings;
     this.values = values;
+    this.once = once;
+  }
+  /** @param text our own, never a user's */
+  static once(text: string): Fragment {
+    return new Fragment([text], [], true);
   }
 }
 
 /** Makes a piece of SQL to be spliced into another: `sql\`select … where ${fragment\`id = ${id}\`}\``. */
 export const fragment = (strings: TemplateStringsArray, ...values: readonly unknown[]) => new Fragment(strings, values);
 
-/** A text with its values; it stays prepared on its connection under its name, which is derived from the text. */
+/** A text with its values; it stays prepared on its connection under its name, which is derived from the text. Without one it doesn't. */
 export interface Statement {
   readonly text: string;
   readonly name: string;
@@ -55,13 +62,16 @@ function render(strings: readonly string[], values: readonly unknown[], from: { 
   return text;
 }
 
-function flatten(values: readonly unknown[], flat: unknown[], pieces: (readonly string[])[]): void {
+/** Gives whether the statement is asked for only once. */
+function flatten(values: readonly unknown[], flat: unknown[], pieces: (readonly string[])[]): boolean {
+  let once = false;
   for (const value of values) {
     if (value instanceof Fragment) {
       pieces.push(value.strings);
-      flatten(value.values, flat, pieces);
+      if (flatten(value.values, flat, pieces) || value.once) once = true;
     } else flat.push(value);
   }
+  return once;
 }
 
 const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
@@ -71,7 +81,7 @@ const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
 export function statement(strings: TemplateStringsArray, ...values: readonly unknown[]): Statement {
   const flat: unknown[] = [];
   const pieces: (readonly string[])[] = [];
-  flatten(values, flat, pieces);
+  if (flatten(values, flat, pieces)) return { text: render(strings, values, { next: 1 }), name: '', values: flat };
   let plan = plans.get(strings);
   if (!plan || !same(plan.pieces, pieces)) {
     const text = render(strings, values, { next: 1 });

@@ -3,6 +3,7 @@
 // Implements: design "Jobs".
 import { z } from 'zod';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
+import { dropStagingBefore } from '../db/staging.ts';
 import { type Job, job } from './job.ts';
 
 const BATCH = 1_000;
@@ -39,7 +40,6 @@ const expiries: readonly Expiry[] = [
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
-  { table: fragment`import_user`, gone: (now) => fragment`started_at < ${before(now, DAY)}` },
 ];
 
 interface Ageing {
@@ -97,6 +97,7 @@ export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: SweepOp
       batches: BATCHES_OF_EACH_REQUEST,
     })),
   ];
+  await dropStagingBefore(sql, before(now, DAY));
   let total = 0;
   for (const { table, rows, batches } of doomed) {
     for (let i = 0; i < batches; i += 1) {

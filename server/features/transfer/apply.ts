@@ -30,6 +30,8 @@ export interface Request {
   query: ImportQuery;
   ifMatch?: string | undefined;
   trial: Trial;
+  /** Aborted where nobody waits for the answer any more. */
+  signal: AbortSignal;
 }
 
 /** The realm at the beginning of the transaction; without a revision it was made there. */

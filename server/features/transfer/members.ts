@@ -1,7 +1,8 @@
 // Fields that list people by their usernames: whoever they name is there, or comes with the document's own users.
 // Which fields those are is the table's to say (contract/sections.ts). Decisions "Organization".
 import { type FieldError, unknownName } from '../../contract/problem.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import { staging } from '../../db/staging.ts';
 import { join, strings } from '../../http/document.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
@@ -28,12 +29,14 @@ export async function unknownPeople(
       .flatMap((field) => strings(save[field]).map((name) => ({ name, path: join(path, field) }))),
   );
   if (named.length === 0) return [];
+  // the table without rows that each import's is like
+  const staged = importId === undefined ? fragment`import_user` : staging(importId);
   const unknown = await sql<{ name: string }>`
     select n.name from unnest(${[...new Set(named.map(({ name }) => name))]}::text[]) as n (name)
     where not exists (
       select from realm_user u where u.realm_id = ${realm} and lower(u.username) = lower(n.name) and u.username = n.name
-        and not exists (select from import_user i where i.import_id = ${importId ?? null}::uuid and i.id = u.id and i.action = 'delete'))
-      and not exists (select from import_user i where i.import_id = ${importId ?? null}::uuid and i.username = n.name and i.action = 'create')`;
+        and not exists (select from ${staged} i where i.import_id = ${importId ?? null}::uuid and i.id = u.id and i.action = 'delete'))
+      and not exists (select from ${staged} i where i.import_id = ${importId ?? null}::uuid and i.username = n.name and i.action = 'create')`;
   const names = new Set(unknown.map(({ name }) => name));
   return named.flatMap(({ name, path }) => (names.has(name) ? [unknownName(path, 'user', name)] : []));
 }

@@ -51,41 +51,48 @@ export interface People {
 /** Users whose rows are staged, to be compared with whom the realm has. */
 export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: string, stage: Stage): People {
   const { importId, declares } = stage;
+  const many = () => stage.count() > MANY;
   return {
     importId,
-    async plan(sql, ask, changes) {
-      const ties = declaresTies(declares);
-      const known = await rows.anybody(sql, realm);
-      // A plan before this one, which somebody overtook, has left its marks.
-      if (stage.planned) await rows.reset(sql, importId);
-      stage.planned = true;
-      if (stage.count() > MANY && (known || ties)) await rows.analyze(sql);
-      if (known) await rows.compare(sql, realm, importId, { ...ask, declares });
-      if (known && ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
-      // Whoever is staged is new until somebody is found.
-      const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
-      // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
-      if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
-        await refuseDoubles(rows, sql, importId);
-      if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes });
-      // Otherwise the unique index finds them.
-      const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
-      if (taken) throw taken;
-      const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
-      return {
-        counts,
-        conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
-        writes: WRITES.some((action) => counts.has(action)),
-      };
-    },
+    plan: (sql, ask, changes) => rows.ofMany(sql, many(), () => planOf(sql, ask, changes)),
     async refuseEscalation(sql, principal) {
       for (const { holder, role, permissions, target_realm } of await rows.administrators(sql, realm, importId))
         if (!holdsAll(principal, target_realm, permissions))
           throw escalation(`The user ${holder}, by the admin role ${role},`);
     },
     merge: (tx, by, { manager }, at, counts) =>
-      mergeUsers(tx, { realm, importId, by, manager, at, declares, has: (action) => counts.has(action) }),
+      mergeUsers(tx, { realm, importId, by, manager, at, declares, many: many(), has: (action) => counts.has(action) }),
   };
+
+  async function planOf(
+    sql: Sql,
+    ask: Ask & { dryRun: boolean },
+    changes: readonly PlannedChange[],
+  ): Promise<UserPlan> {
+    const ties = declaresTies(declares);
+    const known = await rows.anybody(sql, realm);
+    // A plan before this one, which somebody overtook, has left its marks.
+    if (stage.planned) await rows.reset(sql, importId);
+    stage.planned = true;
+    if (many() && (known || ties)) await rows.analyze(sql, importId);
+    if (known) await rows.compare(sql, realm, importId, { ...ask, declares });
+    if (known && ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
+    // Whoever is staged is new until somebody is found.
+    const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
+    // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+    if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
+      await refuseDoubles(rows, sql, importId);
+    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes });
+    // Otherwise the unique index finds them.
+    const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+    if (taken) throw taken;
+    const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
+    return {
+      counts,
+      conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
+      writes: WRITES.some((action) => counts.has(action)),
+    };
+  }
 }
 
 /** Users who are in the realm's table already, all of them new. */
@@ -96,16 +103,17 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
     importId,
     async plan(sql, _ask, changes) {
       if (declaresTies(declares)) {
-        await rows.analyze(sql);
+        await rows.analyze(sql, importId);
         await refuseUnknownNames(rows, sql, { realm, importId, changes });
       }
       return { counts, conflicts: [], writes: counts.size > 0 };
     },
     refuseEscalation: async () => {},
-    async merge({ sql }, _by, _ask, at) {
-      await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
-      await rows.giveDefaultsToWritten(sql, realm, importId);
-    },
+    merge: ({ sql }, _by, _ask, at) =>
+      rows.ofMany(sql, true, async () => {
+        await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
+        await rows.giveDefaultsToWritten(sql, realm, importId);
+      }),
   };
 }
 

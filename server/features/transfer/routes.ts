@@ -75,6 +75,7 @@ export function transferRoutes(
             body: body.iterator({ destroyOnReturn: false }),
             query,
             ifMatch: request.headers['if-match'],
+            signal: untilClosed(reply),
           });
           void reply.header('etag', tagOf(imported.plan.revision));
           return imported.users ? answer(reply, imported.plan, imported.users) : imported.plan;
@@ -87,6 +88,13 @@ export function transferRoutes(
       { streams: true },
     );
   });
+}
+
+/** Aborted when the client has the answer, or has gone without it. */
+function untilClosed({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort(new Problem('unavailable', 'Nobody waits for the answer any more')));
+  return gone.signal;
 }
 
 const tagOf = (revision: number): string => `"${revision}"`;

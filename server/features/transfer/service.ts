@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Problem, type ProblemCode } from '../../contract/problem.ts';
 import { sections } from '../../contract/sections.ts';
 import type { Plan } from '../../contract/transfer.ts';
+import { cancelledBy } from '../../db/cancel.ts';
 import { codeOf, constraintOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -66,7 +67,13 @@ const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
-const ONE_IMPORT = { bookkeeping: true, longestMs: 600_000 };
+/** Of a user. */
+const LEAST_BYTES = 100;
+/** What each statement may take, waiting for others included. */
+const oneImport = (users: number) => ({
+  bookkeeping: true,
+  longestMs: Math.min(600_000, 120_000 + Math.round(2 * users)),
+});
 /** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
 const MOST_COMPARED = 1_000;
 /** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
@@ -140,6 +147,7 @@ export function createTransfer({
     try {
       return await straight(request, held);
     } catch (error) {
+      request.signal.throwIfAborted();
       // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
       const imported = await staged(request, held);
       detoured(error);
@@ -167,11 +175,12 @@ export function createTransfer({
     const people = users.straight(request.realm);
     const discard = () => userRows.discard(sql, people.importId);
     try {
-      const work = () => transact(request.realm, (tx) => straightInto(tx, request, held, people), ONE_IMPORT);
+      await userRows.prepare(sql, people.importId);
+      const work = () => inTime(request, held.bytes / LEAST_BYTES, (tx) => straightInto(tx, request, held, people));
       const plan = await gate.pass(request.realm, work);
       return { plan, users: { lines: async () => people.changes(), discard } };
     } catch (error) {
-      await discard();
+      await discard().catch(() => {}); // the janitor takes it
       throw error;
     }
   }
@@ -214,6 +223,7 @@ export function createTransfer({
     const begin = async () => {
       requirePermission(principal, realm, 'users:read');
       await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
+      await userRows.prepare(sql, stage.importId);
       await stage.begin([]);
     };
     const add: Stage['add'] = (value, path, n) => {
@@ -221,33 +231,40 @@ export function createTransfer({
       return stage.add(value, path, n);
     };
     const discard = () => userRows.discard(sql, stage.importId);
-    let kept = false;
+    let planned: { plan: Plan; users: boolean };
     try {
       const document = await readDocument(held.read(), { parts, users: { ...stage, begin, add } });
       await stage.finish();
       ready(request, document.declared);
       const plan = await inTransaction(request, document, document.users ? stage : undefined);
-      kept = document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0;
-      return { plan, users: kept ? { lines: () => users.changes(stage.importId), discard } : undefined };
+      planned = { plan, users: document.users };
     } catch (error) {
       await stage.abort();
+      await discard().catch(() => {}); // the janitor takes it
       throw error;
-    } finally {
-      if (!kept && stage.count() > 0) await discard();
     }
+    const { plan } = planned;
+    if (planned.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0)
+      return { plan, users: { lines: () => users.changes(stage.importId), discard } };
+    if (planned.users) await discard();
+    return { plan, users: undefined };
   }
+
+  /** For as long as a document of so many users may take, and somebody waits for it. */
+  const inTime = <T>({ realm, signal }: Request, count: number, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    transact(
+      realm,
+      (tx) => cancelledBy(signal, { tx: tx.sql, beside: sql }, (live) => work({ ...tx, sql: live })),
+      oneImport(count),
+    );
 
   async function inTransaction(request: Request, document: Document, stage: Stage | undefined): Promise<Plan> {
     const people = stage && stagedPeople(userRows, mergeUsers, request.realm, stage);
     const work = () =>
-      transact(
-        request.realm,
-        async (tx) => {
-          const opened = await open(tx, request, displayNameIn(document.declared));
-          return conclude(tx, request, { opened, document, people });
-        },
-        ONE_IMPORT,
-      );
+      inTime(request, stage?.count() ?? 0, async (tx) => {
+        const opened = await open(tx, request, displayNameIn(document.declared));
+        return conclude(tx, request, { opened, document, people });
+      });
     for (let tries = 1; ; tries += 1) {
       try {
         return await (request.query.dryRun ? work() : gate.pass(request.realm, work));

@@ -2,17 +2,31 @@
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
 import type { Sql } from '../../db/sql.ts';
 import { type Fragment, fragment } from '../../db/sql.ts';
+import { staging } from '../../db/staging.ts';
 import { giveDefaults } from '../../domain/newcomers.ts';
 import type { Declares } from './document-user.ts';
 
 /** After a failed try, and before the first: as staged. */
 export async function reset(sql: Sql, importId: string): Promise<void> {
-  await sql`delete from import_user where import_id = ${importId} and n < 0`;
-  await sql`update import_user set action = 'create', changes = null where import_id = ${importId} and action <> 'create'`;
+  await sql`delete from ${staging(importId)} where import_id = ${importId} and n < 0`;
+  await sql`update ${staging(importId)} set action = 'create', changes = null where import_id = ${importId} and action <> 'create'`;
 }
 
 /** The planner needs to know how many rows there are. */
-export const analyze = (sql: Sql) => sql`analyze import_user (import_id, action)`;
+export const analyze = (sql: Sql, importId: string) => sql`analyze ${staging(importId)} (import_id, action)`;
+
+/**
+ * For statements of an import, in its transaction; where it has many rows, without joins that read one side again for each
+ * row of the other. Of a realm that was just filled the planner doesn't know how many people it has, takes it for hardly
+ * any, and such a join of many with many would never end.
+ */
+export async function ofMany<T>(sql: Sql, many: boolean, work: () => Promise<T>): Promise<T> {
+  if (!many) return work();
+  await sql`set local enable_nestloop = off`;
+  const result = await work();
+  await sql`set local enable_nestloop = on`;
+  return result;
+}
 
 // What a tie names, looked up by its key, which leaves the planner no choice: just after an import it thinks that there are
 // hardly any roles and groups, and would read through all of them for each user.
@@ -85,13 +99,13 @@ export async function compare(
           then jsonb_build_array(jsonb_build_object('path', 'clientRoles', 'from', t.client_roles, 'to', i.client_roles)) else '[]' end
         || case when t.credentials is not null
           then jsonb_build_array(jsonb_build_object('path', 'credentials', 'from', null, 'to', '***')) else '[]' end as changes
-      from import_user i
+      from ${staging(importId)} i
       join realm_user u on u.realm_id = ${realm} and lower(u.username) = lower(i.username)
       cross join lateral (select ${declares.roles ? currentRoles : none} as roles, ${declares.groups ? currentGroups : none} as groups,
         ${declares.clientRoles ? currentClientRoles : none} as client_roles, ${creds} as credentials) t
       where i.import_id = ${importId}
     )
-    update import_user i set id = f.id, changes = f.changes, action = case
+    update ${staging(importId)} i set id = f.id, changes = f.changes, action = case
         when f.manager <> ${manager} and not ${force}::boolean then 'conflict'
         when f.changes <> '[]' then 'update'
         when f.manager is distinct from ${manager} then 'take'
@@ -108,15 +122,15 @@ export async function anybody(sql: Sql, realm: string): Promise<boolean> {
 /** Pruning: users of this manager that the document no longer holds. */
 export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
   await sql`
-    insert into import_user (import_id, n, id, username, declared, action)
+    insert into ${staging(importId)} (import_id, n, id, username, declared, action)
     select ${importId}, -row_number() over (order by u.username), u.id, u.username, '{}', 'delete' from realm_user u
     where u.realm_id = ${realm} and u.manager = ${manager}
-      and not exists (select from import_user i where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
+      and not exists (select from ${staging(importId)} i where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
 }
 
 export async function counts(sql: Sql, importId: string): Promise<Map<string, number>> {
   const rows = await sql<{ action: string; count: number }>`
-    select action, count(*) as count from import_user where import_id = ${importId} group by action`;
+    select action, count(*) as count from ${staging(importId)} where import_id = ${importId} group by action`;
   return new Map(rows.map((row) => [row.action, row.count]));
 }
 
@@ -124,25 +138,25 @@ const SOME = 100;
 
 export const conflicts = (sql: Sql, realm: string, importId: string) =>
   sql<{ key: string; manager: string }>`
-    select i.username as key, u.manager from import_user i join realm_user u on u.realm_id = ${realm} and u.id = i.id
+    select i.username as key, u.manager from ${staging(importId)} i join realm_user u on u.realm_id = ${realm} and u.id = i.id
     where i.import_id = ${importId} and i.action = 'conflict' order by i.n`;
 
 /** Declared twice: by name or by address. */
 export const doubles = (sql: Sql, importId: string) =>
   sql<{ field: string; value: string; places: number[] }>`
-    (select 'username' as field, min(username) as value, array_agg(n order by n) as places from import_user
+    (select 'username' as field, min(username) as value, array_agg(n order by n) as places from ${staging(importId)}
       where import_id = ${importId} and n >= 0 group by lower(username) having count(*) > 1 limit ${SOME})
     union all
-    (select 'email', min(email), array_agg(n order by n) from import_user
+    (select 'email', min(email), array_agg(n order by n) from ${staging(importId)}
       where import_id = ${importId} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
 
 /** Addresses that another user has, who keeps it. */
 export const takenEmails = (sql: Sql, realm: string, importId: string) =>
   sql<{ n: number; owner: string }>`
-    select i.n, u.username as owner from import_user i
+    select i.n, u.username as owner from ${staging(importId)} i
     join realm_user u on u.realm_id = ${realm} and lower(u.email) = lower(i.email) and lower(u.username) <> lower(i.username)
     where i.import_id = ${importId} and i.email is not null and i.action in ('create', 'update')
-      and not exists (select from import_user o where o.import_id = ${importId} and lower(o.username) = lower(u.username)
+      and not exists (select from ${staging(importId)} o where o.import_id = ${importId} and lower(o.username) = lower(u.username)
         and (o.action = 'delete' or 'email' = any(o.declared)))
     limit ${SOME}`;
 
@@ -152,9 +166,9 @@ type Ties = Record<'roles' | 'groups' | 'clientRoles', readonly string[]>;
 export const unknownNames = (sql: Sql, realm: string, importId: string, { made, gone }: { made: Ties; gone: Ties }) =>
   sql<{ n: number; field: keyof Ties; name: string }>`
     select min(n) as n, field, name from (
-      select n, 'roles' as field, unnest(roles) as name from import_user where import_id = ${importId} and roles <> '{}'
-      union all select n, 'groups', unnest(groups) from import_user where import_id = ${importId} and groups <> '{}'
-      union all select n, 'clientRoles', unnest(client_roles) from import_user where import_id = ${importId} and client_roles <> '{}'
+      select n, 'roles' as field, unnest(roles) as name from ${staging(importId)} where import_id = ${importId} and roles <> '{}'
+      union all select n, 'groups', unnest(groups) from ${staging(importId)} where import_id = ${importId} and groups <> '{}'
+      union all select n, 'clientRoles', unnest(client_roles) from ${staging(importId)} where import_id = ${importId} and client_roles <> '{}'
     ) named
     where case field
       when 'roles' then name = any(${gone.roles}::text[]) or name <> all(${made.roles}::text[]) and not exists (
@@ -170,7 +184,7 @@ export const unknownNames = (sql: Sql, realm: string, importId: string, { made, 
 export const administrators = (sql: Sql, realm: string, importId: string) =>
   sql<{ holder: string; role: string; permissions: string[]; target_realm: string }>`
     select i.username as holder, r.name as role, r.permissions, g.target_realm
-    from admin_grant g join import_user i on i.import_id = ${importId} and i.id = g.user_id and i.action in ('update', 'delete')
+    from admin_grant g join ${staging(importId)} i on i.import_id = ${importId} and i.id = g.user_id and i.action in ('update', 'delete')
     join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     where g.realm_id = ${realm} and g.user_id is not null`;
 
@@ -178,11 +192,13 @@ export interface Merging {
   manager: string;
   at: Date;
   declares: Declares;
+  /** Rows are staged: see {@link ofMany}. */
+  many: boolean;
   has(action: string): boolean;
 }
 
 export const dropped = (importId: string) =>
-  fragment`select id from import_user where import_id = ${importId} and action = 'delete'`;
+  fragment`select id from ${staging(importId)} where import_id = ${importId} and action = 'delete'`;
 
 export async function removeDropped(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(importId)})`;
@@ -203,10 +219,13 @@ export const changed = (sql: Sql, importId: string) =>
   sql<ChangedRow>`
     select id, username, action, array(select jsonb_array_elements(changes) ->> 'path') as fields,
       coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
-    from import_user where import_id = ${importId} and action in ('update', 'delete') order by n`;
+    from ${staging(importId)} where import_id = ${importId} and action in ('update', 'delete') order by n`;
 
 /** Writes what {@link compare} planned. @returns credentials of those whom the realm had before */
-export async function merge(
+export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewCredential[]> =>
+  ofMany(sql, merging.many, () => mergeRows(sql, realm, importId, merging));
+
+async function mergeRows(
   sql: Sql,
   realm: string,
   importId: string,
@@ -215,7 +234,7 @@ export async function merge(
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`
-      update realm_user u set email = null from import_user i
+      update realm_user u set email = null from ${staging(importId)} i
       where i.import_id = ${importId} and i.action = 'update' and 'email' = any(i.declared) and u.realm_id = ${realm}
         and u.id = i.id and lower(u.email) <> lower(i.email)`;
   if (has('update') || has('take'))
@@ -226,7 +245,7 @@ export async function merge(
         last_name = case when 'lastName' = any(i.declared) then i.last_name else u.last_name end,
         enabled = coalesce(i.enabled, u.enabled), attributes = coalesce(i.attributes, u.attributes),
         required_actions = coalesce(i.required_actions, u.required_actions), created_at = coalesce(i.created_at, u.created_at)
-      from import_user i
+      from ${staging(importId)} i
       where i.import_id = ${importId} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id`;
   if (has('create'))
     await sql`
@@ -234,14 +253,14 @@ export async function merge(
         required_actions, created_at, manager)
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
-      from import_user where import_id = ${importId} and action = 'create'`;
+      from ${staging(importId)} where import_id = ${importId} and action = 'create'`;
   const credentials = await mergeTies(sql, realm, importId, { at, declares, has });
   // As anybody who is created without a word about them.
   if (has('create'))
     await giveDefaults(
       sql,
       realm,
-      fragment`select id, ${saidBy} from import_user i where import_id = ${importId} and action = 'create'`,
+      fragment`select id, ${saidBy} from ${staging(importId)} i where import_id = ${importId} and action = 'create'`,
     );
   return credentials;
 }
@@ -258,7 +277,7 @@ export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string)
   giveDefaults(
     sql,
     realm,
-    fragment`select u.id, ${saidBy} from realm_user u left join import_user i on i.import_id = ${importId} and i.id = u.id
+    fragment`select u.id, ${saidBy} from realm_user u left join ${staging(importId)} i on i.import_id = ${importId} and i.id = u.id
       where u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid`,
   );
 
@@ -267,7 +286,7 @@ export async function mergeTies(
   sql: Sql,
   realm: string,
   importId: string,
-  { at, declares, has }: Omit<Merging, 'manager'>,
+  { at, declares, has }: Pick<Merging, 'at' | 'declares' | 'has'>,
 ): Promise<NewCredential[]> {
   await mergeRoles(sql, realm, importId, declares, has);
   if (declares.groups) await mergeGroups(sql, realm, importId);
@@ -277,12 +296,12 @@ export async function mergeTies(
       insert into credential (realm_id, id, user_id, type, label, secret, created_at)
       select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
         ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
-      from import_user i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
+      from ${staging(importId)} i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
       where i.import_id = ${importId} and i.action in ('create', 'update')
         and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)
       returning id, user_id, type, coalesce((secret ->> 'temporary')::boolean, false) as temporary
     )
-    select m.* from made m join import_user i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
+    select m.* from made m join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
     order by i.n, m.type, m.id`;
 }
 
@@ -295,18 +314,18 @@ async function mergeRoles(
 ): Promise<void> {
   if (declares.roles && has('update'))
     await sql`
-      delete from user_role ur using import_user i
+      delete from user_role ur using ${staging(importId)} i
       where i.import_id = ${importId} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
         and ${isOther(roleName, fragment`i.roles`)}`;
   if (declares.clientRoles && has('update'))
     await sql`
-      delete from user_role ur using import_user i
+      delete from user_role ur using ${staging(importId)} i
       where i.import_id = ${importId} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
         and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)}`;
   if (declares.roles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from import_user i cross join lateral unnest(i.roles) as n (name)
+      select ${realm}, i.id, r.id from ${staging(importId)} i cross join lateral unnest(i.roles) as n (name)
       join role r on r.realm_id = ${realm} and r.client is null and r.name = n.name
       where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
   if (declares.clientRoles)
@@ -317,28 +336,21 @@ async function mergeRoles(
           select r.id from role r where r.realm_id = ${realm} and r.name = substr(n.name, strpos(n.name, '/') + 1) and r.client = (
             select c.id from client c where c.realm_id = ${realm}
               and c.client_id = replace(replace(split_part(n.name, '/', 1), '%2F', '/'), '%25', '%'))) as role_id
-        from import_user i cross join lateral unnest(i.client_roles) as n (name)
+        from ${staging(importId)} i cross join lateral unnest(i.client_roles) as n (name)
         where i.import_id = ${importId} and i.action in ('create', 'update')) tied
       where role_id is not null on conflict do nothing`;
 }
 
 async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`
-    delete from group_member m using import_user i
+    delete from group_member m using ${staging(importId)} i
     where i.import_id = ${importId} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
       and ${isOther(groupPath, fragment`i.groups`)}`;
   await sql`
     insert into group_member (realm_id, group_id, user_id)
-    select ${realm}, g.id, i.id from import_user i cross join lateral unnest(i.groups) as n (path)
+    select ${realm}, g.id, i.id from ${staging(importId)} i cross join lateral unnest(i.groups) as n (path)
     join user_group g on g.realm_id = ${realm} and g.path = n.path
     where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
 }
 
-export async function discard(sql: Sql, importId: string): Promise<void> {
-  await sql`delete from import_user where import_id = ${importId}`;
-}
-
-/** What an import that died left behind. */
-export async function discardOld(sql: Sql, before: Date): Promise<void> {
-  await sql`delete from import_user where started_at < ${before}`;
-}
+export { createStaging as prepare, dropStaging as discard, dropStagingBefore as discardOld } from '../../db/staging.ts';

@@ -1,4 +1,5 @@
 // A person's profile, attributes and memberships in an export. Specification 2.9.
+import { eraseStaged } from '../../db/staging.ts';
 import type { PersonalData } from '../gdpr/personal-data.ts';
 
 interface Row {
@@ -39,7 +40,5 @@ export const profileData: PersonalData = {
     };
   },
   // Rows of an import that was given up lie there until it is cleared away.
-  erase: async (sql, _realm, { username, email }) => {
-    await sql`delete from import_user where lower(username) = lower(${username}) or lower(email) = lower(${email})`;
-  },
+  erase: (sql, _realm, person) => eraseStaged(sql, person),
 };

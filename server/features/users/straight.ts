@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import type { Seal } from '../../crypto/seal.ts';
 import { copyInto, pgArray, type Rows, rowsInto } from '../../db/bulk.ts';
+import { stagingTable } from '../../db/staging.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { UserSink } from '../transfer/document.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
@@ -12,7 +13,7 @@ const COLUMNS =
   'realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, created_at, manager)';
 /** Roles and groups may come with the document itself, so ties wait in rows of the staging table. */
-const TIES = 'import_user (import_id, n, id, username, declared, action, roles, groups, client_roles, credentials)';
+const TIES = '(import_id, n, id, username, declared, action, roles, groups, client_roles, credentials)';
 const PIECE = 64 * 1024;
 
 export interface Straight extends Pick<UserSink, 'add' | 'flush'> {
@@ -39,7 +40,7 @@ export interface StraightDeps {
 export function createStraight({ databaseUrl, seal, newId, realm }: StraightDeps): Straight {
   const importId = newId();
   const ties = createTies({ seal, newId, realm });
-  const tied = rowsInto(() => copyInto(databaseUrl, TIES));
+  const tied = rowsInto(() => copyInto(databaseUrl, `${stagingTable(importId)} ${TIES}`));
   let people: Rows | undefined;
   let manager = '';
   let createdAt = '';

@@ -6,12 +6,13 @@ import type { UserDocument } from '../../contract/users.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../db/bulk.ts';
 import type { Value } from '../../db/copy.ts';
+import { stagingTable } from '../../db/staging.ts';
 import type { UserSink } from '../transfer/document.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
 import { createStraight, type Straight } from './straight.ts';
 
 const COLUMNS =
-  'import_user (import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
+  '(import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, roles, groups, client_roles, credentials, created_at, declared, action)';
 
 /** Users of one document on their way in. */
@@ -35,7 +36,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
   function stage(realm: string): Stage {
     const importId = newId();
     const ties = createTies({ seal, newId, realm });
-    const rows = rowsInto(() => copyInto(databaseUrl, COLUMNS));
+    const rows = rowsInto(() => copyInto(databaseUrl, `${stagingTable(importId)} ${COLUMNS}`));
     let count = 0;
     // Mostly what the user before declared.
     let fields: string[] = [];
@@ -99,7 +100,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
       copyOut(
         databaseUrl,
         `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
-         from import_user where import_id = ${literal(importId)} and action in ('create', 'update', 'delete') order by n < 0, n`,
+         from ${stagingTable(importId)} where action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
     /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
     rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),

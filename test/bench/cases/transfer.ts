@@ -168,6 +168,37 @@ async function exporting(bench: Bench): Promise<Result> {
   );
 }
 
+/** Compared with people whom the realm has, twice at the same moment, in two realms. */
+async function importingBeside(bench: Bench): Promise<Result> {
+  const target = await bench.target();
+  await spread(bench, target);
+  const people = count(bench);
+  const body = JSON.stringify({ users: Array.from({ length: people }, (_, i) => person(i)) });
+  const imported = async (realm: string, query = '') => {
+    const answer = await target.admin(`/admin/realms/${realm}/import${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    if (answer.status !== 200) throw new Error(`import: ${answer.status} ${await answer.text()}`);
+    await answer.arrayBuffer();
+  };
+  const realms = ['beside-one', 'beside-other'];
+  for (const realm of realms) await imported(realm);
+  const seconds = async (of: readonly string[]) => {
+    const began = performance.now();
+    await Promise.all(of.map((realm) => imported(realm, '?dryRun=true')));
+    return (performance.now() - began) / 1000;
+  };
+  const one = () => seconds(realms.slice(0, 1));
+  await one();
+  const taken = await windows(Math.min(bench.rounds, 3), one, () => seconds(realms));
+  return resultOf(
+    taken,
+    (two, alone) => `${number(two)} s for two, ${number(alone)} s for one; dry runs of ${number(people)} users`,
+  );
+}
+
 async function spread(bench: Bench, { serverPid, postgresPid }: Target): Promise<void> {
   await bench.pin(serverPid, undefined);
   await bench.pin(postgresPid, undefined);
@@ -179,6 +210,12 @@ export const transferCases: Case[] = [
     title: "import of 100,000 people / PostgreSQL's COPY of the same rows",
     goal: { atLeast: 0.6 },
     run: importing,
+  },
+  {
+    name: 'import-beside',
+    title: 'two imports of 100,000 people beside each other / one',
+    goal: { atMost: 2.2 },
+    run: importingBeside,
   },
   {
     name: 'import-memory',

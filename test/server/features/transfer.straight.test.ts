@@ -62,7 +62,9 @@ const rows = async (realm: string) =>
       [realm],
     )
   ).rows;
-const staged = async () => (await server.pool.query('select count(*)::int as n from import_user')).rows[0].n;
+const staged = async () =>
+  (await server.pool.query(`select count(*)::int as n from pg_class where relname ~ '^import_user_' and relkind = 'r'`))
+    .rows[0].n;
 
 describe('a realm that has nobody', () => {
   test.each([

@@ -107,7 +107,8 @@ describe('a document', () => {
     const second = await admin.apply('acme', document, { manager: 'k8s:c/identity/Realm/acme' });
     expect(second).toMatchObject({ changes: [], ownership: [], conflicts: [], inSync: true, revision: first.revision });
     expect(await traces()).toEqual(before);
-    const staged = async () => (await server.pool.query('select from import_user')).rowCount;
+    const staged = async () =>
+      (await server.pool.query(`select from pg_class where relname ~ '^import_user_' and relkind = 'r'`)).rowCount;
     await expect.poll(staged).toBe(0);
   });
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
+import { createStaging } from '../../../server/db/staging.ts';
 import { sweep } from '../../../server/jobs/janitor.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -106,4 +107,24 @@ test('how people signed in is forgotten after 90 days, also of those who never c
     await write('sign_in_history', 'user_id, at, success', `'${user}', t, true`, at(-days * 24), 5, 'acme');
   expect(await sweep(sqlOver(pool), NOW)).toBe(5);
   expect(await count('sign_in_history')).toBe(5);
+});
+
+test('what an import that died has staged goes after a day, and nothing else that is called like that', async () => {
+  const sql = sqlOver(pool);
+  const idAt = (hours: number) => {
+    const hex = at(hours).getTime().toString(16).padStart(12, '0');
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+  };
+  await createStaging(sql, idAt(-25));
+  await createStaging(sql, idAt(-23));
+  await pool.query('create table import_user_of_mine ()');
+  await sweep(sql, NOW);
+  const { rows } = await pool.query(
+    `select relname from pg_class where relname ~ '^import_user' and relkind = 'r' order by 1`,
+  );
+  expect(rows.map(({ relname }) => relname)).toEqual([
+    'import_user',
+    `import_user_${idAt(-23).replaceAll('-', '')}`,
+    'import_user_of_mine',
+  ]);
 });

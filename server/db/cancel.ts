@@ -1,0 +1,34 @@
+// Owns: ending a transaction's work where nobody waits for it any more.
+// Does not own: the transaction (transact.ts), who is waiting.
+import type { Sql } from './sql.ts';
+
+/**
+ * Cancels the statement that `tx` runs when the signal says so, and begins no other.
+ * @param beside another connection
+ */
+export async function cancelledBy<T>(
+  signal: AbortSignal,
+  { tx, beside }: { tx: Sql; beside: Sql },
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  const live: Sql = (...of) => {
+    signal.throwIfAborted();
+    return tx(...of);
+  };
+  const [backend] = await live<{ pid: number }>`select pg_backend_pid() as pid`;
+  let cancelled: Promise<unknown> | undefined;
+  const cancel = () => {
+    // where it can't be said, the statement's own limit ends it
+    cancelled = beside`select pg_cancel_backend(${backend?.pid})`.catch(() => {});
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await work(live);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    // before the connection is another's
+    await cancelled;
+  }
+}
