@@ -22,6 +22,9 @@ export function network(address: string): string {
     .join(':');
 }
 
+/** What is counted by realm: nobody's failures in one close the others. */
+export const inRealm = (realm: string, address: string): string => `${realm} ${network(address)}`;
+
 export function createAttempts({
   limit = 20,
   windowMs = 60_000,

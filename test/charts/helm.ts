@@ -15,6 +15,7 @@ const example = (name: string) => ['-f', path.join(chart, 'examples', `values-${
 const everything = [
   'server.autoscaling.enabled=true',
   'server.baseUrl=https://id.example.com',
+  'server.trustProxy={10.0.0.0/8}',
   'ingress.enabled=true',
   'httpRoute.enabled=true',
   'httpRoute.parentRefs[0].name=public',

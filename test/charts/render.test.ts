@@ -158,10 +158,11 @@ describe.skipIf(!assets.found)('the chart', () => {
   });
 
   test('what values ask of each other is told at once', async () => {
-    const wrong = 'postgresql.enabled=false,server.baseUrl=http://id.example.com,operator.watchNamespaces={a}';
+    const wrong =
+      'postgresql.enabled=false,server.baseUrl=http://id.example.com,ingress.enabled=true,operator.watchNamespaces={a}';
     const { code, stderr } = await helm(['template', 'x', chart, '--set', wrong]);
     expect(code).toBe(1);
-    for (const word of ['database.existingSecret', 'must be https', 'operator.clusterName'])
+    for (const word of ['database.existingSecret', 'must be https', 'server.trustProxy', 'operator.clusterName'])
       expect(stderr).toContain(word);
   });
 

@@ -324,6 +324,7 @@ create table known_device (
   primary key (realm_id, user_id, device_hash),
   constraint known_device_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX known_device_of_anybody ON known_device USING btree (realm_id, device_hash);
 
 create table lockout (
   realm_id text not null,

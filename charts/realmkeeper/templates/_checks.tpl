@@ -24,6 +24,9 @@
 {{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (eq $url.hostname "localhost") -}}
 {{- $faults = append $faults "server.baseUrl must be the public address where ingress or httpRoute is enabled" -}}
 {{- end -}}
+{{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not $v.server.trustProxy) -}}
+{{- $faults = append $faults "server.trustProxy must name the proxies in front (addresses or CIDRs) where ingress or httpRoute is enabled: else all people have one address, and twenty wrong passwords of one keep everybody out" -}}
+{{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
 {{- $faults = append $faults "httpRoute.parentRefs must name a Gateway" -}}
 {{- end -}}

@@ -8,7 +8,7 @@ import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import { isWithdrawn, type Proven } from '../../db/proof.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { Attempts } from '../../http/attempts.ts';
+import { type Attempts, inRealm } from '../../http/attempts.ts';
 import { ADMIN_MAX_MS } from '../../http/principal.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
@@ -139,19 +139,20 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     /** @param previous the session cookie that came along; signing in ends that session */
     async login(login: Login, request: FastifyRequest, previous: string | undefined): Promise<{ cookie: string }> {
       const by = byOf(request);
-      const address = request.ip;
-      const wait = attempts.take(address);
+      const realm = login.realm ?? MASTER;
+      const policy = await settings.of(realm);
+      // Names that nobody has made share one count, so that they can't push others out.
+      const from = inRealm(policy ? realm : '', request.ip);
+      const wait = attempts.take(from);
       if (wait !== undefined)
         throw new Problem('too-many-requests', 'Too many failed sign-ins from this address', {
           retryAfterSeconds: wait,
         });
-      const realm = login.realm ?? MASTER;
-      const policy = await settings.of(realm);
       const verdict = await judge(request, realm, policy, login);
-      if (verdict.ok) attempts.giveBack(address);
+      if (verdict.ok) attempts.giveBack(from);
       const cookie = verdict.ok && policy ? await begin(realm, verdict, by, { previous, policy }) : undefined;
       if (cookie !== undefined) return { cookie };
-      if (verdict.ok) attempts.fail(address);
+      if (verdict.ok) attempts.fail(from);
       const refusal: Refusal = verdict.ok ? { reason: 'withdrawn', userId: verdict.proven.userId } : verdict;
       await refused(by, realm, policy, { ...refusal, name: login.username });
       throw new Problem(refusal.code ?? 'invalid-credentials', refusal.detail, { reason: refusal.reason });

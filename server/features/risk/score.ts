@@ -88,7 +88,8 @@ export function findings(attempt: Attempt, past: readonly PastSignIn[]): Finding
     found.push({ reason: 'new-network', points: POINTS.newNetwork });
   const since = attempt.at.getTime() - FAILURES_MS;
   const failures = past.filter((p) => !p.success && p.at.getTime() > since).length - FREE_FAILURES;
-  if (failures > 0)
+  // A stranger's wrong guesses say nothing of whoever comes with a device of theirs.
+  if (failures > 0 && attempt.deviceKnown !== true)
     found.push({ reason: 'failed-attempts', points: Math.min(failures * POINTS.failure, POINTS.failuresMost) });
   if (tooFast(attempt, successes)) found.push({ reason: 'impossible-speed', points: POINTS.impossibleSpeed });
   if (unusualHour(attempt.at, successes)) found.push({ reason: 'unusual-hour', points: POINTS.unusualHour });

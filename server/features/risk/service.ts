@@ -46,14 +46,14 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
   };
 
   return {
-    /** Scores a sign-in of somebody who is known; undefined while the realm's master switch is off. */
+    /** Scores a sign-in of somebody who is known; nothing while the realm's master switch is off. */
     async score(
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
       userId: string,
-    ): Promise<Risk | undefined> {
-      if (!policy.riskPolicyEnabled) return undefined;
+    ): Promise<{ risk?: Risk; deviceKnown?: boolean }> {
+      if (!policy.riskPolicyEnabled) return {};
       const rows = await store.history(sql, realm, userId, HISTORY);
       const past = rows.map(
         ({ at, success, network, latitude, longitude }): PastSignIn => ({
@@ -70,7 +70,13 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
         place: placeOf(request.ip),
         deviceKnown: devices?.some ? devices.known : undefined,
       };
-      return judge(findings(attempt, past), policy);
+      return { risk: judge(findings(attempt, past), policy), deviceKnown: devices?.known ?? false };
+    },
+
+    /** The device's digest, where somebody of the realm has signed in with it. */
+    async knownDevice(request: FastifyRequest, realm: string): Promise<string | undefined> {
+      const device = deviceOf(request);
+      return device && (await store.isKnownDevice(sql, realm, device)) ? device.toString('hex') : undefined;
     },
 
     /** What was found once, by the policy as it is now; undefined while the realm's master switch is off. */
@@ -96,20 +102,22 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(ipAddress, true));
     },
 
-    /** A success makes the device and the network known. @returns the device's cookie, to be set after commit */
+    /** A success makes the network known, and the device where it was looked at. @returns the device's cookie, to be set after commit */
     succeeded(
       run: Tx['atLast'],
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
-      userId: string,
+      { userId, deviceKnown }: { userId: string; deviceKnown: boolean | undefined },
     ): string | undefined {
       if (!policy.riskPolicyEnabled) return undefined;
       const at = now();
-      const device = request.cookies[DEVICE_COOKIE] || newSecret();
       const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
       store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
       store.remember(run, realm, userId, row(request.ip, true));
+      if (deviceKnown === undefined) return undefined;
+      // Anybody may have put a cookie there: only one that is this person's already goes on.
+      const device = (deviceKnown && request.cookies[DEVICE_COOKIE]) || newSecret();
       store.rememberDevice(run, realm, userId, sha256(device), at);
       return device;
     },

@@ -1,5 +1,5 @@
 // SQL of what the risk scorer knows: devices and past sign-ins.
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 
 export interface HistoryRow {
@@ -11,8 +11,15 @@ export interface HistoryRow {
 }
 
 export const history = (sql: Sql, realm: string, userId: string, limit: number) => sql<HistoryRow>`
+  (${latest(realm, userId, true, limit)}) union all (${latest(realm, userId, false, limit)})`;
+
+/** Each outcome by itself: no number of failures makes what somebody is used to forgotten. */
+const latest = (realm: string, userId: string, success: boolean, limit: number) => fragment`
   select at, success, network, latitude, longitude from sign_in_history
-  where realm_id = ${realm} and user_id = ${userId} order by at desc limit ${limit}`;
+  where realm_id = ${realm} and user_id = ${userId} and success = ${success}::boolean order by at desc limit ${limit}`;
+
+export const isKnownDevice = async (sql: Sql, realm: string, deviceHash: Buffer): Promise<boolean> =>
+  (await sql`select from known_device where realm_id = ${realm} and device_hash = ${deviceHash} limit 1`).length > 0;
 
 /** Whether the person has devices at all, and whether this is one. */
 export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null) =>

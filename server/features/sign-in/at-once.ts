@@ -69,7 +69,7 @@ export function createAtOnce({ registry, factors, credentials, risk, walk, now }
       user,
       factors: [{ authenticator: first.authenticator, at: now().getTime() }],
       credentials: { [first.authenticator]: first.credentialId },
-      risk: await risk.score(request, realm, policy, user.id),
+      ...(await risk.score(request, realm, policy, user.id)),
     };
     // Each method is chosen once and passed once.
     for (let steps = 0; steps <= 2 * methods.size; steps += 1) {

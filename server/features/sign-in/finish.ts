@@ -107,7 +107,10 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
   /** What nothing has to be read for. */
   function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
     const { request, realm, policy, held, state, level, user, by, next } = plan;
-    const device = risk.succeeded(tx.atLast, request, realm, policy, user.id);
+    const device = risk.succeeded(tx.atLast, request, realm, policy, {
+      userId: user.id,
+      deviceKnown: state.deviceKnown,
+    });
     // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
     if (!held.stored && !next)
       store.insertLast(tx.atLast, realm, held.id, over(plan, session, now()), now(), held.expiresAt);

@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
+import { inRealm } from '../../http/attempts.ts';
 import { type Beginning, type Carried, LIFETIME_SECONDS, type SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
 import * as store from './store.ts';
@@ -40,8 +41,8 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
   }
 
   /** A row for somebody who has proven nothing: from one address not more than people need. */
-  function keepForStranger({ ip }: FastifyRequest): void {
-    const retryAfterSeconds = strangers.take(ip);
+  function keepForStranger(realm: string, { ip }: FastifyRequest): void {
+    const retryAfterSeconds = strangers.take(inRealm(realm, ip));
     if (retryAfterSeconds !== undefined)
       throw new Problem('too-many-requests', 'Too many sign-ins were begun from here. Try again shortly.', {
         retryAfterSeconds,
@@ -66,7 +67,7 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
       cookie.carry(reply, realm, beginning, { state, expiresAt: ending() }),
     /** Begins one as a row. @returns its number */
     async keepNew(reply: FastifyReply, realm: string, beginning: Beginning, state: SignInState): Promise<number> {
-      if (!state.session) keepForStranger(reply.request);
+      if (!state.session) keepForStranger(realm, reply.request);
       const token = newSecret();
       const expiresAt = ending();
       await store.insert(inLane(realm), realm, sha256(token), state, now(), expiresAt);
@@ -77,7 +78,7 @@ export function createHolding({ sql, inLane, strangers, cookie, now }: HoldingDe
     async keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(inLane(realm), realm, id, state);
-      if (state.factors.length === 0) keepForStranger(reply.request);
+      if (state.factors.length === 0) keepForStranger(realm, reply.request);
       const first = await store.insert(inLane(realm), realm, id, state, now(), expiresAt);
       cookie.keep(reply, realm, held);
       return first;

@@ -52,6 +52,8 @@ export const SignInState = z.object({
       findings: z.array(Finding),
     })
     .optional(),
+  /** Whether this person has signed in with this device before; absent: nobody looked. */
+  deviceKnown: z.boolean().optional(),
   refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']).optional(),
   /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
   took: z.string().optional(),
@@ -146,6 +148,7 @@ export const restarted = (state: SignInState): SignInState => ({
   rememberMe: false,
   challenged: false,
   risk: undefined,
+  deviceKnown: undefined,
   refused: undefined,
 });
 

@@ -6,7 +6,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { PersonStanding } from '../../db/standing.ts';
 import type { Transact } from '../../db/transact.ts';
 import { merged } from '../../domain/factors.ts';
-import type { Attempts } from '../../http/attempts.ts';
+import { type Attempts, inRealm } from '../../http/attempts.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Visit } from './action.ts';
@@ -53,7 +53,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions,
   /** The first look at a person whom the tree has just identified. */
   async function look({ request, realm, policy }: Visit, state: SignInState): Promise<SignInState> {
     if (!state.user || state.risk) return state;
-    return { ...state, risk: await risk.score(request, realm, policy, state.user.id) };
+    return { ...state, ...(await risk.score(request, realm, policy, state.user.id)) };
   }
 
   async function recordFailure(
@@ -92,9 +92,17 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions,
   const verify = (visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> =>
     attempts.inTurn(visit.realm, visit.request.ip, () => verifyNow(visit, state, ask, form));
 
+  /** Whose tries are counted: an address's; where it has had its own, those of a device that somebody has signed in with. */
+  async function trying({ request, realm }: Visit): Promise<string> {
+    const address = inRealm(realm, request.ip);
+    if (attempts.blocked(address) === undefined) return address;
+    const device = await risk.knownDevice(request, realm);
+    return device === undefined ? address : `${realm} device ${device}`;
+  }
+
   async function verifyNow(visit: Visit, state: SignInState, ask: Asked, form: Form): Promise<Verified> {
-    const { ip } = visit.request;
-    const wait = attempts.blocked(ip);
+    const from = await trying(visit);
+    const wait = attempts.blocked(from);
     if (wait !== undefined) {
       const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
       return { state: { ...state, complaint: { field: 'form', message } } };
@@ -104,7 +112,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions,
     if (verdict.do === 'again') {
       const { complaint, reason, user } = verdict;
       if (reason !== '') {
-        attempts.fail(ip);
+        attempts.fail(from);
         await recordFailure(visit, state, { reason, name: complaint.values?.username, user });
       }
       return { state: { ...state, complaint } };
@@ -112,7 +120,7 @@ export function createSteps({ transact, registry, risk, attempts, walk, actions,
     const user = verdict.user ?? state.user;
     // What was proven before was another person's; their session ends when this sign-in is done.
     const another = state.user !== undefined && state.user.id !== user?.id;
-    const base = another ? { ...state, factors: [], credentials: {}, risk: undefined } : state;
+    const base = another ? { ...state, factors: [], credentials: {}, risk: undefined, deviceKnown: undefined } : state;
     const config = Object.keys(ask.config).length === 0 ? {} : { config: ask.config };
     const after = {
       ...base,

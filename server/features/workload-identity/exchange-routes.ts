@@ -1,7 +1,7 @@
 // The exchange of a workload's token for one of ours, on the protocol surface. RFC 8693; its parameters come as a form.
 import type { FastifyInstance } from 'fastify';
 import { JWT_TOKEN_TYPE, TOKEN_EXCHANGE, workloadTokenRoute } from '../../contract/workload-identity.ts';
-import { type Attempts, network } from '../../http/attempts.ts';
+import { type Attempts, inRealm } from '../../http/attempts.ts';
 import type { Form } from '../../http/form.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -22,7 +22,7 @@ export function workloadTokenRoutes(
     ...workloadTokenRoute,
     handler: async (request, reply) => {
       const realm = realmOf(request);
-      const retryAfterSeconds = attempts.take(`${realm} ${network(request.ip)}`);
+      const retryAfterSeconds = attempts.take(inRealm(realm, request.ip));
       if (retryAfterSeconds !== undefined)
         throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds });
       const form = formOf(request);
