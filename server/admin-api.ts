@@ -35,6 +35,8 @@ import { createOrganizations, type ResolveTxt } from './features/organizations/s
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import type { Realms } from './features/realms/service.ts';
+import { createProvisioning } from './features/registration/provisioning.ts';
+import { provisioningRoutes } from './features/registration/routes.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -117,6 +119,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
     realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
+    provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);
     sessionRoutes(admin, people.sessions);

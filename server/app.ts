@@ -29,6 +29,8 @@ import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
+import { registrationRoutes } from './features/registration/routes.ts';
+import { createRegistration } from './features/registration/service.ts';
 import { createSettings } from './features/settings/service.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createExchange } from './features/workload-identity/exchange.ts';
@@ -38,12 +40,14 @@ import { createGround, type GroundDeps } from './ground.ts';
 import { createAttempts } from './http/attempts.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
+import { guardProtocol } from './http/oauth.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { answerReady } from './http/ready.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
+import { createResourceApi } from './resource/api.ts';
 import { createResources } from './resources.ts';
 
 export const VERSION = '0.1.0';
@@ -280,6 +284,27 @@ export async function buildApp({
   });
 
   await http.register(async (app) => account.mount(app));
+  const registration = createRegistration({
+    transact,
+    requestsIn: (tx) =>
+      createResourceApi({
+        sql: tx.sql,
+        transact: (_, work) => work(tx),
+        // what a registering client can name is its scopes
+        parts: [resources.clientScopes, resources.clients],
+        newId,
+      }),
+    clients: resources.clients,
+    settings,
+    baseUrl,
+    now,
+    newId,
+  });
+  const registrations = createAttempts({ now });
+  await http.register(async (app) => {
+    guardProtocol(app, { realmExists: realms.exists });
+    registrationRoutes(app, { registration, attempts: registrations });
+  });
   await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;

@@ -68,6 +68,8 @@ export const eventTypes = {
   CLAIM_CREATED: configuration,
   CLAIM_UPDATED: configuration,
   CLAIM_DELETED: configuration,
+  INITIAL_ACCESS_TOKEN_CREATED: runtime,
+  INITIAL_ACCESS_TOKEN_DELETED: runtime,
   CLIENT_SCOPE_CREATED: configuration,
   CLIENT_SCOPE_UPDATED: configuration,
   CLIENT_SCOPE_DELETED: configuration,

@@ -74,6 +74,7 @@ export const Endpoints = z
     revocation: z.string(),
     introspection: z.string(),
     endSession: z.string(),
+    registration: z.string(),
     workloadIdentityToken: z.string(),
     account: z.string(),
   })

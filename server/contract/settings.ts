@@ -67,6 +67,26 @@ export const settingsShape = {
     .max(50)
     .describe('Languages that people can choose'),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
+  clientRegistration: z
+    .enum(['closed', 'token', 'open'])
+    .describe('Who may register clients (RFC 7591): nobody, who has an initial access token, everybody'),
+  clientRegistrationGrantTypes: z
+    .array(z.enum(['authorization_code', 'refresh_token', 'client_credentials']))
+    .max(20)
+    .describe('Grants that a client may register for'),
+  clientRegistrationScopes: z
+    .array(name(255))
+    .max(200)
+    .describe('Scopes that a client may register for; empty: the standard’s own (profile, email, …)'),
+  clientRegistrationRedirectHosts: z
+    .array(name(253))
+    .max(200)
+    .describe('Hosts that a registered client may send people back to; empty: any'),
+  clientRegistrationConsent: z
+    .boolean()
+    .describe('Whether people are asked before a registered client learns about them'),
+  mostRegisteredClients: z.int().min(0).max(1_000_000).describe('Clients that registered themselves, at most'),
+  initialAccessTokenTtlSeconds: seconds(YEAR).describe('Lifetime of initial access tokens that say no other'),
   termsUrl: HttpUrl.nullable().describe('The terms that people accept who must do TERMS; null: no link to them'),
 };
 
@@ -114,6 +134,13 @@ export const freshSettings = (realm: string): Settings => ({
   defaultLocale: 'en',
   supportedLocales: ['en'],
   workloadTokenTtlSeconds: 300,
+  clientRegistration: 'token',
+  clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],
+  clientRegistrationScopes: [],
+  clientRegistrationRedirectHosts: [],
+  clientRegistrationConsent: true,
+  mostRegisteredClients: 1000,
+  initialAccessTokenTtlSeconds: 86_400,
   termsUrl: null,
 });
 

@@ -10,6 +10,8 @@ const oauthErrors = {
   unsupported_response_type: 400,
   invalid_scope: 400,
   invalid_target: 400,
+  invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
   access_denied: 403,
   login_required: 400,
   interaction_required: 400,

@@ -14,6 +14,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
     revocation: `${oauth2}/revoke`,
     introspection: `${oauth2}/introspect`,
     endSession: `${oauth2}/logout`,
+    registration: `${base}/connect/register`,
     workloadIdentityToken: `${base}/workload-identity/token`,
     account: `${base}/account`,
   };

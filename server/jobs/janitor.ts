@@ -38,6 +38,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
 ];

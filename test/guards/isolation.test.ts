@@ -16,6 +16,7 @@ import { rotateKeys } from '../../server/contract/keys.ts';
 import { putMessageTemplate } from '../../server/contract/message-templates.ts';
 import { putMessagingProvider } from '../../server/contract/messaging.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
+import { createInitialAccessToken } from '../../server/contract/provisioning.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createClientRole, createRole } from '../../server/contract/roles.ts';
 import type { Route } from '../../server/contract/route.ts';
@@ -129,6 +130,7 @@ beforeAll(async () => {
     insert into session (realm_id, id, token_hash, user_id, started_at, last_seen_at, expires_at, authenticated_at)
     values (${MINE}, ${session}, ${Buffer.from('x')}, ${userId}, now(), now(), now() + interval '1 hour', now())`;
   ids.sessions = { id: session };
+  ids.provisioning = { id: await idOf(admin.call(createInitialAccessToken, { params, body: {} })) };
   await makeTheOthers(admin);
   await sql`
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)

@@ -41,6 +41,13 @@ const settings = {
   defaultLocale: 'no',
   supportedLocales: ['de-CH', 'en', 'no'],
   workloadTokenTtlSeconds: 120,
+  clientRegistration: 'open',
+  clientRegistrationGrantTypes: ['authorization_code'],
+  clientRegistrationScopes: ['profile'],
+  clientRegistrationRedirectHosts: ['apps.example.com'],
+  clientRegistrationConsent: false,
+  mostRegisteredClients: 7,
+  initialAccessTokenTtlSeconds: 3601,
   termsUrl: 'https://acme.example.com/terms',
 } as const satisfies Settings;
 

@@ -149,6 +149,14 @@ create table client_assertion (
 );
 CREATE INDEX client_assertion_expiry ON client_assertion USING btree (expires_at);
 
+create table client_registration (
+  realm_id text not null,
+  client uuid not null,
+  token_hash bytea not null,
+  primary key (realm_id, client),
+  constraint client_registration_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+
 create table client_role (
   realm_id text not null,
   client uuid not null,
@@ -314,6 +322,19 @@ create table import_user (
   changes jsonb,
   started_at timestamp with time zone not null default now()
 );
+
+create table initial_access_token (
+  realm_id text not null,
+  id uuid not null,
+  token_hash bytea not null,
+  uses_left integer not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint initial_access_token_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX initial_access_token_expiry ON initial_access_token USING btree (expires_at);
+CREATE UNIQUE INDEX initial_access_token_hash ON initial_access_token USING btree (realm_id, token_hash);
 
 create table known_device (
   realm_id text not null,

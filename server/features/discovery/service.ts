@@ -1,6 +1,7 @@
 // Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as answers made once for each realm and dropped when it changes.
 // Does not own: the keys (features/keys), the endpoints named here.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
+import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import { ACCOUNT_SCOPE } from '../../http/account.ts';
@@ -27,6 +28,7 @@ function discoveryDocument({
   claims,
   grantTypes,
   locales,
+  registers,
   assertionAlgorithms,
   levels,
 }: {
@@ -37,6 +39,7 @@ function discoveryDocument({
   claims: readonly string[];
   grantTypes: readonly string[];
   locales: readonly string[];
+  registers: boolean;
   assertionAlgorithms: readonly string[];
   levels: readonly number[];
 }) {
@@ -51,6 +54,7 @@ function discoveryDocument({
     revocation_endpoint: at.revocation,
     introspection_endpoint: at.introspection,
     end_session_endpoint: at.endSession,
+    ...(registers && { registration_endpoint: at.registration }),
     response_types_supported: ['code'],
     response_modes_supported: ['query', 'form_post'],
     grant_types_supported: grantTypes,
@@ -93,7 +97,9 @@ export function createDiscovery({
   };
   settings: {
     issuer(realm: string): Promise<string>;
-    of(realm: string): Promise<{ supportedLocales: readonly string[]; displayName: string } | undefined>;
+    of(
+      realm: string,
+    ): Promise<Pick<RealmSettingsDto, 'supportedLocales' | 'displayName' | 'clientRegistration'> | undefined>;
   };
   grantTypes: readonly string[];
   assertionAlgorithms: readonly string[];
@@ -122,6 +128,7 @@ export function createDiscovery({
           assertionAlgorithms,
           levels,
           locales: (await settings.of(realm))?.supportedLocales ?? [],
+          registers: (await settings.of(realm))?.clientRegistration !== 'closed',
         }),
       );
     },

@@ -207,6 +207,7 @@ test('the endpoints are those of this server, with the issuer that the realm has
     issuer: base,
     discovery: `${base}/.well-known/openid-configuration`,
     token: `${base}/oauth2/token`,
+    registration: `${base}/connect/register`,
     workloadIdentityToken: `${base}/workload-identity/token`,
   });
   await server.admin.call(putSettings, { params, body: { issuer: 'https://id.example' } });

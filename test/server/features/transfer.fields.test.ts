@@ -71,6 +71,13 @@ const cases: Case[] = [
       defaultLocale: 'en',
       supportedLocales: ['no', 'en', 'de-CH'],
       workloadTokenTtlSeconds: 121,
+      clientRegistration: 'closed',
+      clientRegistrationGrantTypes: ['refresh_token'],
+      clientRegistrationScopes: ['email'],
+      clientRegistrationRedirectHosts: ['other.example.com'],
+      clientRegistrationConsent: true,
+      mostRegisteredClients: 8,
+      initialAccessTokenTtlSeconds: 3602,
     },
   ],
   [

@@ -1,0 +1,101 @@
+// Who may register clients by themselves, and with what: a view of the realm's settings, and the tokens that let somebody in.
+// The protocol's side is contract/registration.ts. Specification 4.2, 4.8; decisions "Fields that the specification does not show".
+import { z } from 'zod';
+import { ById, EpochMs, Id, InRealm, Page } from './names.ts';
+import { route } from './route.ts';
+import { settingsShape } from './settings.ts';
+
+const fields = {
+  registration: settingsShape.clientRegistration,
+  allowedGrantTypes: settingsShape.clientRegistrationGrantTypes,
+  allowedScopes: settingsShape.clientRegistrationScopes,
+  allowedRedirectHosts: settingsShape.clientRegistrationRedirectHosts,
+  requireConsent: settingsShape.clientRegistrationConsent,
+  mostClients: settingsShape.mostRegisteredClients,
+  initialAccessTokenTtlSeconds: settingsShape.initialAccessTokenTtlSeconds,
+};
+export const Provisioning = z.object(fields).meta({ id: 'Provisioning' });
+export type Provisioning = z.infer<typeof Provisioning>;
+export const ProvisioningInput = z.strictObject(fields).partial();
+
+/** The setting behind each field. */
+export const settingOf = {
+  registration: 'clientRegistration',
+  allowedGrantTypes: 'clientRegistrationGrantTypes',
+  allowedScopes: 'clientRegistrationScopes',
+  allowedRedirectHosts: 'clientRegistrationRedirectHosts',
+  requireConsent: 'clientRegistrationConsent',
+  mostClients: 'mostRegisteredClients',
+  initialAccessTokenTtlSeconds: 'initialAccessTokenTtlSeconds',
+} as const;
+
+export const InitialAccessToken = z
+  .object({
+    id: Id,
+    usesLeft: z.int(),
+    createdAt: EpochMs,
+    expiresAt: EpochMs,
+  })
+  .meta({ id: 'InitialAccessToken' });
+export type InitialAccessToken = z.infer<typeof InitialAccessToken>;
+
+const tag = 'provisioning';
+const at = '/admin/realms/:realm/provisioning' as const;
+
+export const getProvisioning = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'Read who may register clients, and with what',
+  permission: 'settings:read',
+  params: InRealm,
+  response: Provisioning,
+});
+export const putProvisioning = route({
+  method: 'PUT',
+  path: at,
+  tag,
+  summary: 'Set who may register clients, and with what; a field that is left out keeps its value',
+  description: 'These are settings of the realm (`clientRegistration`, …) and can be declared as such.',
+  permission: 'settings:write',
+  params: InRealm,
+  body: ProvisioningInput,
+  example: { registration: 'token', allowedRedirectHosts: ['apps.example.com'] },
+  response: Provisioning,
+  problems: ['precondition-failed'],
+});
+export const listInitialAccessTokens = route({
+  method: 'GET',
+  path: `${at}/initial-access-tokens`,
+  tag,
+  summary: 'List the tokens that clients can be registered with; their values are never shown again',
+  permission: 'clients:read',
+  params: InRealm,
+  query: Page,
+  response: z.array(InitialAccessToken),
+});
+export const createInitialAccessToken = route({
+  method: 'POST',
+  path: `${at}/initial-access-tokens`,
+  tag,
+  summary: 'Make a token that clients can be registered with, and show it once',
+  permission: 'clients:write',
+  params: InRealm,
+  body: z.strictObject({
+    uses: z.int().min(1).max(10_000).default(1).describe('How many clients it registers'),
+    expiresAt: EpochMs.optional().describe('Default: as long as the realm’s initialAccessTokenTtlSeconds says'),
+  }),
+  example: { uses: 5 },
+  status: 201,
+  response: InitialAccessToken.extend({ token: z.string().describe('Shown this once: svc_iat_…') }),
+});
+export const deleteInitialAccessToken = route({
+  method: 'DELETE',
+  path: `${at}/initial-access-tokens/:id`,
+  tag,
+  summary: 'Take such a token back; clients that it registered stay',
+  permission: 'clients:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found'],
+});

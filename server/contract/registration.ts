@@ -1,0 +1,84 @@
+// Dynamic client registration as clients see it: RFC 7591, RFC 7592, OpenID Connect Dynamic Client Registration 1.0 §2.
+// Specification 4.8.
+import { z } from 'zod';
+import { InRealm, RealmName } from './names.ts';
+
+const list = z.array(z.string().max(2048)).max(200);
+const words = z.string().max(2000);
+
+/** What is understood; other metadata is passed over, as RFC 7591 §2 asks. */
+export const ClientMetadata = z.object({
+  redirect_uris: list.optional(),
+  post_logout_redirect_uris: list.optional(),
+  token_endpoint_auth_method: words.optional().describe('Default client_secret_basic'),
+  grant_types: list.optional().describe('Default authorization_code'),
+  response_types: list.optional().describe('code alone'),
+  client_name: words.optional(),
+  scope: words.optional().describe('Scopes that the client may ask for, separated by spaces'),
+  jwks: z.record(z.string(), z.unknown()).optional(),
+  jwks_uri: words.optional(),
+  id_token_signed_response_alg: words.optional().describe('RS256 alone'),
+  subject_type: words.optional().describe('public alone'),
+});
+export type ClientMetadata = z.infer<typeof ClientMetadata>;
+
+/** RFC 7592 §2.2: what is left out goes back to its default. */
+export const ClientMetadataUpdate = ClientMetadata.extend({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+});
+
+export const RegisteredClient = ClientMetadata.extend({
+  client_id: z.string(),
+  client_secret: z.string().optional().describe('Shown where it is new'),
+  client_secret_expires_at: z.int().optional().describe('0: never'),
+  client_id_issued_at: z.int(),
+  registration_access_token: z
+    .string()
+    .describe('For the next request to registration_client_uri; the one before ends'),
+  registration_client_uri: z.string(),
+}).meta({ id: 'RegisteredClient' });
+export type RegisteredClient = z.infer<typeof RegisteredClient>;
+
+const tag = 'registration';
+const url = '/realms/:realm/connect/register' as const;
+const failure = z.object({ error: z.string(), error_description: z.string().optional() });
+const schema = { tags: [tag], consumes: ['application/json'] };
+const one = { ...schema, params: z.object({ realm: RealmName, clientInternalId: z.string() }) };
+
+export const registerRoute = {
+  method: 'POST',
+  url,
+  schema: {
+    ...schema,
+    params: InRealm,
+    summary: 'Register a client (RFC 7591)',
+    description: 'With an initial access token where the realm asks for one: `Authorization: Bearer svc_iat_…`.',
+    body: ClientMetadata,
+    response: { 201: RegisteredClient, default: failure },
+  },
+} as const;
+export const readRegistrationRoute = {
+  method: 'GET',
+  url: `${url}/:clientInternalId`,
+  schema: {
+    ...one,
+    summary: 'Read a registered client (RFC 7592)',
+    response: { 200: RegisteredClient, default: failure },
+  },
+} as const;
+export const updateRegistrationRoute = {
+  method: 'PUT',
+  url: `${url}/:clientInternalId`,
+  schema: {
+    ...one,
+    summary: 'Replace a registered client’s metadata (RFC 7592)',
+    body: ClientMetadataUpdate,
+    response: { 200: RegisteredClient, default: failure },
+  },
+} as const;
+export const deleteRegistrationRoute = {
+  method: 'DELETE',
+  url: `${url}/:clientInternalId`,
+  schema: { ...one, summary: 'Delete a registered client (RFC 7592)', response: { 204: z.null(), default: failure } },
+} as const;

@@ -1,0 +1,112 @@
+// What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
+// RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
+import type { z } from 'zod';
+import { ClientInput, GrantType, TokenEndpointAuthMethod } from '../../contract/clients.ts';
+import type { Provisioning } from '../../contract/provisioning.ts';
+import type { ClientMetadata } from '../../contract/registration.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+
+/** What nobody has to allow: who somebody is, and that they are asked again later. */
+const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
+
+const invalid = (description: string) => new OAuthError('invalid_client_metadata', description);
+
+function oneOf<T extends string>(name: string, value: string | undefined, known: readonly T[], byDefault: T): T {
+  const found = known.find((one) => one === (value ?? byDefault));
+  if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}`);
+  return found;
+}
+
+function redirects(addresses: readonly string[], hosts: readonly string[]): string[] {
+  for (const address of addresses) {
+    const host = URL.canParse(address) ? new URL(address).hostname : undefined;
+    if (host === undefined || (hosts.length > 0 && !hosts.includes(host)))
+      throw new OAuthError(
+        'invalid_redirect_uri',
+        'A redirect URI is not an address that this realm lets clients register',
+      );
+  }
+  return [...addresses];
+}
+
+const Fields = ClientInput.omit({ clientId: true, secret: true });
+
+/** By the very schema of the admin API. */
+function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
+  const parsed = Fields.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0] ?? '');
+  const code = /redirectUris/i.test(field) ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+  throw new OAuthError(code, `${field}: ${issue?.message ?? 'is invalid'}`);
+}
+
+/** @throws OAuthError `invalid_client_metadata`, `invalid_redirect_uri` */
+export function inputOf(
+  metadata: ClientMetadata,
+  { policy, scopes }: { policy: Provisioning; scopes: ReadonlySet<string> },
+): z.output<typeof Fields> {
+  oneOf('id_token_signed_response_alg', metadata.id_token_signed_response_alg, ['RS256'], 'RS256');
+  oneOf('subject_type', metadata.subject_type, ['public'], 'public');
+  if (!(metadata.response_types ?? ['code']).every((type) => type === 'code'))
+    throw invalid('response_types must be code');
+  const method = oneOf(
+    'token_endpoint_auth_method',
+    metadata.token_endpoint_auth_method,
+    TokenEndpointAuthMethod.options,
+    'client_secret_basic',
+  );
+  const grantTypes = (metadata.grant_types ?? ['authorization_code']).map((grant) =>
+    oneOf(
+      'grant_types',
+      grant,
+      GrantType.options.filter((known) => policy.allowedGrantTypes.includes(known)),
+      'authorization_code',
+    ),
+  );
+  const allowed = policy.allowedScopes.length > 0 ? policy.allowedScopes : STANDARD_SCOPES;
+  const asked = metadata.scope === undefined ? allowed : metadata.scope.split(' ').filter(Boolean);
+  const refused = asked.filter((scope) => scope !== 'openid' && !allowed.includes(scope));
+  if (refused.length > 0) throw invalid(`scope: ${refused.join(' ')} cannot be registered in this realm`);
+  const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
+  if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
+    throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
+  return asClient({
+    name: metadata.client_name ?? null,
+    tokenEndpointAuthMethod: method,
+    redirectUris,
+    postLogoutRedirectUris: redirects(metadata.post_logout_redirect_uris ?? [], policy.allowedRedirectHosts),
+    grantTypes,
+    defaultClientScopes: [],
+    optionalClientScopes: [...new Set(asked)].filter((scope) => scope !== 'openid' && scopes.has(scope)),
+    consentRequired: policy.requireConsent,
+    requirePkce: method === 'none',
+    jwks: metadata.jwks ?? null,
+    jwksUri: metadata.jwks_uri ?? null,
+  });
+}
+
+interface Registered {
+  name: string | null;
+  tokenEndpointAuthMethod: string;
+  redirectUris: readonly string[];
+  postLogoutRedirectUris: readonly string[];
+  grantTypes: readonly string[];
+  optionalClientScopes: readonly string[];
+  jwks: Record<string, unknown> | null;
+  jwksUri: string | null;
+}
+
+export const metadataOf = (client: Registered): ClientMetadata => ({
+  redirect_uris: [...client.redirectUris],
+  post_logout_redirect_uris: [...client.postLogoutRedirectUris],
+  token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+  grant_types: [...client.grantTypes],
+  response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
+  ...(client.name !== null && { client_name: client.name }),
+  scope: ['openid', ...client.optionalClientScopes].join(' '),
+  ...(client.jwks && { jwks: client.jwks }),
+  ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
+  id_token_signed_response_alg: 'RS256',
+  subject_type: 'public',
+});

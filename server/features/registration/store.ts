@@ -1,0 +1,64 @@
+// SQL of what lets somebody register a client, and manage it afterwards; clients are the clients' feature's.
+import type { Sql } from '../../db/sql.ts';
+
+export interface InitialTokenRow {
+  id: string;
+  uses_left: number;
+  created_at: Date;
+  expires_at: Date;
+}
+
+export const listTokens = (
+  sql: Sql,
+  realm: string,
+  { after, limit, now }: { after: string | undefined; limit: number; now: Date },
+) => sql<InitialTokenRow>`
+  select id, uses_left, created_at, expires_at from initial_access_token
+  where realm_id = ${realm} and expires_at > ${now} and uses_left > 0
+    and (${after ?? null}::uuid is null or id > ${after ?? null}) order by id limit ${limit}`;
+
+export const insertToken = (sql: Sql, realm: string, hash: Buffer, row: InitialTokenRow) => sql`
+  insert into initial_access_token (realm_id, id, token_hash, uses_left, created_at, expires_at)
+  values (${realm}, ${row.id}, ${hash}, ${row.uses_left}, ${row.created_at}, ${row.expires_at})`;
+
+export async function deleteToken(sql: Sql, realm: string, id: string): Promise<boolean> {
+  const [row] = await sql`delete from initial_access_token where realm_id = ${realm} and id = ${id} returning id`;
+  return row !== undefined;
+}
+
+/** Takes one use; undefined: there is no such token, or it has none left, or its time is over. */
+export async function useToken(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }>`
+    update initial_access_token set uses_left = uses_left - 1
+    where realm_id = ${realm} and token_hash = ${hash} and uses_left > 0 and expires_at > ${now} returning id`;
+  return row?.id;
+}
+
+/** How many clients registered themselves; those who register meanwhile wait. */
+export async function countRegistered(sql: Sql, realm: string): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('client_registration ' || ${realm}, 0))`;
+  const [row] = await sql<{ n: number }>`
+    select count(*)::int as n from client_registration where realm_id = ${realm}`;
+  return row?.n ?? 0;
+}
+
+export const insertRegistration = (sql: Sql, realm: string, client: string, hash: Buffer) => sql`
+  insert into client_registration (realm_id, client, token_hash) values (${realm}, ${client}, ${hash})`;
+
+/** Puts the next token in place of the one that is used; false: it isn't this client's. */
+export async function rotate(
+  sql: Sql,
+  realm: string,
+  { client, hash, next }: { client: string; hash: Buffer; next: Buffer },
+): Promise<boolean> {
+  const [row] = await sql`
+    update client_registration r set token_hash = ${next} from client c
+    where r.realm_id = ${realm} and r.client = ${client} and r.token_hash = ${hash}
+      and c.realm_id = r.realm_id and c.id = r.client and c.enabled returning r.client`;
+  return row !== undefined;
+}
+
+export async function scopesOf(sql: Sql, realm: string): Promise<Set<string>> {
+  const rows = await sql<{ name: string }>`select name from client_scope where realm_id = ${realm}`;
+  return new Set(rows.map(({ name }) => name));
+}
