@@ -7,10 +7,12 @@ import { claimRoutes } from './contract/claims.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
 import { clientRoutes } from './contract/clients.ts';
 import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
+import { identityProviderRoutes } from './contract/identity-providers.ts';
 import { messageTemplateRoutes } from './contract/message-templates.ts';
 import { messagingProviderRoutes } from './contract/messaging.ts';
 import { organizationRoutes } from './contract/organizations.ts';
 import { roleRoutes as plainRoleRoutes } from './contract/roles.ts';
+import { scimTargetRoutes } from './contract/scim-targets.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
 import { workloadIdentityRoutes } from './contract/workload-identity.ts';
 import type { Passwords } from './crypto/passwords.ts';
@@ -23,11 +25,13 @@ import { createClientScopeResource } from './features/client-scopes/resource.ts'
 import { createClientResource } from './features/clients/resource.ts';
 import { createGroupResource } from './features/groups/resource.ts';
 import { groupRoutes } from './features/groups/routes.ts';
+import { createIdentityProviderResource } from './features/identity-providers/resource.ts';
 import { createMessagingProviderResource } from './features/messaging/providers.ts';
 import { createMessageTemplateResource } from './features/messaging/templates.ts';
 import { createOrganizationResource } from './features/organizations/resource.ts';
 import { createClientRoleResource, createRoleResource } from './features/roles/resource.ts';
 import { roleRoutes } from './features/roles/routes.ts';
+import { createScimTargetResource } from './features/scim-targets/resource.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
@@ -50,6 +54,8 @@ export const createResources = ({
   clients: createClientResource({ passwords, baseUrl, now }),
   applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),
+  identityProviders: createIdentityProviderResource({ seal, now }),
+  scimTargets: createScimTargetResource({ seal, now }),
   organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
   clientRoles: createClientRoleResource({ now }),
@@ -73,6 +79,8 @@ export function mountResources(
   mount(resources.clients, clientRoutes);
   mount(resources.applications, applicationRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
+  mount(resources.identityProviders, identityProviderRoutes);
+  mount(resources.scimTargets, scimTargetRoutes);
   mount(resources.organizations, organizationRoutes);
   mount(resources.roles, plainRoleRoutes);
   roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });

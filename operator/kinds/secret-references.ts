@@ -14,10 +14,13 @@ export const referencesIn = (section: Section, value: unknown): SecretKeyRef[] =
 
 /** The section as a document has it. */
 export function withSecrets(section: Section, value: unknown, secrets: Secrets): unknown {
-  const { label } = section;
-  if (!section.secrets?.length) return value;
+  const { label, placeholders = [] } = section;
+  if (!section.secrets?.length && placeholders.length === 0) return value;
   return mapElements(section, value, (element, key) => {
     const out: Record<string, unknown> = { ...element };
+    for (const field of placeholders)
+      for (const [inner, text] of Object.entries(Object(element[field])))
+        if (typeof text === 'string') literal(text, `${field}.${inner} of ${key || `the ${label}`}`);
     for (const secret of section.secrets ?? []) {
       const reference = Reference.parse(element[referenceTo(secret)]);
       delete out[referenceTo(secret)];

@@ -60,6 +60,12 @@ export const Attributes = z
 /** As a URL parser writes them: what plain http may be spoken with. */
 export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+const https = z.url({ protocol: /^https$/ });
+/** An absolute https address without user name or password; where it may point is the outbound guard's to say. */
+export const isHttpsAddress = (s: unknown): boolean =>
+  typeof s === 'string' && https.safeParse(s).success && !s.includes('\0') && !/^[^/]*\/\/[^/]*@/.test(s);
+export const HttpsAddress = z.string().max(2048).refine(isHttpsAddress, 'must be an absolute https address');
+
 /** An absolute http(s) address without fragment or credentials. */
 export const HttpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an absolute http or https address' })

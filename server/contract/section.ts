@@ -39,6 +39,8 @@ export interface Section {
   secrets?: readonly string[];
   /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
   people?: readonly string[];
+  /** Fields beside the secrets in which a document may have placeholders: objects whose values they stand in. */
+  placeholders?: readonly string[];
   /** Elements in one document; left out: any number. */
   most?: number;
   /** Elements in each list of a map. */

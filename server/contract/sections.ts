@@ -8,11 +8,13 @@ import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
+import { IdentityProviderDocument } from './identity-providers.ts';
 import { MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
 import { OrganizationDocument } from './organizations.ts';
 import { RoleDocument } from './roles.ts';
+import { ScimTargetDocument } from './scim-targets.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
 import { UserDocument } from './users.ts';
@@ -128,6 +130,18 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', description: 'Groups, by path' },
   },
+  identityProviders: {
+    kind: 'identityProvider',
+    label: 'identity provider',
+    area: 'identity-providers',
+    key: 'alias',
+    element: IdentityProviderDocument,
+    secrets: ['secret'],
+    placeholders: ['config'],
+    namedLists: { mappers: 'name' },
+    most: 1000,
+    resource: { kind: 'Realm', most: 200, description: 'By whom else people sign in, by alias' },
+  },
   organizations: {
     kind: 'organization',
     label: 'organization',
@@ -147,6 +161,16 @@ export const sections = {
     element: ApplicationDocument,
     most: 10_000,
     resource: { kind: 'Realm', most: 1000, description: 'Applications: what people see as one app' },
+  },
+  scimTargets: {
+    kind: 'scimTarget',
+    label: 'SCIM target',
+    area: 'scim-targets',
+    key: 'name',
+    element: ScimTargetDocument,
+    secrets: ['secret'],
+    most: 1000,
+    resource: { kind: 'Realm', most: 200, description: 'Where people and groups are provisioned to' },
   },
   webhooks: {
     kind: 'webhook',
@@ -170,7 +194,6 @@ export const sections = {
   agents: 'later',
   authorizationServices: 'later',
   clientProtocolMappers: 'later',
-  identityProviders: 'later',
   messageTemplates: {
     kind: 'messageTemplate',
     label: 'message template',
@@ -191,7 +214,6 @@ export const sections = {
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
   samlClients: 'later',
-  scimTargets: 'later',
   // run-time data: in no custom resource, and the one section that is read as a stream
   users: { kind: 'user', label: 'user', area: 'users', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;

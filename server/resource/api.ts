@@ -218,6 +218,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         const row = await load(tx.sql, realm, of, at, true);
         caller.expect(of.toWire(realm, row));
         refusePermanent(of, row);
+        if (of.keptWhileNamed) await refuseNamed(tx.sql, realm, of, row.key);
         const { id, key, fields: before } = row;
         const change: PlannedChange = {
           action: 'delete',
@@ -291,6 +292,11 @@ const writtenMeanwhile = () => changedMeanwhile('the same was written');
 function refuse(errors: FieldError[]): void {
   if (errors.length === 0) return;
   throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
+}
+
+async function refuseNamed(sql: Sql, realm: string, of: Resource, key: string): Promise<void> {
+  const [by] = (await of.dependents?.(sql, realm, [key])) ?? [];
+  if (by) throw new Problem('in-use', `The ${of.label} ${key} is named by the ${by.kind} ${by.key}: change that first`);
 }
 
 function refusePermanent(of: Resource, row: Row): void {

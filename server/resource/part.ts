@@ -103,6 +103,8 @@ export interface RealmPart {
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];
+  /** Objects of which a document's values may be placeholders. */
+  placeholders?: readonly string[];
   /** Fields that list usernames: people's data, exported with users alone. */
   people?: readonly string[];
   /** Current objects: of these keys, or all for an export. */

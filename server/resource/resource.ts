@@ -13,7 +13,19 @@ import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions }
 export interface Declaration
   extends Omit<
     RealmPart,
-    'section' | 'kind' | 'area' | 'list' | 'ids' | 'secrets' | 'people' | 'parse' | 'print' | 'read' | 'write' | 'fresh'
+    | 'section'
+    | 'kind'
+    | 'area'
+    | 'list'
+    | 'ids'
+    | 'secrets'
+    | 'people'
+    | 'placeholders'
+    | 'parse'
+    | 'print'
+    | 'read'
+    | 'write'
+    | 'fresh'
   > {
   /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
@@ -34,6 +46,8 @@ export interface Declaration
   exported?(key: string): boolean;
   /** A PUT to an id that nothing has makes the object, where it says its natural key. */
   upsert?: boolean;
+  /** An administrator can't delete it either while something names it. */
+  keptWhileNamed?: boolean;
   beside?: Beside;
   /** Fields of the answer that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
@@ -53,6 +67,7 @@ export interface Resource extends RealmPart {
   permanent?(row: Row): boolean;
   fixed?: boolean;
   upsert?: boolean;
+  keptWhileNamed?: boolean;
   beside?: Beside;
   toWire(realm: string, row: Row): Record<string, unknown>;
   /** What a request says of the object; what only answers have is passed over, and a secret that is null stays. */
@@ -78,6 +93,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     element,
     key: naturalKey,
     people,
+    placeholders,
     shape,
     most,
     mostOfEach,
@@ -141,6 +157,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     ...(shape === 'map' ? listsByName : listed),
     secrets,
     ...(people && { people }),
+    ...(placeholders && { placeholders }),
     fieldsOf,
     async read(sql, realm, keys) {
       const rows = await table.read(sql, realm, keys);

@@ -174,6 +174,14 @@ test('a Secret’s value that looks like a placeholder is refused without being 
   expect(() => webhook.document(hook, secrets)).toThrow('the signing secret must be a value, not a placeholder');
 });
 
+test('a placeholder beside the secrets, in a provider’s endpoints, is refused too', () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of a realm document
+  const config = { issuer: 'https://id.example', tokenEndpoint: '${SVC_VAR_MASTER}' };
+  const spec = realm.spec.parse({ realm: 'acme', identityProviders: [{ alias: 'corporate', type: 'oidc', config }] });
+  const message = 'config.tokenEndpoint of corporate must be a value, not a placeholder';
+  expect(() => realm.document(spec, context())).toThrow(message);
+});
+
 test('each kind names the Secrets that it needs', () => {
   const ref = { name: 's', key: 'k' };
   const clients = [{ clientId: 'a', secretKeyRef: ref }, { clientId: 'b' }];

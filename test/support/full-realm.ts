@@ -63,6 +63,8 @@ const fullRealmSecrets: Record<string, string> = {
   'client billing': 'the secret of billing, 0123456789abcdef',
   'client Old App: 2024-01-01': 'p$ss"w0rd\'with: # odd {signs}',
   'messaging provider EMAIL/smtp': 'the password of the mail server',
+  'identity provider corporate': 'the secret at the corporate provider',
+  'SCIM target wiki: on': 'the token of the wiki',
   'webhook audit': 'the signing secret of audit',
   'webhook Alarm: on call': 'the signing secret of the alarm',
 };
@@ -185,6 +187,38 @@ export function fullRealm(): RealmDocument {
       { path: '/staff/on call', attributes: { pager: ['yes'] }, default: true },
       { path: '/staff/on call/night: 22:00', roles: ['on'], clientRoles: { billing: ['clerk'], web: ['on'] } },
     ],
+    identityProviders: [
+      {
+        alias: 'corporate',
+        type: 'oidc',
+        displayName: 'Côrporate: on',
+        enabled: false,
+        hidden: true,
+        clientId: 'realm & keeper',
+        secret: fullRealmSecrets['identity provider corporate'],
+        scopes: ['openid', 'email'],
+        config: { issuer: 'https://id.example.com', pkce: true },
+        mappers: [{ name: 'a: b', claim: 'groups', value: 'on', to: 'role', target: 'reader' }],
+        syncMode: 'always',
+        firstLoginFlow: 'password-only',
+        linking: 'never',
+        domains: ['on.example'],
+      },
+      { alias: 'saml-1', type: 'saml', config: { metadataUrl: 'https://saml.example.com/metadata' } },
+    ],
+    scimTargets: [
+      {
+        name: 'wiki: on',
+        url: 'https://wiki.example.com/scim/v2',
+        enabled: false,
+        users: false,
+        groups: false,
+        filter: 'userName sw "a"',
+        mappings: { 'name.givenName': 'firstName' },
+        secret: fullRealmSecrets['SCIM target wiki: on'],
+      },
+      { name: 'plain', url: 'https://plain.example.com/scim' },
+    ],
     organizations: [
       {
         name: 'acme: on',
@@ -194,6 +228,7 @@ export function fullRealm(): RealmDocument {
           { name: 'acme.example', verified: true },
           { name: 'on.acme.example', verified: false },
         ],
+        identityProviders: ['corporate'],
         attributes: { 'a: b': ['yes', '1:30'] },
         members: ['ana'],
       },
@@ -298,6 +333,10 @@ export function fillSecrets(templates: string, manifests: string): string {
           provider.secretKeyRef.name,
           fullRealmSecrets[`messaging provider ${provider.channel}/${provider.driver}`] ?? '',
         );
+    for (const { alias, secretKeyRef } of spec.identityProviders ?? [])
+      if (secretKeyRef) named.set(secretKeyRef.name, fullRealmSecrets[`identity provider ${alias}`] ?? '');
+    for (const { name, secretKeyRef } of spec.scimTargets ?? [])
+      if (secretKeyRef) named.set(secretKeyRef.name, fullRealmSecrets[`SCIM target ${name}`] ?? '');
     for (const client of spec.clients ?? [])
       if (client.secretKeyRef) named.set(client.secretKeyRef.name, fullRealmSecrets[`client ${client.clientId}`] ?? '');
   }

@@ -300,6 +300,31 @@ create table group_role (
 );
 CREATE INDEX group_role_role ON group_role USING btree (realm_id, role_id);
 
+create table identity_provider (
+  realm_id text not null,
+  id uuid not null,
+  alias text not null,
+  type text not null,
+  display_name text,
+  enabled boolean not null default true,
+  hidden boolean not null default false,
+  client_id text,
+  secret bytea,
+  scopes text[] not null default '{}'::text[],
+  config jsonb not null default '{}'::jsonb,
+  mappers jsonb not null default '[]'::jsonb,
+  sync_mode text not null default 'import'::text,
+  first_login_flow text,
+  linking text not null default 'ask'::text,
+  domains text[] not null default '{}'::text[],
+  primary key (realm_id, id),
+  constraint identity_provider_linking_check CHECK ((linking = ANY (ARRAY['ask'::text, 'never'::text]))),
+  constraint identity_provider_sync_mode_check CHECK ((sync_mode = ANY (ARRAY['import'::text, 'always'::text]))),
+  constraint identity_provider_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'oauth2'::text, 'saml'::text]))),
+  constraint identity_provider_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX identity_provider_alias ON identity_provider USING btree (realm_id, alias);
+
 create table import_user (
   import_id uuid not null,
   n bigint not null,
@@ -561,6 +586,22 @@ create table schema_migration (
   applied_at timestamp with time zone not null default now(),
   primary key (number)
 );
+
+create table scim_target (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  url text not null,
+  enabled boolean not null default true,
+  users boolean not null default true,
+  groups boolean not null default true,
+  filter text,
+  mappings jsonb not null default '{}'::jsonb,
+  secret bytea,
+  primary key (realm_id, id),
+  constraint scim_target_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX scim_target_name ON scim_target USING btree (realm_id, name);
 
 create table secret_guess (
   realm_id text not null,

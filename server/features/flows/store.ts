@@ -86,6 +86,8 @@ export async function renameBindings(sql: Sql, realm: string, from: string, to: 
     where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${from}`;
   await sql`update client set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
   await sql`update application set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
+  await sql`
+    update identity_provider set first_login_flow = ${to} where realm_id = ${realm} and first_login_flow = ${from}`;
   await renameOwned(sql, realm, ['flow'], from, to);
 }
 
@@ -100,7 +102,10 @@ export const boundTo = async (sql: Sql, realm: string, alias: string) =>
        order by client_id limit 5)
       union all
       (select 'the application ' || name from application where realm_id = ${realm} and flow_override = ${alias}
-       order by name limit 5)`
+       order by name limit 5)
+      union all
+      (select 'the identity provider ' || alias from identity_provider
+       where realm_id = ${realm} and first_login_flow = ${alias} order by alias limit 5)`
   ).map((row) => row.bound);
 
 export const remove = async (sql: Sql, realm: string, alias: string) =>

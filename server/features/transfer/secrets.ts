@@ -13,7 +13,40 @@ const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 
 /** Whether any object of a section says what its secret is. */
 export const declaresSecret = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
-  items.some(({ fields }) => part.secrets?.some((field) => typeof fields[field] === 'string') ?? false);
+  items.some(
+    ({ fields }) =>
+      (part.secrets?.some((field) => typeof fields[field] === 'string') ?? false) || hasPlaceholder(part, fields),
+  );
+
+interface PlaceOfText {
+  field: string;
+  value: string;
+  allowed: boolean;
+  put(into: Record<string, unknown>, found: string): void;
+}
+
+/** Texts of an object's fields, and of those objects that may hold placeholders. */
+function places({ placeholders = [] }: RealmPart, fields: Fields, secrets: ReadonlySet<string>): PlaceOfText[] {
+  return Object.entries(fields).flatMap(([field, value]): PlaceOfText[] => {
+    if (typeof value === 'string') {
+      const put: PlaceOfText['put'] = (into, found) => {
+        into[field] = found;
+      };
+      return [{ field, value, allowed: secrets.has(field), put }];
+    }
+    if (!placeholders.includes(field)) return [];
+    return Object.entries(Object(value)).flatMap(([inner, text]): PlaceOfText[] => {
+      const put: PlaceOfText['put'] = (into, found) => {
+        into[field] = { ...Object(into[field] ?? value), [inner]: found };
+      };
+      return typeof text === 'string' ? [{ field: `${field}.${inner}`, value: text, allowed: true, put }] : [];
+    });
+  });
+}
+
+/** Whether an object has a placeholder beside its secrets. */
+const hasPlaceholder = (part: RealmPart, fields: Fields): boolean =>
+  places(part, fields, new Set()).some(({ value, allowed }) => allowed && PLACEHOLDER.test(value));
 
 /**
  * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
@@ -32,11 +65,11 @@ export function resolvePlaceholders(
     const permission = `${part.area}:write` as const;
     for (const [i, item] of items.entries()) {
       const resolved: Record<string, unknown> = {};
-      for (const [field, value] of Object.entries(item.fields)) {
-        if (typeof value !== 'string' || !LOOKS_LIKE_ONE.test(value)) continue;
+      for (const { field, value, put, allowed } of places(part, item.fields, secrets)) {
+        if (!LOOKS_LIKE_ONE.test(value)) continue;
         const path = `${item.path}.${field}`;
         const name = PLACEHOLDER.exec(value)?.[1];
-        if (!secrets.has(field)) {
+        if (!allowed) {
           if (name) faults.push({ path, message: 'a placeholder can stand only where a secret does' });
         } else if (!name)
           faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
@@ -47,7 +80,7 @@ export function resolvePlaceholders(
             { extra: { permission } },
           );
         else if (environment[name] === undefined || !Object.hasOwn(environment, name)) missing.set(path, name);
-        else resolved[field] = environment[name];
+        else put(resolved, environment[name]);
       }
       if (Object.keys(resolved).length > 0) items[i] = { ...item, fields: { ...item.fields, ...resolved } };
     }

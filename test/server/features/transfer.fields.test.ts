@@ -121,12 +121,44 @@ const cases: Case[] = [
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
   ['groups', '/staff', { roles: [], clientRoles: { web: ['on'] }, attributes: { k: ['2', '1'] }, default: true }],
   [
+    'identityProviders',
+    'corporate',
+    {
+      displayName: null,
+      enabled: true,
+      hidden: false,
+      clientId: null,
+      scopes: [],
+      config: { issuer: 'https://other.example.com' },
+      mappers: [],
+      syncMode: 'import',
+      firstLoginFlow: null,
+      linking: 'ask',
+      domains: [],
+      secret: 'another secret there',
+    },
+  ],
+  [
+    'scimTargets',
+    'wiki: on',
+    {
+      url: 'https://other.example.com/scim',
+      enabled: true,
+      users: true,
+      groups: true,
+      filter: null,
+      mappings: {},
+      secret: 'another token of the wiki',
+    },
+  ],
+  [
     'organizations',
     'acme: on',
     {
       displayName: null,
       enabled: true,
       domains: [{ name: 'acme.example', verified: false }],
+      identityProviders: ['saml-1'],
       attributes: {},
       members: ['ana', 'each'],
     },
@@ -226,6 +258,8 @@ test('the table has every setting and every section', () => {
 
 const secrets: Record<string, unknown> = {
   each: EACH_SECRET,
+  corporate: 'the secret at the corporate provider',
+  'wiki: on': 'the token of the wiki',
   audit: AUDIT_SECRET,
   'EMAIL/smtp': MAIL_SECRET,
 };

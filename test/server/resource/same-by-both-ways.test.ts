@@ -9,12 +9,14 @@ import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
+import { identityProviderRoutes } from '../../../server/contract/identity-providers.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { organizationRoutes } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import type { Route } from '../../../server/contract/route.ts';
+import { scimTargetRoutes } from '../../../server/contract/scim-targets.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
@@ -204,6 +206,48 @@ const samples: readonly Sample[] = [
     },
     links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
       where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
+  },
+  {
+    section: 'identityProviders',
+    table: 'identity_provider',
+    key: 'alias',
+    routes: identityProviderRoutes,
+    needed: { type: 'oidc', config: { issuer: 'https://id.example' } },
+    fields: {
+      displayName: 'Corporate',
+      enabled: false,
+      hidden: true,
+      clientId: 'us',
+      scopes: ['openid', 'email', 'openid'],
+      config: { pkce: false, issuer: 'https://other.example' },
+      mappers: [
+        { name: 'b', claim: 'b', to: 'attribute', target: 'b' },
+        { name: 'a', claim: 'a', to: 'role', target: 'reader', value: 'x' },
+      ],
+      syncMode: 'always',
+      firstLoginFlow: 'browser',
+      linking: 'never',
+      domains: ['b.example', 'a.example'],
+      secret: 'the secret there',
+    },
+    random: ['secret'],
+  },
+  {
+    section: 'scimTargets',
+    table: 'scim_target',
+    key: 'name',
+    routes: scimTargetRoutes,
+    needed: { url: 'https://wiki.example/scim' },
+    fields: {
+      url: 'https://other.example/scim',
+      enabled: false,
+      users: false,
+      groups: false,
+      filter: 'active eq true',
+      mappings: { userName: 'email' },
+      secret: 'the token there',
+    },
+    random: ['secret'],
   },
   {
     section: 'organizations',

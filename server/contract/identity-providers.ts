@@ -1,0 +1,162 @@
+// Identity providers: by whom else people sign in. Decisions "Identity provider"; specification 2.10, 4.10.
+import { z } from 'zod';
+import { Id, isHttpsAddress, name, text } from './names.ts';
+import { DomainName } from './organizations.ts';
+import { byKey, resourceRoutes } from './resource.ts';
+
+/** What this release does of it: keeps it. */
+const notYet = 'Signing in by a provider is not a part of this release: it is kept, and nobody is sent there';
+
+/** In a document it may be a placeholder, which is resolved before it counts. */
+const placeholder = /^\$\{SVC_VAR_[A-Z0-9_]+\}$/;
+const Endpoint = z
+  .string()
+  .max(2048)
+  .refine((s) => isHttpsAddress(s) || placeholder.test(s), 'must be an absolute https address');
+const Pem = text(20_000).regex(
+  /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/,
+  'must be a certificate in PEM',
+);
+
+/** Which fields a type has; the others would say nothing there. */
+export const endpointFields = [
+  'issuer',
+  'authorizationEndpoint',
+  'tokenEndpoint',
+  'userinfoEndpoint',
+  'jwksUri',
+  'endSessionEndpoint',
+  'metadataUrl',
+  'singleSignOnUrl',
+  'singleLogoutUrl',
+] as const;
+const Config = z
+  .strictObject({
+    issuer: Endpoint.describe('oidc: the exact `iss`; its endpoints are found by discovery where they are left out'),
+    authorizationEndpoint: Endpoint.describe('oidc, oauth2'),
+    tokenEndpoint: Endpoint.describe('oidc, oauth2'),
+    userinfoEndpoint: Endpoint.describe('oidc, oauth2'),
+    jwksUri: Endpoint.describe('oidc: where its keys are'),
+    endSessionEndpoint: Endpoint.describe('oidc: where people are signed out'),
+    tokenEndpointAuthMethod: z
+      .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])
+      .describe('oidc, oauth2'),
+    pkce: z.boolean().describe('oidc, oauth2: whether a code challenge is sent'),
+    metadataUrl: Endpoint.describe('saml: where its metadata is'),
+    entityId: text(1024).min(1).describe('saml: its entity id'),
+    singleSignOnUrl: Endpoint.describe('saml'),
+    singleLogoutUrl: Endpoint.describe('saml'),
+    binding: z.enum(['POST', 'Redirect']).describe('saml: how requests go there'),
+    signingCertificates: z.array(Pem).max(10).describe('saml: PEM'),
+    nameIdFormat: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).describe('saml'),
+    signRequests: z.boolean().describe('saml'),
+  })
+  .partial();
+export type ProviderConfig = z.infer<typeof Config>;
+
+const both = ['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint', 'tokenEndpointAuthMethod', 'pkce'];
+export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly string[]>> = {
+  oidc: [...both, 'issuer', 'jwksUri', 'endSessionEndpoint'],
+  oauth2: both,
+  saml: [
+    'metadataUrl',
+    'entityId',
+    'singleSignOnUrl',
+    'singleLogoutUrl',
+    'binding',
+    'signingCertificates',
+    'nameIdFormat',
+    'signRequests',
+  ],
+};
+
+const Mapper = z.strictObject({
+  name: name(255).describe('Unique in the provider'),
+  claim: name(255).describe('What the provider says: a claim, or a SAML attribute'),
+  value: text(1000).nullable().optional().describe('Only where the claim has this value; null: whichever'),
+  to: z.enum(['attribute', 'property', 'role', 'group']).describe('What it becomes of the user'),
+  target: name(2000).describe('The attribute’s or property’s name, the role, the group’s path'),
+});
+
+const fields = {
+  alias: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/, 'may hold letters, digits and . _ -')
+    .describe('Unique in the realm; stands in addresses, and stays'),
+  type: z.enum(['oidc', 'oauth2', 'saml']).describe('What it speaks'),
+  displayName: text(255).nullable().describe('What the sign-in page calls it'),
+  enabled: z.boolean().describe('Whether people may sign in by it'),
+  hidden: z.boolean().describe('Not on the sign-in page, only by a hint'),
+  clientId: text(1024).nullable().describe('The realm’s name there'),
+  scopes: z.array(name(255)).max(100).describe('What is asked for'),
+  config: Config.describe('By type; endpoints are https'),
+  mappers: z
+    .array(Mapper)
+    .max(200)
+    .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
+    .describe('What becomes of what it says'),
+  syncMode: z.enum(['import', 'always']).describe('When mappers count: at the first sign-in, or at each'),
+  firstLoginFlow: name(255).nullable().describe('Alias of the flow for who comes for the first time'),
+  linking: z.enum(['ask', 'never']).describe('What happens where somebody has the address already'),
+  domains: z.array(DomainName).max(100).describe('Whose people are sent there by their address'),
+};
+const secret = text(1024).min(1).describe('The client’s secret there; write-only');
+
+export const IdentityProvider = z
+  .object({
+    id: Id,
+    ...fields,
+    secret: z.null().describe('Write-only'),
+    secretSet: z.boolean(),
+    supported: z.boolean().describe(`false: ${notYet.charAt(0).toLowerCase()}${notYet.slice(1)}`),
+  })
+  .meta({ id: 'IdentityProvider' });
+export type IdentityProvider = z.infer<typeof IdentityProvider>;
+
+export const IdentityProviderInput = z
+  .strictObject({ ...fields, secret: secret.nullable() })
+  .partial()
+  .required({ alias: true, type: true });
+/** In a realm document; the natural key is the alias. */
+export const IdentityProviderDocument = z
+  .strictObject({ ...fields, secret })
+  .partial()
+  .required({ alias: true });
+
+export const identityProviderRoutes = resourceRoutes({
+  path: 'identity-providers',
+  area: 'identity-providers',
+  one: 'an identity provider',
+  many: 'identity providers',
+  wire: IdentityProvider,
+  input: IdentityProviderInput,
+  /** PUT takes what GET answered; a field that is left out keeps its value, the secret too. */
+  update: IdentityProviderInput.partial().extend({
+    id: Id.optional(),
+    secretSet: z.boolean().optional(),
+    supported: z.boolean().optional(),
+  }),
+  at: { param: 'alias', schema: byKey('alias', fields.alias) },
+  example: {
+    alias: 'corporate',
+    type: 'oidc',
+    displayName: 'Corporate sign-in',
+    clientId: 'realmkeeper',
+    secret: 'the secret there',
+    scopes: ['openid', 'email'],
+    config: { issuer: 'https://id.example.com' },
+  },
+  updateExample: { hidden: true },
+  problems: ['in-use'],
+  describe: {
+    create: `Create an identity provider. ${notYet}`,
+    remove: 'Delete an identity provider that no organization names',
+  },
+});
+export const {
+  list: listIdentityProviders,
+  create: createIdentityProvider,
+  get: getIdentityProvider,
+  put: putIdentityProvider,
+  remove: deleteIdentityProvider,
+} = identityProviderRoutes;

@@ -1,0 +1,120 @@
+// Owns: identity providers as administrators keep them. Signing in by them is not a part of this release, and the answer says so.
+// Does not own: placeholders of a document (features/transfer), reaching the endpoints (http/outbound.ts guards it).
+// Implements: specification 2.10, 4.10; decisions "Identity provider".
+import {
+  configFields,
+  endpointFields,
+  IdentityProvider,
+  type ProviderConfig,
+} from '../../contract/identity-providers.ts';
+import { isHttpsAddress } from '../../contract/names.ts';
+import { type FieldError, Problem } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { asSet, strings } from '../../http/document.ts';
+import { sealed } from '../../resource/at-rest.ts';
+import type { Fields } from '../../resource/part.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+
+const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
+
+/** What the type needs; found by discovery where that is possible. */
+function lacking(type: keyof typeof configFields, config: ProviderConfig): string | undefined {
+  if (type === 'saml')
+    return config.metadataUrl || (config.entityId && config.singleSignOnUrl)
+      ? undefined
+      : 'needs metadataUrl, or entityId and singleSignOnUrl';
+  if (type === 'oidc' && config.issuer) return undefined;
+  if (type === 'oidc') return 'needs issuer';
+  return config.authorizationEndpoint && config.tokenEndpoint && config.userinfoEndpoint
+    ? undefined
+    : 'needs authorizationEndpoint, tokenEndpoint and userinfoEndpoint';
+}
+
+function configFaults({ type, config }: Fields): FieldError[] {
+  if (!isType(type)) return [];
+  const all: ProviderConfig = Object(config);
+  const foreign = Object.keys(all).filter((field) => !configFields[type].includes(field));
+  const unsafe = endpointFields.filter((field) => all[field] !== undefined && !isHttpsAddress(all[field]));
+  const missing = lacking(type, all);
+  return [
+    ...foreign.map((field) => ({ path: `config.${field}`, message: `is no field of the type ${type}` })),
+    ...unsafe.map((field) => ({ path: `config.${field}`, message: 'must be an absolute https address' })),
+    ...(missing === undefined ? [] : [{ path: 'config', message: missing }]),
+  ];
+}
+
+const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => ({
+  ...fields,
+  ...(scopes !== undefined && { scopes: asSet(strings(scopes)) }),
+  ...(domains !== undefined && { domains: asSet(strings(domains)) }),
+  ...(Array.isArray(mappers) && {
+    mappers: mappers
+      .map((mapper) => ({ value: null, ...mapper }))
+      .sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1)),
+  }),
+});
+
+export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'identityProviders',
+      wire: IdentityProvider,
+      table: {
+        name: 'identity_provider',
+        columns: {
+          type: 'text',
+          displayName: 'text',
+          enabled: 'boolean',
+          hidden: 'boolean',
+          clientId: 'text',
+          scopes: 'text[]',
+          config: 'jsonb',
+          mappers: 'jsonb',
+          syncMode: 'text',
+          firstLoginFlow: 'text',
+          linking: 'text',
+          domains: 'text[]',
+        },
+        secrets: { secret: sealed(seal, 'identity-provider') },
+      },
+      fresh: () => ({
+        displayName: null,
+        enabled: true,
+        hidden: false,
+        clientId: null,
+        scopes: [],
+        config: {},
+        mappers: [],
+        syncMode: 'import',
+        firstLoginFlow: null,
+        linking: 'ask',
+        domains: [],
+      }),
+      required: ['type'],
+      canonical,
+      // Its alias stands in the addresses that the provider knows.
+      keyOf: async (_sql, _realm, { alias }, before) => {
+        if (before && alias !== undefined && alias !== before.key)
+          throw new Problem('invalid-request', undefined, {
+            errors: [{ path: 'alias', message: `stays ${before.key}: make another provider instead` }],
+          });
+        return before?.key ?? String(alias);
+      },
+      check: ({ fields }) => configFaults(fields),
+      references: ({ fields }) =>
+        strings([fields.firstLoginFlow]).map((key) => ({ kind: 'flow', key, path: 'firstLoginFlow' })),
+      keptWhileNamed: true,
+      dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string }>`
+        select 'organization' as kind, o.name as key, n.alias as on, 'identityProviders' as field
+        from organization o cross join lateral unnest(o.identity_providers) as n (alias)
+        where o.realm_id = ${realm} and n.alias = any(${removed}::text[])`,
+      shown: () => ({ supported: false }),
+      events: {
+        create: 'IDENTITY_PROVIDER_CREATED',
+        update: 'IDENTITY_PROVIDER_UPDATED',
+        delete: 'IDENTITY_PROVIDER_DELETED',
+      },
+      detail: ({ type, enabled }) => ({ type, enabled }),
+    },
+    { now },
+  );

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ServerProblem } from '../../../server/contract/client.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import * as api from '../../../server/contract/identity-providers.ts';
+import { createOrganization } from '../../../server/contract/organizations.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import { createScimTarget, getScimTarget, putScimTarget } from '../../../server/contract/scim-targets.ts';
+import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const params = { realm: 'acme' };
+beforeAll(async () => {
+  server = await startTestServer({
+    env: { SVC_VAR_TOKEN_ENDPOINT: 'https://id.example.com/token', SVC_VAR_PLAIN: 'http://id.example.com/token' },
+  });
+  await server.admin.call(createRealm, { body: { realm: 'acme' } });
+});
+afterAll(() => server?.stop());
+
+const oidc = { type: 'oidc' as const, config: { issuer: 'https://id.example.com' } };
+const create = async (alias: string, more: object = oidc) =>
+  (
+    await server.admin.call(api.createIdentityProvider, {
+      params,
+      body: { alias, ...more } as typeof oidc & { alias: string },
+    })
+  ).body!;
+const at = (alias: string) => ({ params: { ...params, alias } });
+const problem = (work: Promise<unknown>): Promise<ServerProblem> =>
+  work.then(
+    () => Promise.reject(new Error('it was not refused')),
+    (error: ServerProblem) => error,
+  );
+const pathsOf = (refused: ServerProblem) => [refused.status, refused.problem?.errors?.map((e) => e.path)];
+
+describe('an identity provider', () => {
+  test('says that this release does not use it, and never what its secret is', async () => {
+    const made = await create('honest', { ...oidc, secret: 'the secret there' });
+    expect(made).toMatchObject({ alias: 'honest', supported: false, secret: null, secretSet: true, linking: 'ask' });
+    expect((await server.admin.call(api.putIdentityProvider, { ...at('honest'), body: made })).body).toEqual(made);
+    const { rows } = await server.pool.query("select * from identity_provider where alias = 'honest'");
+    expect(JSON.stringify(rows)).not.toContain('the secret there');
+    const { body: events } = await server.admin.call(listEvents, { params, query: {} });
+    expect(JSON.stringify(events)).not.toContain('the secret there');
+  });
+
+  test.each<[string[], object]>([
+    [['config'], { type: 'oidc' }],
+    [['config'], { type: 'oauth2', config: { tokenEndpoint: 'https://id.example.com/token' } }],
+    [['config'], { type: 'saml', config: { entityId: 'them' } }],
+    [['config.metadataUrl'], { ...oidc, config: { ...oidc.config, metadataUrl: 'https://id.example.com/' } }],
+    [['config.issuer'], { type: 'oidc', config: { issuer: 'http://id.example.com' } }],
+    [['config.issuer'], { type: 'oidc', config: { issuer: 'https://a:b@id.example.com' } }],
+    [['config.tokenEndpoint'], { ...oidc, config: { ...oidc.config, tokenEndpoint: `\${SVC_VAR_TOKEN_ENDPOINT}` } }],
+    [['config.signingCertificates[0]'], { type: 'saml', config: { signingCertificates: ['no certificate'] } }],
+    [['mappers'], { ...oidc, mappers: ['a', 'b'].map((claim) => ({ name: 'x', claim, to: 'role', target: 'r' })) }],
+    [['firstLoginFlow'], { ...oidc, firstLoginFlow: 'nowhere' }],
+  ])('with a wrong %s is refused by its name', async (paths, more) => {
+    expect(pathsOf(await problem(create('wrong', more)))).toEqual([400, paths]);
+  });
+
+  test('keeps its alias, and stays while an organization names it', async () => {
+    await create('named');
+    await server.admin.call(createOrganization, { params, body: { name: 'theirs', identityProviders: ['named'] } });
+    const renamed = server.admin.call(api.putIdentityProvider, { ...at('named'), body: { alias: 'other' } });
+    expect(pathsOf(await problem(renamed))).toEqual([400, ['alias']]);
+    const kept = await problem(server.admin.call(api.deleteIdentityProvider, at('named')));
+    expect([kept.status, kept.message]).toEqual([
+      409,
+      'The identity provider named is named by the organization theirs: change that first',
+    ]);
+  });
+});
+
+describe('a placeholder in its config', () => {
+  const apply = (tokenEndpoint: string, query: object = {}) =>
+    server.admin.call(importRealm, {
+      params,
+      query,
+      body: { identityProviders: [{ alias: 'moved', ...oidc, config: { ...oidc.config, tokenEndpoint } }] },
+    });
+
+  test('is the environment’s value for who administers every realm, and must be an https address then', async () => {
+    await apply(`\${SVC_VAR_TOKEN_ENDPOINT}`);
+    const { body } = await server.admin.call(api.getIdentityProvider, at('moved'));
+    expect(body?.config).toEqual({ ...oidc.config, tokenEndpoint: 'https://id.example.com/token' });
+    expect((await apply(`\${SVC_VAR_TOKEN_ENDPOINT}`)).body?.inSync).toBe(true);
+    const { body: exported } = await server.admin.call(exportRealm, { params });
+    expect(exported?.identityProviders?.find(({ alias }) => alias === 'moved')?.config).toEqual(body?.config);
+    const wrong = await problem(apply(`\${SVC_VAR_PLAIN}`));
+    expect(pathsOf(wrong)).toEqual([400, ['identityProviders[0].config.tokenEndpoint']]);
+    expect(await problem(apply(`\${SVC_VAR_NOWHERE}`))).toMatchObject({ status: 400 });
+    expect((await problem(apply(`\${SVC_VAR_NOWHERE}`))).message).toContain('SVC_VAR_NOWHERE');
+  });
+});
+
+test('a SCIM target says that nothing is sent to it yet, and keeps its token where none is said', async () => {
+  const body = { name: 'wiki', url: 'https://wiki.example.com/scim', secret: 'the token there' };
+  const { body: made } = await server.admin.call(createScimTarget, { params, body });
+  expect(made).toMatchObject({ supported: false, status: null, secretSet: true, users: true, groups: true });
+  const one = { params: { ...params, id: made!.id } };
+  await server.admin.call(putScimTarget, { ...one, body: { ...made, users: false } });
+  expect((await server.admin.call(getScimTarget, one)).body).toEqual({ ...made, users: false });
+  for (const url of ['http://wiki.example.com/scim', 'https://a:b@wiki.example.com/scim'])
+    expect(pathsOf(await problem(server.admin.call(putScimTarget, { ...one, body: { url } })))).toEqual([400, ['url']]);
+});
