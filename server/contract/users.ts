@@ -4,7 +4,10 @@ import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
 import { route } from './route.ts';
 
-export const Username = name(255).describe('Unique in the realm, whatever its case');
+/** What nobody sees, or what turns the rest around, makes one name look like another. */
+export const Username = name(255)
+  .refine((s) => !/\p{Cf}/u.test(s), 'must not contain invisible or direction characters')
+  .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
 export const Email = z.email().max(254);
 
 /** In the order in which people meet them. */
@@ -34,6 +37,8 @@ export const User = z
   .object({
     id: Id,
     ...fields,
+    // Kept from before such names were refused.
+    username: z.string(),
     email: z.string().nullable(),
     roles: z.array(z.string()).describe('Realm roles, directly held'),
     groups: z.array(z.string()).describe('Paths'),

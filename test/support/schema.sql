@@ -516,6 +516,7 @@ create table realm_user (
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX realm_user_compatible ON realm_user USING btree (realm_id, lower(NORMALIZE(username, NFKC))) WHERE (lower(NORMALIZE(username, NFKC)) <> lower(username));
 CREATE INDEX realm_user_search ON realm_user USING gin (lower(((((((username || '
 '::text) || COALESCE(email, ''::text)) || '
 '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='32768');

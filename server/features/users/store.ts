@@ -40,16 +40,23 @@ export async function lock(sql: Sql, realm: string, id: string): Promise<void> {
   await sql`select id from realm_user where realm_id = ${realm} and id = ${id} for update`;
 }
 
-/** Which of the two unique names another user has. */
+/** Which of a user's two names is another's: people sign in by both, so neither may be the other of somebody else. */
 export async function taken(
   sql: Sql,
   realm: string,
   { id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>,
 ): Promise<'username' | 'email' | undefined> {
   const [row] = await sql<{ username: boolean }>`
-    select lower(username) = lower(${username}) as username from realm_user
-    where realm_id = ${realm} and id <> ${id} and (lower(username) = lower(${username}) or lower(email) = lower(${email}))
-    order by 1 desc limit 1`;
+    select true as username from realm_user where realm_id = ${realm} and id <> ${id} and lower(username) = lower(${username})
+    union all select true from realm_user where realm_id = ${realm} and id <> ${id} and lower(email) = lower(${username})
+    union all select true from realm_user
+      where realm_id = ${realm} and id <> ${id} and lower(username) = lower(normalize(${username}, NFKC))
+    union all select true from realm_user
+      where realm_id = ${realm} and id <> ${id} and lower(normalize(username, NFKC)) <> lower(username)
+        and lower(normalize(username, NFKC)) = lower(normalize(${username}, NFKC))
+    union all select false from realm_user
+      where realm_id = ${realm} and id <> ${id} and (lower(email) = lower(${email}) or lower(username) = lower(${email}))
+    limit 1`;
   return row && (row.username ? 'username' : 'email');
 }
 
