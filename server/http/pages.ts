@@ -25,6 +25,8 @@ export interface Page {
   /** What the tab says, where it is more than the heading. */
   documentTitle?: string | undefined;
   body: Html;
+  /** It shows a secret, asks for consent or for a new password: nobody's own CSS may look at that, or dress it up. */
+  plain?: boolean | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
 }
@@ -58,15 +60,15 @@ export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): s
 
 /** A brand's digest, which takes longer than the rest of a page. */
 const digests = new WeakMap<Brand, string>();
-function themePath(realm: string, brand: Brand): string {
+function themePath(realm: string, brand: Brand, plain: boolean): string {
   const known = digests.get(brand) ?? digest(themeCss(brand));
   digests.set(brand, known);
-  return `/realms/${realm}/theme.css?v=${known}`;
+  return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-export function layout({ realm, brand, title, documentTitle, body, wide }: Page): Html {
+export function layout({ realm, brand, title, documentTitle, body, wide, plain = false }: Page): Html {
   const name = brand?.displayName ?? 'Realmkeeper';
-  const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand)}">` : undefined;
+  const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
     ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
     : html`<span class="name">${name}</span>`;
@@ -97,12 +99,14 @@ ${body}
 export function cspSource(address: string): string {
   if (/^[a-z][a-z0-9+.-]*:$/i.test(address)) return address;
   const { protocol, origin } = new URL(address);
-  // A host may hold the characters that end a directive or a policy.
-  return /^https?:$/.test(protocol) && !/[;,]/.test(origin) ? origin : protocol;
+  // A host may hold the characters that end a directive or a policy, or stand for every other host.
+  return /^https?:$/.test(protocol) && !/[;,*]/.test(origin) ? origin : protocol;
 }
 
 function policy(brand: Brand | undefined, { formAction = [], script }: PageOptions): string {
-  const logo = brand?.logoUrl ? ` ${cspSource(brand.logoUrl)}` : '';
+  const host = brand?.logoUrl ? cspSource(brand.logoUrl) : '';
+  // A whole scheme would be every host there is.
+  const logo = host.includes('//') ? ` ${host}` : '';
   return [
     "default-src 'none'",
     "style-src 'self'",
@@ -187,5 +191,10 @@ export function mountPageAssets(
     const brand = await brandOf(realmOf(request) ?? '');
     if (!brand) throw new Problem('not-found');
     return send(reply, themeCss(brand), YEAR_SECONDS);
+  });
+  app.get('/realms/:realm/colours.css', { schema: { hide: true } }, async (request, reply) => {
+    const brand = await brandOf(realmOf(request) ?? '');
+    if (!brand) throw new Problem('not-found');
+    return send(reply, themeCss({ ...brand, customCss: null }), YEAR_SECONDS);
   });
 }

@@ -41,6 +41,8 @@ export interface StepPage {
   body: Html;
   submit: string;
   keep?: Record<string, string>;
+  /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
+  plain?: boolean;
 }
 
 /** What went wrong with the last try, in words for the person. */

@@ -104,6 +104,7 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
   const drawing = new Html(renderSVG(address, { border: 0 }));
   return {
     title: 'Set up a second factor',
+    plain: true,
     submit: 'Confirm and continue',
     body: html`<p class="lead">This sign-in needs a code from an authenticator app on your phone.</p>
 <ol class="steps">

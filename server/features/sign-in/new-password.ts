@@ -49,6 +49,7 @@ function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined
     complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
   return {
     title: 'Choose a new password',
+    plain: true,
     submit: 'Save and continue',
     body: html`<p class="lead">Your password has to be changed before you go on.</p>
 <div class="field">

@@ -63,7 +63,8 @@ ${state.user && restart(of, `Not ${state.user.username}? Start again`)}
 </div>`
 }`;
   const title = complaint ? `Error: ${page.title}` : page.title;
-  return sendPage(reply, { realm, brand: settings, title: page.title, documentTitle: title, body }, formPolicy(state));
+  const shown = { title: page.title, documentTitle: title, body, plain: page.plain };
+  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(state));
 }
 
 const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({

@@ -57,6 +57,7 @@ test('where a form may lead: an origin, or a native application’s scheme', () 
   expect(cspSource('https://app.example/callback?x=1;2')).toBe('https://app.example');
   expect(cspSource('http://127.0.0.1:8123/cb')).toBe('http://127.0.0.1:8123');
   expect(cspSource('com.example.app:/cb')).toBe('com.example.app:');
+  expect(cspSource('https://*.example/logo.png')).toBe('https:');
   expect(cspSource('https:')).toBe('https:');
   expect(cspSource('https://logo.example;frame-ancestors/logo.png')).toBe('https:');
   expect(cspSource('https://logo.example,x/logo.png')).toBe('https:');
@@ -69,4 +70,12 @@ test('links can be read on pages without a realm’s colours, by day and by nigh
   });
   expect(looks).toHaveLength(2);
   for (const look of looks) expect(look).toBeGreaterThanOrEqual(4.5);
+});
+
+test('a page that shows a secret has the realm’s colours, and none of its own CSS', () => {
+  const brand = { ...freshSettings('acme'), customCss: 'input { background: url(https://evil.example/) }' };
+  const page = (plain: boolean) => layout({ realm: 'acme', brand, title: 'x', body: html``, plain }).text;
+  expect(page(true)).toContain('/realms/acme/colours.css');
+  expect(page(true)).not.toContain('theme.css');
+  expect(page(false)).toContain('/realms/acme/theme.css');
 });
