@@ -47,7 +47,10 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
       const known = keys.find((k) => k.id.equals(id));
       if (sealed[0] !== VERSION || !known) throw new Error('sealed under a master key that is not in SVC_MASTER_KEY');
       const tagAt = HEADER + IV_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', known.key, sealed.subarray(HEADER, tagAt));
+      const decipher = createDecipheriv('aes-256-gcm', known.key, sealed.subarray(HEADER, tagAt), {
+        // Else a tag that was cut short is taken, and four bytes can be guessed.
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAAD(Buffer.from(context));
       decipher.setAuthTag(sealed.subarray(tagAt, tagAt + TAG_BYTES));
       return Buffer.concat([decipher.update(sealed.subarray(tagAt + TAG_BYTES)), decipher.final()]);
