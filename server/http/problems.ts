@@ -80,9 +80,16 @@ function fieldsOf(error: unknown): FieldError[] {
   });
 }
 
+/** Fastify says so of what reading a request's body comes to, and of nothing else that has such a code. */
+const bodyBroke = (error: unknown): boolean =>
+  unreachable(error) && error instanceof Error && 'statusCode' in error && error.statusCode === 400;
+
 /** The problem that stands for any error. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  // The codes of a connection that broke are the peer's as well as the database's.
+  if (bodyBroke(error))
+    return new Problem('invalid-request', 'The request ended before all of its body had come', { cause: error });
   if (databaseAway(error))
     return new Problem('unavailable', undefined, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
   if (codeOf(error) === TOO_LONG)

@@ -1,6 +1,9 @@
 // A request's body in memory while it fits, so that it can be read twice; what doesn't fit goes on as it arrives.
 // All imports of the process share the room, so that memory doesn't grow with them or with a document.
 
+import { Problem } from '../../contract/problem.ts';
+import { unreachable } from '../../db/unreachable.ts';
+
 export interface Held {
   /** All of it is here, to be read as often as one likes; otherwise once. */
   whole: boolean;
@@ -17,7 +20,7 @@ export function createHolder(room: number): (body: AsyncIterable<Buffer>) => Pro
   let free = room;
 
   return async (body) => {
-    const source = body[Symbol.asyncIterator]();
+    const source = arriving(body)[Symbol.asyncIterator]();
     const blocks: Buffer[] = [];
     let bytes = 0;
     /** Of the last block. */
@@ -73,7 +76,7 @@ export function createHolder(room: number): (body: AsyncIterable<Buffer>) => Pro
         read: () => (rest === undefined ? again() : once(rest)),
         async release() {
           drop(blocks.length);
-          await source.return?.();
+          await source.return(undefined);
         },
       };
     } catch (error) {
@@ -81,4 +84,14 @@ export function createHolder(room: number): (body: AsyncIterable<Buffer>) => Pro
       throw error;
     }
   };
+}
+
+/** What breaks here is the peer's connection, and says nothing of any of ours. */
+async function* arriving(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined, undefined> {
+  try {
+    yield* body;
+  } catch (cause) {
+    if (!unreachable(cause)) throw cause;
+    throw new Problem('invalid-request', 'The request ended before all of its body had come', { cause });
+  }
 }

@@ -63,3 +63,17 @@ test('a reader that leaves gives the source back, so that the rest can be read a
   await (await hold(source())).release();
   expect(closed).toBe(true);
 });
+
+test('a body that breaks off is a bad request, and no word of the database’s connection', async () => {
+  async function* aborted(): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(10);
+    throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+  }
+  await expect(createHolder(256 * KIB)(aborted())).rejects.toMatchObject({ code: 'invalid-request' });
+  async function* later(): AsyncGenerator<Buffer> {
+    yield* chunks(64 * KIB, 64 * KIB);
+    yield* aborted();
+  }
+  const held = await createHolder(64 * KIB)(later());
+  await expect(textOf(held.read())).rejects.toMatchObject({ code: 'invalid-request' });
+});

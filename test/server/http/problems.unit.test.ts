@@ -13,3 +13,8 @@ test.each(['55P03', '57014', '57P01', '53100', 'ETIMEDOUT', 'CROWDED'])(
     expect([status, retryAfterSeconds]).toEqual([503, 2]);
   },
 );
+
+test.each(['ECONNRESET', 'EPIPE'])('a body that broke off with %s is no word of the database', (code) => {
+  const broke = Object.assign(new Error('aborted'), { code, statusCode: 400 });
+  expect(problemOf(broke)).toMatchObject({ code: 'invalid-request', status: 400 });
+});
