@@ -2,7 +2,7 @@
 // Tokens are kept in memory and renewed before they expire. Decisions "Admin authentication" (machines).
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { ServerProblem, unreachable } from '../server/contract/client.ts';
+import { refusal, ServerProblem, unreachable } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import { claimsOf } from './service-account-token.ts';
 
@@ -44,6 +44,7 @@ export function serverSession({
       return fetch(`${realm}/oauth2/token`, {
         method: 'POST',
         headers: { authorization: `Basic ${basic}` },
+        redirect: 'manual',
         body,
         signal,
       });
@@ -54,14 +55,16 @@ export function serverSession({
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
       resource,
     });
-    return fetch(`${realm}/workload-identity/token`, { method: 'POST', body, signal });
+    return fetch(`${realm}/workload-identity/token`, { method: 'POST', redirect: 'manual', body, signal });
   }
 
   /** The server's public address, which may differ from where the operator reaches it. */
   async function baseUrl(): Promise<string> {
     const answer = await fetch(`${realm}/.well-known/openid-configuration`, {
+      redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    if (!answer.ok) throw await refusal(answer);
     const { token_endpoint: endpoint } = z.object({ token_endpoint: z.string() }).parse(await answer.json());
     return endpoint.replace(/\/realms\/.*$/, '');
   }
@@ -73,6 +76,7 @@ export function serverSession({
     try {
       response = await request(token);
     } catch (cause) {
+      if (cause instanceof ServerProblem) throw cause;
       throw unreachable(serverUrl, cause);
     }
     if (!response.ok) {

@@ -79,6 +79,8 @@ export function createClient({
     const timeout = AbortSignal.timeout(timeoutMs);
     return fetch(baseUrl + address(route.path, Object(input.params), Object(input.query)), {
       method: route.method,
+      // The token is for this server alone, whoever answers for it.
+      redirect: 'manual',
       headers: {
         accept: 'application/json',
         authorization,
@@ -102,7 +104,7 @@ export function createClient({
         await response.body?.cancel();
         response = await once(route, input, true);
       }
-      if (response.status >= 400) throw await refusal(response);
+      if (response.status >= 300 && response.status !== 304) throw await refusal(response);
       text = await response.text();
     } catch (cause) {
       if (cause instanceof ServerProblem) throw cause;
