@@ -56,7 +56,11 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
         since,
         proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text, String(since)), now()),
       });
-      return sendPage(reply, { realm, brand, title: 'Allow access?', body, plain: true }, { formAction: [redirectUri] });
+      return sendPage(
+        reply,
+        { realm, brand, title: 'Allow access?', body, plain: true },
+        { formAction: [redirectUri] },
+      );
     },
 
     /** The authorization request that the person answered, where the answer really comes from their page. */
