@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import type { PasswordTask, PasswordWork } from './password-worker.ts';
-import { type Argon2Parameters, argon2Prefix, phcOfNobody } from './phc.ts';
+import { type Argon2Parameters, argon2Prefix, FOREIGN_KIB, kibOf, phcOfNobody } from './phc.ts';
 
 export interface Passwords {
   /** A PHC string of argon2id. */
@@ -32,6 +32,8 @@ export interface PasswordOptions {
 
 interface Task {
   message: PasswordTask;
+  /** Memory of a hash from elsewhere. */
+  kib: number;
   resolve(answer: Answer): void;
   reject(error: Error): void;
 }
@@ -107,18 +109,23 @@ export function createPasswords({
     return found;
   }
 
-  /** The first, but while others wait hashes from elsewhere leave them a thread: who sends many would hold everybody up. */
-  function takeTask(): Task | undefined {
+  /**
+   * Which one is next: the first, but while others wait hashes from elsewhere leave them a thread, since who sends many would
+   * hold everybody up; and such hashes wait for each other where together they would take too much memory.
+   */
+  function nextTask(): number {
     const apart = [...busy.values()].filter((tasks) => tasks.at(-1)?.message.apart).length;
-    const other = apart >= Math.max(1, most - 1) ? waiting.findIndex(({ message }) => !message.apart) : 0;
-    return waiting.splice(Math.max(0, other), 1)[0];
+    const taken = [...busy.values()].flat().reduce((sum, { kib }) => sum + kib, 0);
+    const fits = ({ kib }: Task) => kib === 0 || taken === 0 || taken + kib <= FOREIGN_KIB;
+    const other = apart >= Math.max(1, most - 1) ? waiting.findIndex(({ message }) => !message.apart) : -1;
+    return other >= 0 ? other : waiting.findIndex(fits);
   }
 
   function next(): void {
-    while (waiting.length > 0) {
+    for (let at = nextTask(); at >= 0; at = nextTask()) {
       const worker = idle.pop() ?? (busy.size < most ? startWorker() : withRoom());
       if (!worker) return;
-      const task = takeTask();
+      const [task] = waiting.splice(at, 1);
       if (!task) return;
       const tasks = busy.get(worker);
       if (tasks) tasks.push(task);
@@ -141,7 +148,8 @@ export function createPasswords({
         }),
       );
     return new Promise((resolve, reject) => {
-      waiting.push({ message, resolve, reject });
+      const kib = message.apart ? kibOf(message.phc ?? '') : 0;
+      waiting.push({ message, kib, resolve, reject });
       next();
     });
   }

@@ -22,6 +22,10 @@ const VERSION_13 = 19;
 export const HASH_BYTES = 32;
 /** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. Memory in KiB. */
 const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000 } as const;
+/** KiB of memory that all checks of hashes from elsewhere may take at once, in all threads. */
+export const FOREIGN_KIB = 256 * 1024;
+/** Half of it: two people at least are checked beside each other. */
+const MOST_IMPORTED = FOREIGN_KIB / 2;
 /** KiB that one check may write in all: memory times passes, about a second. */
 const MOST_WORK = 1024 * 1024;
 /** RFC 9106 §3.1: fewer and there is nothing to compute. */
@@ -71,8 +75,15 @@ export function parsePhc(phc: string): Phc | undefined {
   return { algorithm: 'pbkdf2', digest: known, iterations, salt, hash };
 }
 
-/** Whether a hash from elsewhere can be checked here. */
-export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined;
+/** KiB that checking takes; nothing is computed for what can't be checked. */
+export function kibOf(phc: string): number {
+  const parsed = parsePhc(phc);
+  if (!parsed || parsed.algorithm === 'pbkdf2') return 0;
+  return parsed.algorithm === 'scrypt' ? (parsed.cost * parsed.block) / 8 : parsed.memory;
+}
+
+/** Whether a hash from elsewhere may come in; those that are here already are checked up to twice the size. */
+export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined && kibOf(phc) <= MOST_IMPORTED;
 
 /** What all hashes begin with that were made with these parameters. */
 export const argon2Prefix = ({ memory, passes, lanes }: Argon2Parameters): string =>
