@@ -11,7 +11,7 @@ const EMAIL = 'alice@example.com';
 
 /** What the demonstration's realm would refuse of a password: better said before anything is started. */
 export const personFaults = (password: string): string[] =>
-  passwordFaults(password, { minLength: freshSettings(REALM).passwordMinLength, username: PERSON, email: EMAIL });
+  passwordFaults(password, freshSettings(REALM), { username: PERSON, email: EMAIL });
 
 /** Does nothing where alice exists already: people's data is theirs. */
 export async function seedPerson(client: Client, password: string): Promise<void> {

@@ -1,16 +1,50 @@
 // What a new password must be, pure. Whether a password is right is features/credentials'. Specification 2.3, 8.
+import type { Settings } from './settings.ts';
+
+/** What a realm asks of passwords. */
+export type PasswordRules = Pick<
+  Settings,
+  | 'passwordMinLength'
+  | 'passwordRequireLowercase'
+  | 'passwordRequireUppercase'
+  | 'passwordRequireDigit'
+  | 'passwordRequireSymbol'
+  | 'passwordBlocklist'
+>;
+
+const classes = [
+  { required: 'passwordRequireLowercase', pattern: /\p{Ll}/u, what: 'a lower-case letter' },
+  { required: 'passwordRequireUppercase', pattern: /\p{Lu}/u, what: 'an upper-case letter' },
+  { required: 'passwordRequireDigit', pattern: /\p{Nd}/u, what: 'a digit' },
+  { required: 'passwordRequireSymbol', pattern: /[^\p{L}\p{N}\s]/u, what: 'a sign that is neither letter nor digit' },
+] as const;
 
 /** The rules that a password breaks, as sentences; none: it may be taken. */
 export function passwordFaults(
   password: string,
-  { minLength, username, email }: { minLength: number; username: string; email: string | null },
+  rules: PasswordRules,
+  { username, email }: { username: string; email: string | null },
 ): string[] {
   const folded = password.toLowerCase();
   const same = (name: string | null) => name !== null && folded === name.toLowerCase();
+  const least = rules.passwordMinLength;
   return [
-    ...([...password].length < minLength ? [`must have at least ${minLength} characters`] : []),
+    ...([...password].length < least ? [`must have at least ${least} characters`] : []),
+    ...classes.flatMap(({ required, pattern, what }) =>
+      rules[required] && !pattern.test(password) ? [`must have ${what}`] : [],
+    ),
     ...(same(username) ? ['must not be the username'] : []),
     ...(same(email) || same(email?.split('@')[0] ?? null) ? ['must not be the e-mail address'] : []),
     ...(password.trim() === '' ? ['must not be blank'] : []),
+    ...(rules.passwordBlocklist.some((word) => folded.includes(word.toLowerCase()))
+      ? ['must not contain a word that is not allowed here']
+      : []),
   ];
+}
+
+/** What there is to know before one is chosen. */
+export function passwordHint(rules: PasswordRules): string {
+  const asked = classes.filter(({ required }) => rules[required]).map(({ what }) => what);
+  const among = asked.length === 0 ? '' : `, among them ${asked.join(', ')}`;
+  return `At least ${rules.passwordMinLength} characters${among}. A few unrelated words work well.`;
 }

@@ -88,6 +88,24 @@ export const settingsShape = {
   mostRegisteredClients: z.int().min(0).max(1_000_000).describe('Clients that registered themselves, at most'),
   initialAccessTokenTtlSeconds: seconds(YEAR).describe('Lifetime of initial access tokens that say no other'),
   termsUrl: HttpUrl.nullable().describe('The terms that people accept who must do TERMS; null: no link to them'),
+  passwordRequireLowercase: z.boolean().describe('A password needs a lower-case letter'),
+  passwordRequireUppercase: z.boolean().describe('A password needs an upper-case letter'),
+  passwordRequireDigit: z.boolean().describe('A password needs a digit'),
+  passwordRequireSymbol: z.boolean().describe('A password needs a sign that is neither letter nor digit'),
+  passwordHistory: z
+    .int()
+    .min(0)
+    .max(24)
+    .describe('So many last passwords of a person, the present one included, can’t be chosen again; 0: any can'),
+  passwordMaxAgeDays: z
+    .int()
+    .min(0)
+    .max(3650)
+    .describe('An older password has to be changed at the next sign-in; 0: none has to'),
+  passwordBlocklist: z
+    .array(text(128).min(3))
+    .max(1000)
+    .describe('Words that no password may contain, whatever their case'),
 };
 
 /** What a realm document and a Realm resource may declare: any subset. */
@@ -142,6 +160,13 @@ export const freshSettings = (realm: string): Settings => ({
   mostRegisteredClients: 1000,
   initialAccessTokenTtlSeconds: 86_400,
   termsUrl: null,
+  passwordRequireLowercase: false,
+  passwordRequireUppercase: false,
+  passwordRequireDigit: false,
+  passwordRequireSymbol: false,
+  passwordHistory: 0,
+  passwordMaxAgeDays: 0,
+  passwordBlocklist: [],
 });
 
 export const RealmSettingsDto = z

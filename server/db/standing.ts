@@ -7,6 +7,7 @@ export interface StandingRow {
   /** Of credentials. */
   types: string[];
   temporary: boolean;
+  password_set_at: Date | null;
   required_actions: string[];
   enabled: boolean;
 }
@@ -15,6 +16,8 @@ export interface PersonStanding {
   types: readonly string[];
   enabled: boolean;
   actions: readonly RequiredAction[];
+  /** Null where there is none. */
+  passwordSetAt: Date | null;
 }
 
 /** For a query that has the person as `u`. */
@@ -25,6 +28,9 @@ export const credentialTypes = fragment`array(
 export const standingColumns = fragment`${credentialTypes}, coalesce((
     select (secret ->> 'temporary')::boolean from credential p
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1), false) as temporary,
+  (
+    select created_at from credential p
+    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1) as password_set_at,
   u.required_actions, u.enabled`;
 
 export const actionsOf = ({ temporary, required_actions }: StandingRow): RequiredAction[] =>
@@ -34,4 +40,5 @@ export const standingOf = (row: StandingRow): PersonStanding => ({
   types: row.types,
   enabled: row.enabled,
   actions: actionsOf(row),
+  passwordSetAt: row.password_set_at,
 });

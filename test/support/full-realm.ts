@@ -49,6 +49,13 @@ const settings = {
   mostRegisteredClients: 7,
   initialAccessTokenTtlSeconds: 3601,
   termsUrl: 'https://acme.example.com/terms',
+  passwordRequireLowercase: true,
+  passwordRequireUppercase: true,
+  passwordRequireDigit: true,
+  passwordRequireSymbol: true,
+  passwordHistory: 5,
+  passwordMaxAgeDays: 365,
+  passwordBlocklist: ['acme', 'on: & off'],
 } as const satisfies Settings;
 
 const jwks = () => {

@@ -471,6 +471,16 @@ create table organization_member (
 );
 CREATE INDEX organization_member_user ON organization_member USING btree (realm_id, user_id);
 
+create table password_history (
+  realm_id text not null,
+  user_id uuid not null,
+  id uuid not null,
+  phc text not null,
+  set_at timestamp with time zone not null,
+  primary key (realm_id, user_id, id),
+  constraint password_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+
 create table realm (
   realm_id text not null,
   revision bigint not null default 1,

@@ -10,7 +10,7 @@ interface Row {
 }
 
 export const credentialData: PersonalData = {
-  tables: ['credential', 'lockout'],
+  tables: ['credential', 'lockout', 'password_history'],
   async export(sql, realm, userId) {
     const rows = await sql<Row>`
       select id, type, label, created_at, last_used_at from credential

@@ -3,7 +3,7 @@
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
-import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { freshSettings, type RealmSettingsDto } from '../../contract/settings.ts';
 import type { Lockout } from '../../contract/user-access.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -49,7 +49,6 @@ export type PasswordVerdict =
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
-const LEAST_LENGTH = 12;
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
@@ -132,6 +131,13 @@ export function createCredentials(deps: CredentialDeps) {
     return verdict;
   }
 
+  /** Whether it is one of a person's last passwords: as many hashes as that are computed. */
+  async function wasTheirs(realm: string, userId: string, plain: string, most: number): Promise<boolean> {
+    for (const { phc } of await store.lastPasswords(sql, realm, userId, most))
+      if ((await passwords.verify(phc, plain)).ok) return true;
+    return false;
+  }
+
   /** What follows from new passwords, by whichever way they came to be stored. */
   async function passwordsChanged(
     tx: Tx,
@@ -189,12 +195,16 @@ export function createCredentials(deps: CredentialDeps) {
     async newPasswordFaults(
       realm: string,
       plain: string,
-      user: { username: string; email: string | null },
+      user: { id?: string; username: string; email: string | null },
     ): Promise<string[]> {
-      const policy = await settings.of(realm);
-      const faults = passwordFaults(plain, { minLength: policy?.passwordMinLength ?? LEAST_LENGTH, ...user });
+      const policy = (await settings.of(realm)) ?? freshSettings(realm);
+      const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.
-      if (faults.length > 0 || !policy?.breachedPasswordCheck || !(await breached(plain))) return faults;
+      if (faults.length > 0) return faults;
+      const most = policy.passwordHistory;
+      if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
+        return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];
+      if (!policy.breachedPasswordCheck || !(await breached(plain))) return [];
       return ['must not be one that is known from a breach of some service'];
     },
     /** What a new password is compared with. */
@@ -220,6 +230,8 @@ export function createCredentials(deps: CredentialDeps) {
       { phc, temporary, keep }: { phc: string; temporary: boolean; keep?: OwnSession | undefined },
     ): Promise<string> {
       const credentialId = newId();
+      const history = (await settings.of(realm))?.passwordHistory ?? 0;
+      await store.rememberPassword(tx.sql, realm, user.id, { besidePresent: history - 1 });
       await store.setPassword(tx.sql, realm, user.id, { id: credentialId, phc, temporary, now: now() });
       await passwordsChanged(tx, by, realm, [{ ...user, temporary }], keep);
       return credentialId;

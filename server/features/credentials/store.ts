@@ -12,10 +12,10 @@ export interface PasswordRow extends StandingRow {
 
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
 const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes},
-  c.id as credential_id, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
+  c.id as credential_id, c.created_at as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
 // With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
 const theirPassword = fragment`left join lateral (
-    select id, secret from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
+    select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
   ) c on true`;
 const person = fragment`realm_id, id, username, enabled, email, required_actions`;
 
@@ -79,6 +79,33 @@ export const unlock = async (sql: Sql, realm: string, userId: string) =>
 
 export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
+
+/** The present one and those before, the newest first. */
+export const lastPasswords = (sql: Sql, realm: string, userId: string, most: number) => sql<{ phc: string }>`
+  select phc from (
+    select secret ->> 'phc' as phc, created_at as set_at from credential
+    where realm_id = ${realm} and user_id = ${userId} and type = 'password'
+    union all
+    select phc, set_at from password_history where realm_id = ${realm} and user_id = ${userId}
+  ) p where phc is not null order by set_at desc limit ${most}`;
+
+/** Keeps the hash that another is about to take the place of, and no more than so many. */
+export async function rememberPassword(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { besidePresent: most }: { besidePresent: number },
+): Promise<void> {
+  if (most > 0)
+    await sql`
+      insert into password_history (realm_id, user_id, id, phc, set_at)
+      select realm_id, user_id, id, secret ->> 'phc', created_at from credential
+      where realm_id = ${realm} and user_id = ${userId} and type = 'password' and secret ? 'phc' on conflict do nothing`;
+  await sql`
+    delete from password_history where realm_id = ${realm} and user_id = ${userId} and id not in (
+      select id from password_history where realm_id = ${realm} and user_id = ${userId}
+      order by set_at desc, id desc limit ${Math.max(most, 0)})`;
+}
 
 /** A new id, too: what was proven by the password before is proven no more (db/proof.ts). */
 export const setPassword = (

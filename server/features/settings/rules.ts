@@ -59,7 +59,7 @@ export function settingsFaults(
       'defaultLocale',
       'supportedLocales',
     );
-  for (const list of ['supportedLocales', 'resourceIndicators'] as const)
+  for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist'] as const)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
   const at = { baseUrl, realm: wanted.realmId };
   const against = issuer === null ? undefined : againstIssuer(issuer, at);

@@ -1,4 +1,5 @@
 // A required action: a new password (UPDATE_PASSWORD).
+import { passwordHint } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { mustHold } from '../../db/proof.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -29,8 +30,8 @@ export function createNewPassword({
       const complain = (field: string, message: string) => ({ ...state, complaint: { field, message } });
       if (plain.length > PASSWORD_MAX) return complain('password', `Use at most ${PASSWORD_MAX} characters.`);
       const { email, same } = await credentials.passwordContext(realm, user.id, plain);
-      const faults = await credentials.newPasswordFaults(realm, plain, { username: user.username, email });
-      if (same) faults.push('must not be the old one');
+      const faults = await credentials.newPasswordFaults(realm, plain, { ...user, email });
+      if (same && faults.length === 0) faults.push('must not be the old one');
       if (faults.length > 0) return complain('password', `The new password ${faults.join(', and ')}.`);
       if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
       const phc = await credentials.hashPassword(plain);
@@ -56,7 +57,7 @@ function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined
 <label for="password">New password</label>
 <input type="password" id="password" name="password" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
  required${complaint?.field === 'repeated' ? false : html` autofocus`}${bad('password') || html` aria-describedby="password-hint"`}>
-<p class="hint" id="password-hint">At least ${policy.passwordMinLength} characters. A few unrelated words work well.</p>
+<p class="hint" id="password-hint">${passwordHint(policy)}</p>
 </div>
 <div class="field">
 <label for="repeated">New password again</label>

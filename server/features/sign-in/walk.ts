@@ -28,8 +28,9 @@ export interface WalkDeps {
 export function createWalk({ registry, judge, credentials, tree: treeOf, now }: WalkDeps) {
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   /** What somebody must do although they have proven who they are. */
-  function required({ actions }: PersonStanding): Standing | undefined {
-    for (const action of actions) {
+  function required({ actions, passwordSetAt }: PersonStanding, settings: RealmSettingsDto): Standing | undefined {
+    const old = hasExpired(passwordSetAt, settings, now());
+    for (const action of old ? new Set<RequiredAction>(['UPDATE_PASSWORD', ...actions]) : actions) {
       if (hasPage(action)) return { do: 'act', action };
       const method = methods.find(({ setUpBy }) => setUpBy === action);
       if (!method) throw new Error(`nothing here does ${action}`);
@@ -63,6 +64,10 @@ export function createWalk({ registry, judge, credentials, tree: treeOf, now }: 
     );
     if (judgement.do === 'failed') return { do: 'refused', because: judgement.because };
     if (judgement.do === 'ask') return judgement;
-    return (person && required(person)) ?? { do: 'finish', level: judgement.level };
+    return (person && required(person, settings)) ?? { do: 'finish', level: judgement.level };
   };
 }
+
+const DAY_MS = 86_400_000;
+const hasExpired = (setAt: Date | null, { passwordMaxAgeDays: days }: RealmSettingsDto, now: Date): boolean =>
+  days > 0 && setAt !== null && now.getTime() - setAt.getTime() > days * DAY_MS;

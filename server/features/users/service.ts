@@ -72,7 +72,11 @@ export function createUsers({
   }
 
   /** Checks a new password against the realm's rules and hashes it, before any transaction. */
-  async function hashed(realm: string, password: string, user: Pick<User, 'username' | 'email'>): Promise<string> {
+  async function hashed(
+    realm: string,
+    password: string,
+    user: Pick<User, 'id' | 'username' | 'email'>,
+  ): Promise<string> {
     const faults = await newPasswordFaults(realm, password, user);
     if (faults.length > 0) throw invalid(faults.map((message) => ({ path: 'password', message })));
     return passwords.hash(password);

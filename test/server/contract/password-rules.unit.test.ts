@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
-import { passwordFaults } from '../../../server/contract/password-rules.ts';
+import { passwordFaults, passwordHint } from '../../../server/contract/password-rules.ts';
+import { freshSettings } from '../../../server/contract/settings.ts';
 
-const person = { minLength: 12, username: 'ada.lovelace', email: 'ada.l@example.test' };
+const person = { username: 'ada.lovelace', email: 'ada.l@example.test' };
+const rules = freshSettings('acme');
+const strict = {
+  ...rules,
+  passwordRequireLowercase: true,
+  passwordRequireUppercase: true,
+  passwordRequireDigit: true,
+  passwordRequireSymbol: true,
+  passwordBlocklist: ['Acme', 'qwertz'],
+};
 
 test.each<[string, boolean]>([
   ['a fine long password', true],
@@ -13,9 +23,29 @@ test.each<[string, boolean]>([
   ['ADA.L@example.test', false],
   ['            ', false],
 ])('%j may be a password: %s', (password, fine) => {
-  expect(passwordFaults(password, person).length === 0).toBe(fine);
+  expect(passwordFaults(password, rules, person).length === 0).toBe(fine);
 });
 
 test('someone without an address is compared by name alone', () => {
-  expect(passwordFaults('undefined or null', { ...person, email: null })).toEqual([]);
+  expect(passwordFaults('undefined or null', rules, { ...person, email: null })).toEqual([]);
+});
+
+test.each<[string, string[]]>([
+  ['Umbrellas: 3 wet', []],
+  ['Ümläütß: ٣ wét', []],
+  ['umbrellas: 3 wet', ['must have an upper-case letter']],
+  ['UMBRELLAS: 3 WET', ['must have a lower-case letter']],
+  ['Umbrellas: some wet', ['must have a digit']],
+  ['Umbrellas 3 wet ones', ['must have a sign that is neither letter nor digit']],
+  ['Umbrellas: 3 of ACME', ['must not contain a word that is not allowed here']],
+  ['x', ['characters', 'upper-case', 'digit', 'sign'].map((word) => expect.stringContaining(word))],
+])('where every kind of character is asked for, of %j is said %j', (password, faults) => {
+  expect(passwordFaults(password, strict, person)).toEqual(faults);
+});
+
+test('what is asked for can be read before it is chosen', () => {
+  expect(passwordHint(rules)).toBe('At least 12 characters. A few unrelated words work well.');
+  expect(passwordHint({ ...rules, passwordRequireUppercase: true, passwordRequireDigit: true })).toBe(
+    'At least 12 characters, among them an upper-case letter, a digit. A few unrelated words work well.',
+  );
 });
