@@ -11,6 +11,7 @@ import type { PersonalData } from './features/gdpr/personal-data.ts';
 import { gdprAccountRoutes } from './features/gdpr/routes.ts';
 import { createGdpr, type Gdpr } from './features/gdpr/service.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
+import { messagingData } from './features/messaging/personal-data.ts';
 import { organizationData } from './features/organizations/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -18,7 +19,13 @@ import { profileData } from './features/users/personal-data.ts';
 import { guardAccount } from './http/account.ts';
 
 /** Every feature that keeps something of a person. */
-export const personalData: readonly PersonalData[] = [profileData, credentialData, organizationData, ...historyData];
+export const personalData: readonly PersonalData[] = [
+  profileData,
+  credentialData,
+  messagingData,
+  organizationData,
+  ...historyData,
+];
 
 export interface AccountApiDeps {
   sql: Sql;

@@ -24,9 +24,6 @@ import { gdprAdminRoutes } from './features/gdpr/routes.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import type { Keys } from './features/keys/service.ts';
-import { createPreview } from './features/messaging/preview.ts';
-import { messagingRoutes } from './features/messaging/routes.ts';
-import { createTexts } from './features/messaging/texts.ts';
 import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
 import { countRequests } from './features/monitoring/routes.ts';
 import type { Monitoring } from './features/monitoring/service.ts';
@@ -45,6 +42,7 @@ import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.t
 import { type AdminSurface, guardAdmin } from './http/admin.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
+import type { Messaging } from './messaging.ts';
 import type { People } from './people.ts';
 import { createRealmDocument } from './realm-document.ts';
 import { createResourceApi } from './resource/api.ts';
@@ -67,6 +65,7 @@ export interface AdminApiDeps {
   gdpr: Gdpr;
   access: Access;
   adminSignIn: AdminSignIn;
+  messaging: Pick<Messaging, 'mount'>;
   metrics: Metrics;
   monitoring: Monitoring;
   denied: AdminSurface['denied'];
@@ -136,7 +135,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       clients: deps.resources.clients,
       secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
     });
-    messagingRoutes(admin, { preview: createPreview({ sql, texts: createTexts({ settings }) }) });
+    deps.messaging.mount(admin);
     directory.mount(admin);
     gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);

@@ -45,6 +45,7 @@ import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { answerReady } from './http/ready.ts';
 import { janitor } from './jobs/janitor.ts';
+import { createMessaging } from './messaging.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
 import { createResourceApi } from './resource/api.ts';
@@ -54,7 +55,7 @@ export const VERSION = '0.1.0';
 
 /** Everything impure comes from outside: tests give a fixed clock or another outbound guard. */
 export interface AppOptions extends GroundDeps {
-  /** Between the tries of a webhook delivery, where it isn't the usual day. */
+  /** Between the tries of a webhook delivery or a message, where it isn't the usual day. */
   retryDelaysSeconds?: readonly number[];
   /** Where realms get their signing keys from, if not from a generator. */
   generateKeyPair?: GenerateKeyPair;
@@ -227,7 +228,21 @@ export async function buildApp({
     now,
   });
   const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
+  const messaging = createMessaging({
+    sql,
+    inLane,
+    transact,
+    seal,
+    outbound,
+    settings,
+    enqueue: queue.enqueue,
+    baseUrl,
+    retryDelaysSeconds,
+    now,
+    newId,
+  });
   queue.takes([
+    messaging.job,
     deliveryJob({
       sql,
       inLane,
@@ -262,6 +277,7 @@ export async function buildApp({
       gdpr: account.gdpr,
       access,
       adminSignIn,
+      messaging,
       metrics,
       monitoring,
       denied,
@@ -332,6 +348,7 @@ export async function buildApp({
       await admin.close();
       await protocol.stop();
       await queue.stop();
+      messaging.close();
       await outbound.close();
       await (await changes?.catch(() => undefined))?.stop();
       await passwords.stop();

@@ -66,6 +66,10 @@ export const settingsShape = {
     .min(1)
     .max(50)
     .describe('Languages that people can choose'),
+  maxMessagesPerRecipientPerHour: z.int().min(1).max(1000).describe('Messages that one address, number or device gets'),
+  maxMessagesPerAddressPerHour: z.int().min(1).max(100_000).describe('Messages that one network address causes'),
+  maxSmsPerHour: z.int().min(0).max(1_000_000).describe('SMS of the realm, which cost money; 0: none'),
+  maxEmailsPerHour: z.int().min(0).max(10_000_000).describe('E-mail of the realm; 0: none'),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
   clientRegistration: z
     .enum(['closed', 'token', 'open'])
@@ -151,6 +155,10 @@ export const freshSettings = (realm: string): Settings => ({
   browserFlow: 'browser',
   defaultLocale: 'en',
   supportedLocales: ['en'],
+  maxMessagesPerRecipientPerHour: 10,
+  maxMessagesPerAddressPerHour: 100,
+  maxSmsPerHour: 1000,
+  maxEmailsPerHour: 20_000,
   workloadTokenTtlSeconds: 300,
   clientRegistration: 'token',
   clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],

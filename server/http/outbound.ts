@@ -1,18 +1,24 @@
-// Owns: every request that the server makes, and the guard against SSRF. Who may be reached is decided at connection time, on
-// the address that is dialled (so no DNS rebinding); redirects are not followed; time and size are bounded. Does not own:
-// which addresses those are (outbound-addresses.ts).
+// Owns: every request that the server makes over HTTP: redirects are not followed; time and size are bounded.
+// Does not own: whom a connection may be made to (outbound-connection.ts, outbound-addresses.ts).
 // Implements decisions "Webhooks" (the same guard covers every outbound fetch) and specification 5 rule 5.
-import { lookup as systemLookup } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import net from 'node:net';
-import tls from 'node:tls';
+import type net from 'node:net';
+import type tls from 'node:tls';
 import type { Agent } from 'undici';
-import { errorWords } from '../contract/error-words.ts';
 import { type AddressPolicy, addressPolicy } from './outbound-addresses.ts';
+import {
+  CONNECT_MS,
+  connectTo,
+  faultOf,
+  guardOf,
+  OutboundError,
+  type Target,
+  trusting,
+} from './outbound-connection.ts';
 
 export interface OutboundRequest {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT';
   headers?: Record<string, string>;
   body?: string | Buffer;
   /** From the first look-up to the last byte. */
@@ -30,22 +36,6 @@ export interface OutboundAnswer {
   /** It came from the cluster's own issuer, by the cluster's CA. */
   atHome?: boolean;
 }
-export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
-
-/**
- * Why there is no answer; the message may be shown to an administrator of any realm, so it holds no address that a name
- * has in our network: that is for the log.
- */
-export class OutboundError extends Error {
-  readonly fault: OutboundFault;
-  readonly logged: string | undefined;
-  constructor(fault: OutboundFault, message: string, { cause, logged }: { cause?: unknown; logged?: string } = {}) {
-    super(message, { cause });
-    this.fault = fault;
-    this.logged = logged;
-  }
-}
-
 /**
  * The issuer of the cluster that this server runs in. One that anybody can ask is asked like any other. Where that fails,
  * its discovery document and keys, and nothing else, are fetched with the server's own token, also from a private
@@ -69,16 +59,21 @@ export interface OutboundOptions {
 }
 export interface Outbound {
   fetch(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
+  /** A connection for what speaks no HTTP/1, to an address that the policy permits. @throws OutboundError */
+  connect(target: Target): Promise<net.Socket>;
+  /** Whom TLS over such a connection trusts. */
+  secureContext(): tls.SecureContext;
   close(): Promise<void>;
 }
 
-const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 const CLUSTER_KEYS_PATH = '/openid/v1/jwks';
 
 export function createOutbound({ allow = [], caFile, cluster, lookup, log }: OutboundOptions = {}): Outbound {
   const policy = addressPolicy(allow);
   const agent = guardedAgent({ policy, caFiles: caFile ? [caFile] : [], lookup });
+  const extra = caFile ? [readFileSync(caFile, 'utf8')] : [];
+  let trusted: tls.SecureContext | undefined;
   const home = cluster && homeOf(cluster);
   const homeAgent = cluster && guardedAgent({ policy: () => true, caFiles: [cluster.caFile], onlyThese: true, lookup });
 
@@ -86,7 +81,7 @@ export function createOutbound({ allow = [], caFile, cluster, lookup, log }: Out
     try {
       return await send(url, options, { dispatcher: await by.get(), headers });
     } catch (error) {
-      const fault = faultOf(error, url, options);
+      const fault = faultOf(error, url.host, options.timeoutMs);
       if (fault.logged !== undefined) log?.(fault.logged);
       throw fault;
     }
@@ -110,6 +105,16 @@ export function createOutbound({ allow = [], caFile, cluster, lookup, log }: Out
         });
       }
     },
+    async connect(target) {
+      try {
+        return await connectTo(policy, target, lookup);
+      } catch (error) {
+        const fault = faultOf(error, `${target.host}:${target.port}`, target.timeoutMs);
+        if (fault.logged !== undefined) log?.(fault.logged);
+        throw fault;
+      }
+    },
+    secureContext: () => (trusted ??= trusting(extra)),
     async close() {
       await Promise.all([agent.close(), homeAgent?.close()]);
     },
@@ -156,7 +161,7 @@ function guardedAgent({
   policy,
   caFiles,
   onlyThese = false,
-  lookup = systemLookup,
+  lookup,
 }: {
   policy: AddressPolicy;
   caFiles: readonly string[];
@@ -170,27 +175,17 @@ function guardedAgent({
 
   async function make(): Promise<Agent> {
     const { Agent, buildConnector } = await undici();
-    // One context for all: parsing the public authorities anew for each connection takes longer than the handshake.
-    const trust =
-      extra.length === 0
-        ? {}
-        : {
-            secureContext: tls.createSecureContext({
-              ca: [...(onlyThese ? [] : tls.getCACertificates('default')), ...extra],
-            }),
-          };
+    const trust = extra.length === 0 ? {} : { secureContext: trusting(extra, { onlyThese }) };
     return new Agent({
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       connect(target, callback) {
-        const host = target.hostname.replace(/^\[|\]$/g, '');
         const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-        const permits = (address: string) => policy({ host: target.hostname, port, address });
-        // net.connect asks no look-up for an address, so it is judged here.
-        if (net.isIP(host) > 0 && !permits(host)) return callback(refused(target.hostname, [host]), null);
-        const options = { ...trust, allowH2: false, timeout: CONNECT_MS, lookup: guarded(lookup, permits) };
-        return buildConnector(options)({ ...target, hostname: host }, callback);
+        const guarded = guardOf(policy, { host: target.hostname, port }, lookup);
+        if ('refusal' in guarded) return callback(guarded.refusal, null);
+        const options = { ...trust, allowH2: false, timeout: CONNECT_MS, lookup: guarded.lookup };
+        return buildConnector(options)({ ...target, hostname: guarded.host }, callback);
       },
     });
   }
@@ -205,33 +200,6 @@ function guardedAgent({
   };
 }
 
-/** A look-up that answers the permitted addresses alone; what it answers is what is dialled. */
-function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found, family) => {
-      if (error) return callback(error, [], 0);
-      const all = Array.isArray(found) ? found : [{ address: found, family: family ?? net.isIP(found) }];
-      const good = all.filter(({ address }) => permits(address));
-      const [first] = good;
-      if (!first)
-        return callback(
-          refused(
-            hostname,
-            all.map((a) => a.address),
-          ),
-          [],
-          0,
-        );
-      return options.all ? callback(null, good) : callback(null, first.address, first.family);
-    });
-  };
-}
-
-const refused = (host: string, addresses: readonly string[]) =>
-  new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
-    logged: `${host} is at ${addresses.join(', ') || 'no address'}, which is not public`,
-  });
-
 function parseUrl(address: string, httpsOnly: boolean): URL {
   const url = URL.parse(address);
   if (!url || !['https:', 'http:'].includes(url.protocol))
@@ -240,24 +208,6 @@ function parseUrl(address: string, httpsOnly: boolean): URL {
   if (url.username !== '' || url.password !== '')
     throw new OutboundError('bad-url', `${url.host}: the address must not hold a user name or password`);
   return url;
-}
-
-function faultOf(error: unknown, url: URL, { timeoutMs }: OutboundRequest): OutboundError {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) return cause;
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return new OutboundError('timed-out', `${url.host} did not answer within ${timeoutMs} ms`, { cause: error });
-  const each = error instanceof AggregateError ? error.errors : [error];
-  const words = (say: (error: unknown) => string) => `${url.host}: ${[...new Set(each.map(say))].join('; ')}`;
-  return new OutboundError('failed', words(withoutAddress), { cause: error, logged: words(errorWords) });
-}
-
-/** The system's errors, and undici's of a connection that isn't made in time, name the addresses that were dialled. */
-function withoutAddress(error: unknown): string {
-  if (!(error instanceof Error)) return 'the request failed';
-  const code = 'code' in error ? String(error.code) : undefined;
-  if ('syscall' in error) return `${error.syscall} ${code ?? 'failed'}`;
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS} ms`;
-  return error.message || (code ?? 'the request failed');
 }
 
 /** What is asked of the cluster's own issuer, and the headers that go there and nowhere else. */

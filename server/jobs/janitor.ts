@@ -41,6 +41,8 @@ const expiries: readonly Expiry[] = [
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
+  { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
+  { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
 
 interface Ageing {

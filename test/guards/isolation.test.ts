@@ -14,6 +14,7 @@ import { createFlow } from '../../server/contract/flows.ts';
 import { createGroup } from '../../server/contract/groups.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
 import { putMessageTemplate } from '../../server/contract/message-templates.ts';
+import { registerPushToken } from '../../server/contract/messages.ts';
 import { putMessagingProvider } from '../../server/contract/messaging.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
 import { createInitialAccessToken } from '../../server/contract/provisioning.ts';
@@ -121,7 +122,9 @@ beforeAll(async () => {
   await admin.call(putMessagingProvider, { params, body: putMessagingProvider.example! });
   const template = { ...putMessageTemplate.example!, locale: 'pt' };
   await admin.call(putMessageTemplate, { params, body: template });
-  ids.messaging = { channel: 'EMAIL', driver: 'smtp', templateKey: 'otp-email', locale: 'pt' };
+  const device = { userId, platform: 'fcm', token: 'a token' } as const;
+  const id = await idOf(admin.call(registerPushToken, { params, body: device }));
+  ids.messaging = { channel: 'EMAIL', driver: 'smtp', templateKey: 'otp-email', locale: 'pt', id };
   await admin.call(importRealm, { params, query: { manager: 'theirs' }, body: { roles: [{ name: 'managed' }] } });
   ids.managers = { '*': 'theirs' };
   const sql = sqlOver(server.pool);

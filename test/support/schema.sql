@@ -403,6 +403,40 @@ create table manager (
   constraint manager_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 
+create table message (
+  realm_id text not null,
+  id uuid not null,
+  channel text not null,
+  template_key text not null,
+  user_id uuid,
+  recipient text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  error text,
+  content bytea,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  last_attempt_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint message_channel_check CHECK ((channel = ANY (ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text]))),
+  constraint message_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'sent'::text, 'dead'::text]))),
+  constraint message_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint message_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX message_age ON message USING btree (created_at);
+CREATE INDEX message_status ON message USING btree (realm_id, status, id);
+CREATE INDEX message_user ON message USING btree (realm_id, user_id);
+
+create table message_count (
+  realm_id text not null,
+  key text not null,
+  hour timestamp with time zone not null,
+  used integer not null,
+  primary key (realm_id, key, hour),
+  constraint message_count_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX message_count_age ON message_count USING btree (hour);
+
 create table message_template (
   realm_id text not null,
   id uuid not null,
@@ -480,6 +514,24 @@ create table password_history (
   primary key (realm_id, user_id, id),
   constraint password_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+
+create table push_token (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  platform text not null,
+  device_name text,
+  token bytea not null,
+  token_digest bytea not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint push_token_platform_check CHECK ((platform = ANY (ARRAY['fcm'::text, 'apns'::text]))),
+  constraint push_token_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint push_token_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX push_token_user ON push_token USING btree (realm_id, user_id);
+CREATE UNIQUE INDEX push_token_digest ON push_token USING btree (realm_id, token_digest);
 
 create table realm (
   realm_id text not null,

@@ -12,7 +12,7 @@ import type { Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';
 
-const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
+export const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
 
 const MAX_CONFIG_BYTES = 32_768;
 const Email = z.email().max(255);

@@ -1,4 +1,5 @@
 // SQL of messages and of what they are made of. Providers and templates are written by the resource engine.
+import type { Channel, DriverName } from '../../contract/message-drivers.ts';
 import type { TemplateKey } from '../../contract/message-templates.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { TemplateText } from './built-in-templates.ts';
@@ -17,5 +18,121 @@ export async function template(
     select locale, subject, content as body, html from message_template
     where realm_id = ${realm} and template_key = ${key} and locale = any(${locales}::text[]) and enabled
     order by array_position(${locales}::text[], locale) limit 1`;
+  return row;
+}
+
+interface ProviderRow {
+  id: string;
+  channel: Channel;
+  driver: DriverName;
+  fromAddress: string | null;
+  fromName: string | null;
+  config: unknown;
+  secret: Buffer | null;
+}
+/** Those that are enabled, by the names of their drivers. */
+export const enabledProviders = (sql: Sql, realm: string, channel: Channel) => sql<ProviderRow>`
+  select id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret
+  from messaging_provider where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
+
+export interface MessageRow {
+  id: string;
+  channel: Channel;
+  template_key: TemplateKey;
+  user_id: string | null;
+  recipient: string;
+  status: 'pending' | 'retrying' | 'sent' | 'dead';
+  attempts: number;
+  error: string | null;
+  created_at: Date;
+  last_attempt_at: Date | null;
+  expires_at: Date;
+}
+interface NewMessage {
+  id: string;
+  channel: Channel;
+  templateKey: TemplateKey;
+  userId: string | null;
+  recipient: string;
+  content: Buffer | null;
+  expiresAt: Date;
+}
+export const insertMessages = (sql: Sql, realm: string, rows: readonly NewMessage[], at: Date) => sql`
+  insert into message (realm_id, id, channel, template_key, user_id, recipient, content, expires_at, created_at)
+  select ${realm}, x.id, x.channel, x."templateKey", x."userId", x.recipient, decode(x.content, 'hex'), x."expiresAt", ${at}
+  from jsonb_to_recordset(${JSON.stringify(
+    rows.map((row) => ({ ...row, content: row.content?.toString('hex') ?? null })),
+  )}::jsonb) as x (id uuid, channel text, "templateKey" text, "userId" uuid, recipient text, content text, "expiresAt" timestamptz)`;
+
+/** Newest first. */
+export const messagesOf = (
+  sql: Sql,
+  realm: string,
+  {
+    after,
+    limit,
+    status,
+    userId,
+  }: { after?: string | undefined; limit: number; status?: string | undefined; userId?: string | undefined },
+) => sql<MessageRow>`
+  select id, channel, template_key, user_id, recipient, status, attempts, error, created_at, last_attempt_at, expires_at
+  from message where realm_id = ${realm} and (${after ?? null}::uuid is null or id < ${after ?? null})
+    and (${status ?? null}::text is null or status = ${status ?? null})
+    and (${userId ?? null}::uuid is null or user_id = ${userId ?? null})
+    and (content is not null or status in ('sent', 'dead'))
+  order by id desc limit ${limit}`;
+
+export async function sendable(sql: Sql, realm: string, id: string) {
+  const [row] = await sql<MessageRow & { content: Buffer | null }>`
+    select id, channel, template_key, user_id, recipient, status, attempts, error, content, created_at, last_attempt_at, expires_at
+    from message where realm_id = ${realm} and id = ${id}`;
+  return row;
+}
+
+export interface Outcome {
+  status: 'retrying' | 'sent' | 'dead';
+  attempt: number;
+  error: string | null;
+  at: Date;
+}
+/** What a message says is kept as long as it may be sent. */
+export const settle = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
+  update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
+    content = case when ${status} = 'retrying' then content end
+  where realm_id = ${realm} and id = ${id} and attempts < ${attempt}`;
+export const drop = (sql: Sql, realm: string, id: string) =>
+  sql`delete from message where realm_id = ${realm} and id = ${id}`;
+
+/** Counts one more for each key in this hour; how many there are with it, shards of a key together. */
+export async function count(
+  sql: Sql,
+  realm: string,
+  keys: readonly string[],
+  { hour, shard, shards }: { hour: Date; shard: string; shards: readonly string[] },
+): Promise<Map<string, number>> {
+  const rows = await sql<{ key: string; used: number }>`
+    with more as (
+      insert into message_count (realm_id, key, hour, used)
+      select ${realm}, key, ${hour}, 1 from unnest(${[...keys, shard]}::text[]) as key order by key
+      on conflict (realm_id, key, hour) do update set used = message_count.used + 1
+      returning key, used
+    )
+    select key, used from more
+    union all
+    select c.key, c.used from message_count c
+    where c.realm_id = ${realm} and c.hour = ${hour} and c.key = any(${shards}::text[]) and c.key <> ${shard}`;
+  return new Map(rows.map(({ key, used }) => [key, used]));
+}
+
+interface PersonRow {
+  username: string;
+  email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  attributes: Record<string, string[]>;
+}
+export async function person(sql: Sql, realm: string, userId: string): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow>`
+    select username, email, first_name, last_name, attributes from realm_user where realm_id = ${realm} and id = ${userId}`;
   return row;
 }

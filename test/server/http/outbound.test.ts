@@ -4,7 +4,8 @@ import type { LookupFunction } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOutbound, type Outbound, OutboundError, type OutboundOptions } from '../../../server/http/outbound.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from '../../../server/http/outbound.ts';
+import { OutboundError } from '../../../server/http/outbound-connection.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 

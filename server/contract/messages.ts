@@ -1,0 +1,110 @@
+// Messages on their way, the test of a provider, and the devices that push messages reach. Specification 4.4; decisions "Messaging".
+import { z } from 'zod';
+import { Channel, DriverName } from './message-drivers.ts';
+import { TemplateKey } from './message-templates.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
+import { route } from './route.ts';
+
+const tag = 'messaging';
+const at = '/admin/realms/:realm/messaging' as const;
+
+export const Message = z
+  .object({
+    id: Id,
+    channel: Channel,
+    templateKey: TemplateKey,
+    userId: Id.nullable(),
+    recipient: z.string().describe('Shortened'),
+    status: z.enum(['pending', 'retrying', 'sent', 'dead']),
+    attempts: z.int(),
+    error: z.string().nullable().describe('The gateway’s own words, without what the message says'),
+    createdAt: EpochMs,
+    lastAttemptAt: EpochMs.nullable(),
+    expiresAt: EpochMs.describe('After this it is not sent any more'),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.infer<typeof Message>;
+
+export const listMessages = route({
+  method: 'GET',
+  path: `${at}/messages`,
+  tag,
+  summary: 'List messages of the last 30 days, newest first; never what they say',
+  permission: 'messaging:read',
+  params: InRealm,
+  query: Page.extend({
+    status: Message.shape.status.optional().describe('dead: given up'),
+    userId: Id.optional(),
+  }),
+  response: z.array(Message),
+});
+
+export const testMessagingProvider = route({
+  method: 'POST',
+  path: `${at}/providers/:channel/test`,
+  tag,
+  summary: 'Send a test message through the channel’s enabled provider at once; nothing is stored',
+  permission: 'messaging:write',
+  params: InRealm.extend({ channel: Channel }),
+  body: z.strictObject({
+    to: name(4096).describe('E-mail address, phone number, or a device: the id of a push token, or a token itself'),
+    driver: DriverName.optional().describe('Of several that are enabled'),
+  }),
+  example: { to: 'ada@example.com' },
+  response: z.object({
+    delivered: z.boolean().describe('Whether the gateway took it'),
+    driver: DriverName,
+    answer: z.string().describe('The gateway’s own words'),
+  }),
+  problems: ['not-found', 'too-many-requests'],
+  recordsNothing: true,
+});
+
+const Platform = z.enum(['fcm', 'apns']);
+const device = {
+  userId: Id,
+  platform: Platform,
+  deviceName: name(200).nullable().optional(),
+};
+export const PushToken = z
+  .object({ id: Id, ...device, deviceName: z.string().nullable(), createdAt: EpochMs, lastUsedAt: EpochMs.nullable() })
+  .meta({ id: 'PushToken' });
+export type PushToken = z.infer<typeof PushToken>;
+export const PushTokenInput = z.strictObject({
+  ...device,
+  token: text(4096).min(1).describe('The device’s token at the platform; write-only'),
+});
+export type PushTokenInput = z.infer<typeof PushTokenInput>;
+
+export const listPushTokens = route({
+  method: 'GET',
+  path: `${at}/push-tokens`,
+  tag,
+  summary: 'List devices that push messages reach, newest first',
+  permission: 'messaging:read',
+  params: InRealm,
+  query: Page.extend({ userId: Id.optional() }),
+  response: z.array(PushToken),
+});
+export const registerPushToken = route({
+  method: 'POST',
+  path: `${at}/push-tokens`,
+  tag,
+  summary: 'Register a device for a user; a token that is known already is moved to them',
+  permission: 'messaging:write',
+  params: InRealm,
+  body: PushTokenInput,
+  status: 201,
+  response: PushToken,
+  problems: ['not-found'],
+});
+export const deletePushToken = route({
+  method: 'DELETE',
+  path: `${at}/push-tokens/:id`,
+  tag,
+  summary: 'Remove a device; push messages reach it no more',
+  permission: 'messaging:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found'],
+});

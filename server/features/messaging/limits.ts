@@ -1,0 +1,55 @@
+// How many messages there may be in an hour: to one recipient, caused from one network address, of a realm. SMS cost money, and
+// somebody's inbox is no weapon. Counted in the database, so for all replicas together.
+import type { Channel } from '../../contract/message-drivers.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import type { Sql } from '../../db/sql.ts';
+import { network } from '../../http/attempts.ts';
+import * as store from './store.ts';
+
+const HOUR_MS = 3_600_000;
+/** The realm's own count is spread over rows, so that messages of many people don't wait for each other. */
+const SHARDS = 8;
+
+type Limits = Pick<
+  RealmSettingsDto,
+  'maxMessagesPerRecipientPerHour' | 'maxMessagesPerAddressPerHour' | 'maxSmsPerHour' | 'maxEmailsPerHour'
+>;
+export interface Counted {
+  channel: Channel;
+  recipient: string;
+  ipAddress: string | null;
+}
+
+export const createLimits = ({
+  seal,
+  now,
+  random = Math.random,
+}: {
+  seal: Seal;
+  now: () => Date;
+  random?: () => number;
+}) => ({
+  /** Takes one message's place; the limit that it is beyond, if it is. */
+  async take(
+    sql: Sql,
+    realm: string,
+    limits: Limits,
+    { channel, recipient, ipAddress }: Counted,
+  ): Promise<'recipient' | 'address' | 'realm' | undefined> {
+    const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
+    const recipientKey = `to ${channel} ${digest(recipient.toLowerCase())}`;
+    const addressKey = ipAddress === null ? undefined : `from ${digest(network(ipAddress))}`;
+    const shards = Array.from({ length: SHARDS }, (_, i) => `realm ${channel} ${i}`);
+    const shard = shards[Math.floor(random() * SHARDS)] ?? `realm ${channel} 0`;
+    const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);
+    const keys = [recipientKey, ...(addressKey === undefined ? [] : [addressKey])];
+    const used = await store.count(sql, realm, keys, { hour, shard, shards });
+    const ofRealm = shards.reduce((sum, key) => sum + (used.get(key) ?? 0), 0);
+    const most = { SMS: limits.maxSmsPerHour, EMAIL: limits.maxEmailsPerHour, PUSH: Number.POSITIVE_INFINITY }[channel];
+    if ((used.get(recipientKey) ?? 0) > limits.maxMessagesPerRecipientPerHour) return 'recipient';
+    if (addressKey !== undefined && (used.get(addressKey) ?? 0) > limits.maxMessagesPerAddressPerHour) return 'address';
+    return ofRealm > most ? 'realm' : undefined;
+  },
+});
+export type Limiter = ReturnType<typeof createLimits>;

@@ -1,0 +1,152 @@
+// Owns: asking for a message, in the transaction of what it is about: rendered, sealed, counted, and put into the queue.
+// Does not own: sending it (delivery.ts).
+// Implements: specification 2.6; decisions "Messaging". Whoever asks learns nothing of whether anybody gets a message: for nobody,
+// and beyond a limit, the same is done, and the worker throws it away.
+
+import { z } from 'zod';
+import type { By } from '../../contract/events.ts';
+import { type Channel, DriverName } from '../../contract/message-drivers.ts';
+import { messages, type TemplateKey } from '../../contract/message-templates.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import type { SettingsService } from '../settings/service.ts';
+import type { Limiter } from './limits.ts';
+import { devicesOf } from './push-tokens.ts';
+import { render } from './render.ts';
+import * as store from './store.ts';
+import type { Texts } from './texts.ts';
+
+/** What is sealed: whom it goes to, and what it says. */
+export const Content = z.object({
+  to: z.string(),
+  subject: z.string().nullable(),
+  body: z.string(),
+  html: z.boolean(),
+  /** Of a push message: through which gateway, to which device. */
+  driver: DriverName.optional(),
+  pushTokenId: z.uuid().optional(),
+  /** What no gateway's words may repeat: codes, links. */
+  secrets: z.array(z.string()),
+});
+export type Content = z.infer<typeof Content>;
+export const contentContext = (realm: string, id: string): string => `message:${realm}:${id}`;
+
+export interface Request {
+  realm: string;
+  by: By;
+  /** null: there is no such person, which nobody must learn. */
+  userId: string | null;
+  /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
+  to?: string | null;
+  templateKey: TemplateKey;
+  /** `code`, `link`, `ttl`, …; those of the person are added. */
+  values: Readonly<Record<string, string>>;
+  locale?: string | undefined;
+  /** After this it is of no use any more. */
+  goodForSeconds?: number;
+}
+interface Recipient {
+  to: string;
+  shown: string;
+  driver?: DriverName;
+  pushTokenId?: string;
+}
+const HOUR = 3_600;
+
+export interface SendDeps {
+  seal: Seal;
+  settings: Pick<SettingsService, 'of'>;
+  texts: Texts;
+  limits: Limiter;
+  enqueue(sql: Sql, messages: readonly { realm: string; id: string }[]): Promise<void>;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createSend({ seal, settings, texts, limits, enqueue, now, newId }: SendDeps) {
+  async function recipientsOf(sql: Sql, channel: Channel, { realm, userId, to }: Request): Promise<Recipient[]> {
+    if (channel !== 'PUSH') return userId === null || !to ? [] : [{ to, shown: shortened(to) }];
+    if (userId === null) return [];
+    return (await devicesOf(sql, seal, realm, userId)).map(({ id, platform, token, deviceName }) => ({
+      to: token,
+      shown: deviceName ?? platform,
+      driver: platform,
+      pushTokenId: id,
+    }));
+  }
+
+  /** Where nobody sends for the channel, it does nothing. */
+  return async function send(tx: Tx, request: Request): Promise<void> {
+    const { realm, by, userId, templateKey, values, locale, goodForSeconds = HOUR } = request;
+    const { channel } = messages[templateKey];
+    const policy = await settings.of(realm);
+    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
+    const recipients = await recipientsOf(tx.sql, channel, request);
+    const text = await texts.of(tx.sql, realm, templateKey, locale);
+    const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+    const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
+    const { ipAddress } = by;
+    const beyond = await limits.take(tx.sql, realm, policy, { channel, recipient: counted, ipAddress });
+    const all = new Map([['realm', text.realmName], ...ofPerson(person), ...Object.entries(values)]);
+    const rendered = render(text, all);
+    const secrets = Object.entries(values).flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : []));
+    const at = now();
+    const wanted: (Recipient | undefined)[] =
+      recipients.length === 0 || beyond !== undefined ? [undefined] : recipients;
+    const rows = wanted.map((recipient) => {
+      const id = newId();
+      const { to = '', shown = '', ...device } = recipient ?? {};
+      const content: Content = { to, ...rendered, ...device, secrets };
+      const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
+      const expiresAt = new Date(at.getTime() + goodForSeconds * 1000);
+      return {
+        id,
+        channel,
+        templateKey,
+        userId: recipient ? userId : null,
+        recipient: shown,
+        content: recipient ? sealed : null,
+        expiresAt,
+      };
+    });
+    await store.insertMessages(tx.sql, realm, rows, at);
+    await enqueue(
+      tx.sql,
+      rows.map(({ id }) => ({ realm, id })),
+    );
+    const data = { channel, templateKey };
+    const subject = userId === null ? null : ({ type: 'user', id: userId, name: person?.username ?? null } as const);
+    if (beyond === undefined && recipients.length > 0)
+      tx.record({ type: 'MESSAGE_QUEUED', realm, by, subject, data: { ...data, messages: rows.map(({ id }) => id) } });
+    else
+      tx.record({
+        type: 'MESSAGE_SUPPRESSED',
+        realm,
+        by,
+        subject,
+        outcome: 'denied',
+        data: { ...data, reason: beyond === undefined ? 'no recipient' : `more than the limit of the ${beyond}` },
+      });
+  };
+}
+export type Send = ReturnType<typeof createSend>;
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+function ofPerson(person: Awaited<ReturnType<typeof store.person>>): [string, string][] {
+  if (!person) return [];
+  const { username, email, first_name: firstName, last_name: lastName, attributes } = person;
+  const own = Object.entries({ username, email, firstName, lastName });
+  return [
+    ['user', firstName ?? username],
+    ...Object.entries(attributes).map(([name, [first = '']]): [string, string] => [`user.${name}`, first]),
+    ...own.map(([name, value]): [string, string] => [`user.${name}`, value ?? '']),
+  ];
+}
+
+/** `ada@example.com` → `a…@example.com`, `+491701234567` → `…67`. */
+export function shortened(to: string): string {
+  const at = to.lastIndexOf('@');
+  return at > 0 ? `${to.slice(0, 1)}…${to.slice(at)}` : `…${to.slice(-2)}`;
+}

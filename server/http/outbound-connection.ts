@@ -1,0 +1,115 @@
+// Owns: the guard against SSRF, for whatever protocol: who may be reached is decided when a connection is made, on the address
+// that is dialled (so no DNS rebinding). Does not own: which addresses those are (outbound-addresses.ts).
+// Implements decisions "Webhooks" (the same guard covers every outbound request) and specification 5 rule 5.
+import { lookup as systemLookup } from 'node:dns';
+import { once } from 'node:events';
+import net from 'node:net';
+import tls from 'node:tls';
+import { errorWords } from '../contract/error-words.ts';
+import type { AddressPolicy } from './outbound-addresses.ts';
+
+/** For the connection alone. */
+export const CONNECT_MS = 5_000;
+
+export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
+
+/**
+ * Why there is no answer; the message may be shown to an administrator of any realm, so it holds no address that a name
+ * has in our network: that is for the log.
+ */
+export class OutboundError extends Error {
+  readonly fault: OutboundFault;
+  readonly logged: string | undefined;
+  constructor(fault: OutboundFault, message: string, { cause, logged }: { cause?: unknown; logged?: string } = {}) {
+    super(message, { cause });
+    this.fault = fault;
+    this.logged = logged;
+  }
+}
+
+/** A look-up that answers the permitted addresses alone; what it answers is what is dialled. */
+function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found, family) => {
+      if (error) return callback(error, [], 0);
+      const all = Array.isArray(found) ? found : [{ address: found, family: family ?? net.isIP(found) }];
+      const good = all.filter(({ address }) => permits(address));
+      const [first] = good;
+      if (!first)
+        return callback(
+          refused(
+            hostname,
+            all.map((a) => a.address),
+          ),
+          [],
+          0,
+        );
+      return options.all ? callback(null, good) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+const refused = (host: string, addresses: readonly string[]) =>
+  new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
+    logged: `${host} is at ${addresses.join(', ') || 'no address'}, which is not public`,
+  });
+
+/** The host as net takes it and a look-up of permitted addresses; or why it may not be reached. */
+export function guardOf(
+  policy: AddressPolicy,
+  { host, port }: { host: string; port: number },
+  lookup: net.LookupFunction = systemLookup,
+): { host: string; lookup: net.LookupFunction } | { refusal: OutboundError } {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const permits = (address: string) => policy({ host, port, address });
+  // net.connect asks no look-up for an address, so it is judged here.
+  if (net.isIP(bare) > 0 && !permits(bare)) return { refusal: refused(host, [bare]) };
+  return { host: bare, lookup: guarded(lookup, permits) };
+}
+
+export interface Target {
+  host: string;
+  port: number;
+  timeoutMs: number;
+}
+/** @throws what faultOf makes an OutboundError of */
+export async function connectTo(
+  policy: AddressPolicy,
+  target: Target,
+  lookup: net.LookupFunction | undefined,
+): Promise<net.Socket> {
+  const guard = guardOf(policy, target, lookup);
+  if ('refusal' in guard) throw guard.refusal;
+  const socket = net.connect({ host: guard.host, port: target.port, lookup: guard.lookup });
+  const late = AbortSignal.timeout(Math.min(target.timeoutMs, CONNECT_MS));
+  try {
+    await once(socket, 'connect', { signal: late });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw late.aborted ? late.reason : error;
+  }
+}
+
+/** One context for all: parsing the public authorities anew for each connection takes longer than the handshake. */
+export const trusting = (extra: readonly string[], { onlyThese = false } = {}): tls.SecureContext =>
+  tls.createSecureContext({ ca: [...(onlyThese ? [] : tls.getCACertificates('default')), ...extra] });
+
+/** @param of `host:port`, to people */
+export function faultOf(error: unknown, of: string, timeoutMs: number): OutboundError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) return cause;
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return new OutboundError('timed-out', `${of} did not answer within ${timeoutMs} ms`, { cause: error });
+  const each = error instanceof AggregateError ? error.errors : [error];
+  const words = (say: (error: unknown) => string) => `${of}: ${[...new Set(each.map(say))].join('; ')}`;
+  return new OutboundError('failed', words(withoutAddress), { cause: error, logged: words(errorWords) });
+}
+
+/** The system's errors, and undici's of a connection that isn't made in time, name the addresses that were dialled. */
+function withoutAddress(error: unknown): string {
+  if (!(error instanceof Error)) return 'the request failed';
+  const code = 'code' in error ? String(error.code) : undefined;
+  if ('syscall' in error) return `${error.syscall} ${code ?? 'failed'}`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS} ms`;
+  return error.message || (code ?? 'the request failed');
+}

@@ -1,0 +1,76 @@
+// The composition root's part for messaging: its drivers, its job, and what other features send by. It decides nothing.
+// Specification 4.4.
+import type { FastifyInstance } from 'fastify';
+import type { Seal } from './crypto/seal.ts';
+import type { InLane } from './db/lanes.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import { MESSAGE_JOB, messageJob } from './features/messaging/delivery.ts';
+import type { MessageDriver } from './features/messaging/driver.ts';
+import { apnsDriver } from './features/messaging/drivers/apns.ts';
+import { fcmDriver } from './features/messaging/drivers/fcm.ts';
+import { httpDriver } from './features/messaging/drivers/http.ts';
+import { smtpDriver } from './features/messaging/drivers/smtp.ts';
+import { twilioDriver } from './features/messaging/drivers/twilio.ts';
+import { createGateways } from './features/messaging/gateways.ts';
+import { createLimits } from './features/messaging/limits.ts';
+import { createPreview } from './features/messaging/preview.ts';
+import { createPushTokens } from './features/messaging/push-tokens.ts';
+import { messagingRoutes } from './features/messaging/routes.ts';
+import { createSend } from './features/messaging/send.ts';
+import { createTexts } from './features/messaging/texts.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import { createAttempts } from './http/attempts.ts';
+import type { Outbound } from './http/outbound.ts';
+import type { Queue } from './jobs/queue.ts';
+
+const TESTS_A_MINUTE = 20;
+
+export interface MessagingDeps {
+  sql: Sql;
+  inLane: InLane;
+  transact: Transact;
+  seal: Seal;
+  outbound: Outbound;
+  settings: SettingsService;
+  enqueue: Queue['enqueue'];
+  baseUrl: string;
+  retryDelaysSeconds: readonly number[] | undefined;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createMessaging(deps: MessagingDeps) {
+  const { sql, inLane, transact, seal, outbound, settings, enqueue, retryDelaysSeconds, now, newId } = deps;
+  const host = new URL(deps.baseUrl).hostname;
+  const drivers: MessageDriver[] = [
+    smtpDriver({ outbound, host }),
+    httpDriver({ outbound }),
+    twilioDriver({ outbound }),
+    fcmDriver({ outbound, now }),
+    apnsDriver({ outbound, now }),
+  ];
+  const tests = createAttempts({ limit: TESTS_A_MINUTE, now });
+  const gateways = createGateways({ sql, seal, drivers, tests, now, newId });
+  const texts = createTexts({ settings });
+  const send = createSend({
+    seal,
+    settings,
+    texts,
+    limits: createLimits({ seal, now }),
+    enqueue: (on, messages) => enqueue(on, MESSAGE_JOB, messages),
+    now,
+    newId,
+  });
+  return {
+    /** For whatever asks for a message, in its own transaction. */
+    send,
+    job: messageJob({ sql, inLane, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),
+    mount(admin: FastifyInstance) {
+      const pushTokens = createPushTokens({ sql, transact, seal, now, newId });
+      messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens });
+    },
+    close: gateways.close,
+  };
+}
+export type Messaging = ReturnType<typeof createMessaging>;

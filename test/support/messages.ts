@@ -1,0 +1,51 @@
+// Owns: asking for messages on a test server's database, as a feature does in its transaction; the test server sends them.
+// Does not own: gateways (gateways.ts, receiver.ts).
+import { bySystem } from '../../server/contract/events.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { createSeal } from '../../server/crypto/seal.ts';
+import { sqlOver } from '../../server/db/sql.ts';
+import { createTransact } from '../../server/db/transact.ts';
+import { createOutbox } from '../../server/events/outbox.ts';
+import type { Request } from '../../server/features/messaging/send.ts';
+import { createSettings } from '../../server/features/settings/service.ts';
+import { createOutbound } from '../../server/http/outbound.ts';
+import { createQueue } from '../../server/jobs/queue.ts';
+import { createMessaging } from '../../server/messaging.ts';
+import { MASTER_KEY, type TestServer } from './server.ts';
+
+export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = () => new Date()) {
+  const sql = sqlOver(pool);
+  const seal = createSeal([MASTER_KEY]);
+  const queue = createQueue({ url: databaseUrl, log: () => {} });
+  const outbox = createOutbox({ now, newId, enqueue: async () => {} });
+  const transact = createTransact({ pool, outbox, committed: () => {}, strict: true });
+  const outbound = createOutbound();
+  const messaging = createMessaging({
+    sql,
+    inLane: () => sql,
+    transact,
+    seal,
+    outbound,
+    settings: createSettings({ sql, transact, baseUrl, now }),
+    enqueue: queue.enqueue,
+    baseUrl,
+    retryDelaysSeconds: undefined,
+    now,
+    newId,
+  });
+  // it asks alone
+  queue.takes([{ ...messaging.job, concurrency: 0 }]);
+  return {
+    /** In a transaction of its own, which `after` may still fail. */
+    ask: (request: Partial<Request> & Pick<Request, 'realm' | 'userId' | 'templateKey'>, after?: () => void) =>
+      transact(request.realm, async (tx) => {
+        await messaging.send(tx, { by: bySystem, values: {}, ...request });
+        after?.();
+      }),
+    async stop() {
+      await queue.stop();
+      await outbound.close();
+    },
+  };
+}
+export type Asking = ReturnType<typeof startAsking>;
