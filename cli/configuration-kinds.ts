@@ -1,6 +1,7 @@
 // What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
 import { listAdminRoles } from '../server/contract/admin-access.ts';
 import { getApplication, listApplications } from '../server/contract/applications.ts';
+import { getAuthorizationService, listAuthorizationServices } from '../server/contract/authorization-service-routes.ts';
 import { getClaim, listClaims } from '../server/contract/claims.ts';
 import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
 import { getClient, listClients } from '../server/contract/clients.ts';
@@ -320,6 +321,26 @@ export const keys = kind({
     { head: 'CREATED', cell: (k) => time(k.createdAt) },
     { head: 'ROTATED', cell: (k) => time(k.rotatedAt) },
   ],
+});
+
+export const authorizationServices = kind({
+  plural: 'authorization-services',
+  singular: 'authorization-service',
+  help: 'what clients protect, and who may do what with it',
+  inRealm: true,
+  list: listAuthorizationServices,
+  nameOf: ({ clientId }) => clientId,
+  is: ({ clientId, id }, word) => clientId === word || id === word,
+  columns: [
+    { head: 'CLIENT', cell: (s) => s.clientId },
+    { head: 'ENFORCEMENT', cell: (s) => s.enforcement },
+    { head: 'RESOURCES', cell: (s) => String(s.resources) },
+    { head: 'SCOPES', cell: (s) => String(s.scopes) },
+    { head: 'POLICIES', cell: (s) => String(s.policies) },
+    { head: 'PERMISSIONS', cell: (s) => String(s.permissions) },
+    { head: 'ID', cell: (s) => s.id, wide: true },
+  ],
+  single: { route: getAuthorizationService, params: ({ id }) => ({ clientId: id }) },
 });
 
 const FEW = 5;

@@ -2,6 +2,7 @@
 import {
   adminRoles,
   applications,
+  authorizationServices,
   claims,
   clientScopes,
   clients,
@@ -34,6 +35,7 @@ export const kinds: readonly Kind[] = [
   identityProviders,
   scimTargets,
   clientScopes,
+  authorizationServices,
   flows,
   webhooks,
   deliveries,

@@ -210,8 +210,9 @@ function node(source: Schema, place: string): Schema {
   }
   if (source.default !== undefined) throw new Error(`${place}: a default would look managed`);
   // a field's examples are the API documentation's
-  const { $schema, id, examples, propertyNames, additionalProperties, properties, items, minimum, maximum, ...kept } =
+  const { $schema, id, examples, propertyNames, additionalProperties, properties, items, minimum, maximum, ...said } =
     source;
+  const kept = nullableWords(said);
   if (typeof kept.pattern === 'string' && /\(\?[=!<]/.test(kept.pattern)) {
     throw new Error(`${place}: the pattern looks around, which the API server can't`);
   }
@@ -225,6 +226,12 @@ function node(source: Schema, place: string): Schema {
     ...members(properties, additionalProperties, place),
     ...rules(source, place),
   };
+}
+
+/** The API server refuses a null where there is an enum, be it one of its values or not. */
+function nullableWords(said: Schema): Schema {
+  const { enum: words, ...kept } = said;
+  return said.nullable === true && Array.isArray(words) ? { ...kept, pattern: `^(${words.join('|')})$` } : said;
 }
 
 const bounds = (minimum: unknown, maximum: unknown): Schema => ({

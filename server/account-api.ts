@@ -5,6 +5,7 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createHolders } from './features/account/holder.ts';
 import type { Access } from './features/admin-access/service.ts';
+import { authorizationData } from './features/authorization-services/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
 import { historyData } from './features/gdpr/history.ts';
 import type { PersonalData } from './features/gdpr/personal-data.ts';
@@ -24,6 +25,7 @@ export const personalData: readonly PersonalData[] = [
   credentialData,
   messagingData,
   organizationData,
+  authorizationData,
   ...historyData,
 ];
 

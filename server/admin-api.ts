@@ -15,6 +15,8 @@ import { adminLoginPages } from './features/admin-access/pages.ts';
 import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { AdminSignIn } from './features/admin-access/sign-in.ts';
+import { authorizationServiceRoutes } from './features/authorization-services/routes.ts';
+import { createAuthorizationServices } from './features/authorization-services/service.ts';
 import { clientScopeRoutes } from './features/client-scopes/routes.ts';
 import { clientRoutes } from './features/clients/routes.ts';
 import { createClientSecrets } from './features/clients/secrets.ts';
@@ -136,6 +138,14 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
     });
     deps.messaging.mount(admin);
+    const services = createAuthorizationServices({
+      sql,
+      api,
+      clients: deps.resources.clients,
+      of: deps.resources.authorizationServices,
+      now,
+    });
+    authorizationServiceRoutes(admin, { services, sql });
     directory.mount(admin);
     gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);

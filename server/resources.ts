@@ -20,6 +20,7 @@ import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createApplicationResource } from './features/applications/resource.ts';
+import { createAuthorizationServiceResource } from './features/authorization-services/resource.ts';
 import { createClaimResource } from './features/claims/resource.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
@@ -51,6 +52,7 @@ export const createResources = ({
 }) => ({
   adminRoles: createAdminRoleResource({ now }),
   claims: createClaimResource({ baseUrl, now }),
+  authorizationServices: createAuthorizationServiceResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
   applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),

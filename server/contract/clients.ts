@@ -31,7 +31,7 @@ const ScopeName = z
   .min(1)
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
-const ClientId = name(255)
+export const ClientId = name(255)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII (RFC 6749 appendix A.1)')
   // Documents map clientIds to roles, and JSON with this key is refused.
   .refine((s) => s !== '__proto__', 'must be another name')

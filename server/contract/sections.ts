@@ -3,6 +3,7 @@
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { ApplicationDocument } from './applications.ts';
+import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ClaimDocument } from './claims.ts';
 import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
@@ -172,6 +173,20 @@ export const sections = {
     most: 1000,
     resource: { kind: 'Realm', most: 200, description: 'Where people and groups are provisioned to' },
   },
+  authorizationServices: {
+    kind: 'authorizationService',
+    label: 'authorization service',
+    area: 'clients',
+    key: 'clientId',
+    element: AuthorizationServiceDocument,
+    namedLists: { resources: 'name', scopes: 'name', policies: 'name', permissions: 'name' },
+    most: 5000,
+    resource: {
+      kind: 'Realm',
+      most: 1000,
+      description: 'What clients protect and who may do what with it, by clientId',
+    },
+  },
   webhooks: {
     kind: 'webhook',
     label: 'webhook',
@@ -192,7 +207,6 @@ export const sections = {
     resource: { kind: 'WorkloadIdentity' },
   },
   agents: 'later',
-  authorizationServices: 'later',
   clientProtocolMappers: 'later',
   messageTemplates: {
     kind: 'messageTemplate',

@@ -254,12 +254,13 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         const look = async (lock: boolean) => {
           const { key } = await load(tx.sql, realm, of, at, lock);
           const there = (await part.read(tx.sql, realm, [key])).get(key);
-          const fields = there?.fields ?? part.fresh(realm, key);
-          return { fields, steps: stepOf(part, realm, { key, there, fields: to(fields) }) };
+          return { key, there, fields: there?.fields ?? part.fresh(realm, key) };
         };
+        const stepsOf = ({ fields, ...at }: Awaited<ReturnType<typeof look>>) =>
+          stepOf(part, realm, { ...at, fields: to(fields) });
         const seen = await look(false);
-        if (seen.steps.length === 0) return seen.fields;
-        const { steps } = await look(true);
+        if (stepsOf(seen).length === 0) return seen.fields;
+        const steps = stepsOf(await look(true));
         if (steps.length === 0) throw writtenMeanwhile();
         await carryOut(tx, caller, realm, steps);
         return (await look(false)).fields;

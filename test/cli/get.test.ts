@@ -18,6 +18,7 @@ beforeAll(async () => {
     clients: [{ clientId: 'billing', grantTypes: ['client_credentials'], secret: 'a secret of the billing client' }],
     roles: [{ name: 'reader' }, { name: 'writer', composite: { roles: ['reader'] } }],
     groups: [{ path: '/staff' }, { path: '/staff/on call' }],
+    authorizationServices: [{ clientId: 'billing', scopes: [{ name: 'view' }] }],
     messagingProviders: [{ channel: 'EMAIL', driver: 'smtp', config: { host: 'mail' } }],
     webhooks: [{ name: 'audit', url: 'https://audit.example.com', eventTypes: '*' }],
     workloadIdentity: [
@@ -40,6 +41,7 @@ const kinds = [
   ['roles', 'writer'],
   ['groups', '/staff/on call'],
   ['client-scopes', 'profile'],
+  ['authorization-services', 'billing'],
   ['flows', 'browser'],
   ['webhooks', 'audit'],
   ['workload-identities', 'deployer'],

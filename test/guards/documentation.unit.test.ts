@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AuthorizationServiceDocument } from '../../server/contract/authorization-services.ts';
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { WebhookInput } from '../../server/contract/webhooks.ts';
 import { WorkloadIdentityInput } from '../../server/contract/workload-identity.ts';
@@ -49,6 +50,7 @@ describe('examples', () => {
   };
   test.each([
     ['docs/import-export.md', '{\n  "realm": {', RealmDocument],
+    ['docs/authorization-services.md', '{\n  "clientId": "albums"', AuthorizationServiceDocument],
     ['docs/workload-identity.md', '{ "name": "ci"', WorkloadIdentityInput],
     ['docs/webhooks.md', '{\n  "name": "audit"', WebhookInput],
   ])('%s: %s is what the server takes', (document, starts, schema) => {

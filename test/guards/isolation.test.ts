@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { putAuthorizationService } from '../../server/contract/authorization-service-routes.ts';
 import { createClaim } from '../../server/contract/claims.ts';
 import { address, type Client } from '../../server/contract/client.ts';
 import { createClientScope } from '../../server/contract/client-scopes.ts';
@@ -89,6 +90,13 @@ beforeAll(async () => {
   await admin.call(createClientRole, { params: { ...params, clientId }, body: { name: 'teller' } });
   ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '', roleId };
   ids.clients = { id: clientId, clientId, name: 'teller' };
+  const protectedBy = {
+    resources: [{ name: 'teller' }],
+    scopes: [{ name: 'teller' }],
+    policies: [{ name: 'teller', type: 'user' as const, config: { users: ['ada'] } }],
+    permissions: [{ name: 'teller', scopes: ['teller'] }],
+  };
+  await admin.call(putAuthorizationService, { params: { ...params, clientId }, body: protectedBy });
   ids.roles = { id: roleId };
   ids.groups = { id: await idOf(admin.call(createGroup, { params, body: { name: 'staff' } })), userId, roleId };
   const scopeId = await idOf(admin.call(createClientScope, { params, body: { name: 'orders' } }));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Columns by which a table's rows are about a person. */
-const NAMES = ['user_id', 'username', 'actor', 'body', 'state'];
+const NAMES = ['user_id', 'username', 'actor', 'body', 'state', 'policies'];
 
 test('each table that names a person has one owner, and no owner speaks of a table that is not there', async () => {
   const rows = await connected(database.url, async (client) => {

@@ -55,3 +55,9 @@ test.each([
 ])('%s is refused with its place', (_, schema, words) => {
   expect(() => structural(schema, 'spec')).toThrow(words);
 });
+
+test('one of some words or null is told by a pattern: the API server refuses a null beside an enum', () => {
+  const printed = structural(z.enum(['one', 'two']).nullable(), 'spec.x');
+  expect(printed).toEqual({ type: 'string', nullable: true, pattern: '^(one|two)$' });
+  expect(structural(z.enum(['one', 'two']), 'spec.x')).toEqual({ type: 'string', enum: ['one', 'two'] });
+});

@@ -260,6 +260,72 @@ export function fullRealm(): RealmDocument {
       },
       { name: 'plain' },
     ],
+    authorizationServices: [
+      {
+        clientId: 'web',
+        settings: { enforcement: 'permissive', decisionStrategy: 'consensus', remoteResources: true },
+        scopes: [{ name: 'view: on', displayName: 'View' }, { name: 'edit' }],
+        resources: [
+          {
+            name: 'Albums: 2024-01-01',
+            displayName: 'on',
+            type: 'urn:web:album',
+            uris: ['/albums/*', '/a?b=c'],
+            scopes: ['view: on', 'edit'],
+            owner: 'ana',
+            ownerManaged: true,
+            attributes: { 'a: b': ['yes', '1:30'] },
+          },
+          { name: 'plain' },
+        ],
+        policies: [
+          {
+            name: 'readers',
+            type: 'role',
+            config: { roles: ['reader', 'on'], clientRoles: { web: ['on'] }, match: 'all' },
+          },
+          { name: 'not ana', type: 'user', logic: 'negative', config: { users: ['ana', 'off'] } },
+          { name: 'staff', type: 'group', config: { groups: ['/staff'], includeSubgroups: true } },
+          { name: 'by web', type: 'client', config: { clients: ['web', 'keyed'] } },
+          {
+            name: 'nights: 22:00',
+            type: 'time',
+            config: {
+              notBefore: '2024-01-01T00:00:00Z',
+              notAfter: '2034-01-01T00:00:00+01:00',
+              daysOfWeek: ['monday', 'sunday'],
+              daysOfMonth: [1, 31],
+              months: [2, 12],
+              from: '22:00',
+              until: '06:30',
+              timeZone: 'Europe/Zurich',
+            },
+          },
+          {
+            name: 'vip',
+            type: 'attribute',
+            config: { attribute: 'tier', source: 'context', values: ['on', '010'], match: 'all' },
+          },
+          {
+            name: 'all of it',
+            type: 'aggregate',
+            config: { policies: ['staff', 'vip'], decisionStrategy: 'affirmative' },
+          },
+        ],
+        permissions: [
+          {
+            name: 'view: albums',
+            resources: ['Albums: 2024-01-01', 'plain'],
+            resourceType: 'urn:web:album',
+            scopes: ['view: on'],
+            policies: ['all of it', 'not ana'],
+            decisionStrategy: 'unanimous',
+          },
+          { name: 'edit', scopes: ['edit'] },
+        ],
+      },
+      { clientId: 'keyed' },
+    ],
     webhooks: [
       {
         name: 'audit',

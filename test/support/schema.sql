@@ -92,6 +92,21 @@ CREATE INDEX authorization_code_client ON authorization_code USING btree (realm_
 CREATE INDEX authorization_code_expiry ON authorization_code USING btree (expires_at);
 CREATE INDEX authorization_code_session ON authorization_code USING btree (realm_id, session_id);
 
+create table authorization_service (
+  realm_id text not null,
+  id uuid not null,
+  client_id text not null,
+  settings jsonb not null,
+  resources jsonb not null,
+  scopes jsonb not null,
+  policies jsonb not null,
+  permissions jsonb not null,
+  primary key (realm_id, id),
+  constraint authorization_service_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint authorization_service_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX authorization_service_client ON authorization_service USING btree (realm_id, client_id);
+
 create table claim (
   realm_id text not null,
   id uuid not null,

@@ -126,7 +126,7 @@ export const createClientResource = ({
       // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
       dependents: store.dependents,
       renames: {
-        same: ['serviceAccountRoles'],
+        same: ['serviceAccountRoles', 'authorizationService'],
         below: [{ kind: 'clientRole', prefix: (clientId) => clientRoleKey(clientId, '') }],
       },
       subject: (key, id) => ({ type: 'client', id, name: key }),

@@ -50,6 +50,7 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   where c.realm_id = ${realm} and c.client_id = any(${removed}::text[])
   union all
   select o.kind, o.key, c.client_id, null from managed_object o
-  join unnest(${removed}::text[]) as c (client_id) on o.kind = 'serviceAccountRoles' and o.key = c.client_id
+  join unnest(${removed}::text[]) as c (client_id) on o.kind in ('serviceAccountRoles', 'authorizationService')
+      and o.key = c.client_id
     or o.kind = 'clientRole' and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
   where o.realm_id = ${realm}`;

@@ -183,6 +183,17 @@ const cases: Case[] = [
     },
   ],
   [
+    'authorizationServices',
+    'keyed',
+    {
+      settings: { enforcement: 'disabled', decisionStrategy: 'affirmative', remoteResources: true },
+      scopes: [{ name: 'b', displayName: 'B' }, { name: 'a' }],
+      resources: [{ name: 'r', type: 't', uris: ['/b', '/a'], owner: 'ana', attributes: { k: ['v'] } }],
+      policies: [{ name: 'p', type: 'role', logic: 'negative', config: { roles: ['reader', 'on'] } }],
+      permissions: [{ name: 'x', resourceType: 't', decisionStrategy: 'consensus' }],
+    },
+  ],
+  [
     'webhooks',
     'audit',
     {

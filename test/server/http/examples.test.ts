@@ -1,6 +1,7 @@
 // What the API's documentation offers for trying out works: the examples are sent to a fresh realm as they stand.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putClientAdminRoles, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import * as authz from '../../../server/contract/authorization-service-routes.ts';
 import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
 import { createFlow, putFlow, renameFlow } from '../../../server/contract/flows.ts';
@@ -55,6 +56,19 @@ test('a fresh realm takes each example as it stands', async () => {
   const { body: clients } = await server.admin.call(listClients, { params, query: { q: 'shop' } });
   await tried(putClient, { id: clients?.[0]?.id ?? '' });
   const client = await tried(createClient, {}, { ...createClient.example, clientId: 'deployer' });
+  const inShop = { clientId: clients?.[0]?.id ?? '' };
+  await tried(authz.putAuthorizationService, inShop);
+  await tried(authz.putAuthorizationSettings, inShop);
+  await tried(authz.evaluateAuthorization, inShop);
+  for (const { create, put } of [
+    authz.authorizationScopeRoutes,
+    authz.authorizationResourceRoutes,
+    authz.authorizationPolicyRoutes,
+    authz.authorizationPermissionRoutes,
+  ]) {
+    await tried(create, { clientId: client });
+    await tried(put, { clientId: client, name: Object(create.example).name });
+  }
   await tried(putRole, { id: await tried(createRole, {}, { ...createRole.example, name: 'author' }) });
   const userId = await tried(createUser);
   await tried(putUser, { userId });

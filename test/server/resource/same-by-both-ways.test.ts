@@ -4,6 +4,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
 import { applicationRoutes } from '../../../server/contract/applications.ts';
+import {
+  deleteAuthorizationService,
+  listAuthorizationServices,
+  putAuthorizationService,
+} from '../../../server/contract/authorization-service-routes.ts';
 import { claimRoutes } from '../../../server/contract/claims.ts';
 import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
@@ -87,8 +92,9 @@ const ofRoles = {
   },
   links: tiesOf('role_composite', 'role_id', 'child_id'),
 } as const;
-/** Of the client `app` where the admin API is asked. */
+/** Of the client `app`, and of one that protects something, where the admin API is asked. */
 let appId = '';
+let guardedId = '';
 
 const samples: readonly Sample[] = [
   {
@@ -265,6 +271,31 @@ const samples: readonly Sample[] = [
       where d.realm_id = t.realm_id and d.organization_id = t.id order by 1)`,
   },
   {
+    section: 'authorizationServices',
+    table: 'authorization_service',
+    key: 'clientId',
+    column: 'client_id',
+    routes: {
+      create: putAuthorizationService,
+      put: putAuthorizationService,
+      remove: deleteAuthorizationService,
+      list: listAuthorizationServices,
+    },
+    keyOf: () => 'guarded',
+    at: () => ({ realm: API, clientId: guardedId }),
+    needed: {},
+    fields: {
+      settings: { enforcement: 'permissive' },
+      resources: [
+        { name: 'b', scopes: [] },
+        { name: 'a', uris: ['/b', '/a', '/b'] },
+      ],
+      scopes: [{ name: 'view' }, { name: 'edit', displayName: 'Edit' }],
+      policies: [{ name: 'ana', type: 'user', config: { users: ['bob', 'ana'] } }],
+      permissions: [{ name: 'all', resourceType: 'album', decisionStrategy: 'consensus' }],
+    },
+  },
+  {
     section: 'adminRoles',
     table: 'admin_role',
     key: 'name',
@@ -331,13 +362,15 @@ beforeAll(async () => {
   server = await startTestServer();
   for (const realm of [API, DOCUMENT]) {
     await server.admin.call(createRealm, { body: { realm } });
-    for (const clientId of ['app', 'jobs'])
+    for (const clientId of ['app', 'jobs', 'guarded'])
       await server.admin.call(createClient, { params: { realm }, body: { clientId } });
     const body = { roles: [{ name: 'one' }, { name: 'two' }], clientRoles: { app: [{ name: 'reader' }] } };
     await server.admin.call(importRealm, { params: { realm }, query: { manager: 'base' }, body });
   }
-  const { body: clients = [] } = await server.admin.call(listClients, { params: { realm: API }, query: { q: 'app' } });
-  appId = clients[0]?.id ?? '';
+  const { body: clients = [] } = await server.admin.call(listClients, { params: { realm: API } });
+  const idOf = (name: string) => clients.find(({ clientId }) => clientId === name)?.id ?? '';
+  appId = idOf('app');
+  guardedId = idOf('guarded');
 });
 afterAll(() => server?.stop());
 
@@ -356,7 +389,8 @@ const bodyOf = ({ body = (same) => same }: Sample, object: Record<string, unknow
 const byApi: Record<'create' | 'update' | 'remove', Way> = {
   create: async (sample, object) => {
     const body = bodyOf(sample, object);
-    await server.admin.call(sample.routes.create, { params: paramsOf(sample), body });
+    const params = sample.at?.(String(object[sample.key])) ?? paramsOf(sample);
+    await server.admin.call(sample.routes.create, { params, body });
   },
   update: async (sample, object) => {
     const params = await addressOf(sample, object[sample.key]);
