@@ -213,7 +213,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       name,
       source: 'constant',
       value: 'realm-admin',
-      accessToken: true,
+      in: ['accessToken'],
     }));
     // as the server calls itself
     const { body: master } = await land.client.call(getRealm, { params: { realm: 'master' } });
@@ -224,7 +224,8 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
         { name: 'everything', composite: { roles: ['realm-admin'] } },
       ],
       groups: [{ path: '/realm-admin', roles: ['realm-admin'] }],
-      clientScopes: [{ name: 'realm-admin', claims }],
+      claims,
+      clientScopes: [{ name: 'realm-admin', claims: claims.map(({ name }) => name) }],
       clients: [
         {
           clientId: 'operator',

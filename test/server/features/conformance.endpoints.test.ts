@@ -357,11 +357,7 @@ describe('discovery', () => {
 
   test('what is not built is neither named nor there', async () => {
     const { all } = await read();
-    const unnamed = [
-      'pushed_authorization_request_endpoint',
-      'device_authorization_endpoint',
-      'registration_endpoint',
-    ].concat(
+    const unnamed = ['pushed_authorization_request_endpoint', 'device_authorization_endpoint'].concat(
       ['check_session_iframe', 'backchannel_logout_supported', 'frontchannel_logout_supported'],
       [
         'require_pushed_authorization_requests',
@@ -372,7 +368,7 @@ describe('discovery', () => {
       ['backchannel_authentication_endpoint', 'tls_client_certificate_bound_access_tokens'],
     );
     expect(unnamed.filter((key) => key in all)).toEqual([]);
-    for (const endpoint of ['par', 'device_authorization', 'bc-authorize', '../connect/register']) {
+    for (const endpoint of ['par', 'device_authorization', 'bc-authorize']) {
       const answer = await post(server, REALM, endpoint, { client_id: 'rp' }, { authorization: basic('rp') });
       expect([endpoint, answer.status]).toEqual([endpoint, 404]);
     }
