@@ -94,6 +94,13 @@ export const registerPushToken = route({
   permission: 'messaging:write',
   params: InRealm,
   body: PushTokenInput,
+  // `userId` is a user of the realm
+  example: {
+    userId: '0190c6a1-6f5e-7c39-8b6a-3f1d5c7e9a20',
+    platform: 'fcm',
+    deviceName: 'Phone',
+    token: 'the token that the gateway gave the app',
+  },
   status: 201,
   response: PushToken,
   problems: ['not-found'],

@@ -40,6 +40,8 @@ export const RegisteredClient = ClientMetadata.extend({
 }).meta({ id: 'RegisteredClient' });
 export type RegisteredClient = z.infer<typeof RegisteredClient>;
 
+const example = { client_name: 'A shop', redirect_uris: ['https://shop.example.com/callback'] };
+
 const tag = 'registration';
 const url = '/realms/:realm/connect/register' as const;
 const failure = z.object({ error: z.string(), error_description: z.string().optional() });
@@ -54,7 +56,7 @@ export const registerRoute = {
     params: InRealm,
     summary: 'Register a client (RFC 7591)',
     description: 'With an initial access token where the realm asks for one: `Authorization: Bearer svc_iat_…`.',
-    body: ClientMetadata,
+    body: ClientMetadata.meta({ examples: [example] }),
     response: { 201: RegisteredClient, default: failure },
   },
 } as const;
@@ -73,7 +75,7 @@ export const updateRegistrationRoute = {
   schema: {
     ...one,
     summary: 'Replace a registered client’s metadata (RFC 7592)',
-    body: ClientMetadataUpdate,
+    body: ClientMetadataUpdate.meta({ examples: [{ ...example, client_id: 'dcr-…' }] }),
     response: { 200: RegisteredClient, default: failure },
   },
 } as const;

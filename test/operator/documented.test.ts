@@ -81,6 +81,8 @@ beforeAll(async () => {
     secret('portal', { secret: 'a-secret-of-the-portal-0123456789' }, 'identity'),
     secret('audit-webhook', { signing: 'a-signing-secret-of-good-length' }, 'identity'),
     secret('acme-smtp', { password: 'a password' }, 'identity'),
+    secret('corporate', { secret: 'a secret of the provider' }, 'identity'),
+    secret('wiki', { token: 'a token of the wiki' }, 'identity'),
   );
   for (const example of alive) if (example.metadata.namespace !== 'realmkeeper') await write(example);
   operator = await startTestOperator({ serverUrl: server.baseUrl, dir: folder.dir, operatorNamespace: 'realmkeeper' });

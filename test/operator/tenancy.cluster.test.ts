@@ -257,9 +257,9 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
       ['aud', 'the server itself sets'],
       ['realm_access', 'must be roles'],
     ]) {
-      const claim = { name, source: 'constant', value: `${base}/admin`, accessToken: true };
-      await applies(realm('look', 'lookalike', { ...look, clientScopes: [{ name: 'realm-admin', claims: [claim] }] }));
-      expect((await says('Realm', 'look', 'Invalid')).message).toContain(words);
+      const claim = { name, source: 'constant', value: `${base}/admin`, in: ['accessToken'] };
+      await applies(realm('look', 'lookalike', { ...look, claims: [...claims, claim] }));
+      expect((await says('Realm', 'look', 'Refused')).message).toContain(words);
     }
     for (const issuer of [`${base}/realms/master`, `${base}/admin`]) {
       await applies(realm('issuer', 'issuer', { settings: { issuer } }));
