@@ -4,7 +4,7 @@ import { bySystem } from '../../server/contract/events.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
 import { sqlOver } from '../../server/db/sql.ts';
-import { createTransact } from '../../server/db/transact.ts';
+import { createTransact, type Tx } from '../../server/db/transact.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
 import type { Request } from '../../server/features/messaging/send.ts';
 import { createSettings } from '../../server/features/settings/service.ts';
@@ -37,10 +37,10 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   queue.takes([{ ...messaging.job, concurrency: 0 }]);
   return {
     /** In a transaction of its own, which `after` may still fail. */
-    ask: (request: Partial<Request> & Pick<Request, 'realm' | 'userId' | 'templateKey'>, after?: () => void) =>
+    ask: (request: Partial<Request> & Pick<Request, 'realm' | 'userId' | 'templateKey'>, after?: (tx: Tx) => unknown) =>
       transact(request.realm, async (tx) => {
         await messaging.send(tx, { by: bySystem, values: {}, ...request });
-        after?.();
+        await after?.(tx);
       }),
     async stop() {
       await queue.stop();
