@@ -82,6 +82,13 @@ const cases: Case[] = [
       clientRegistrationConsent: true,
       mostRegisteredClients: 8,
       initialAccessTokenTtlSeconds: 3602,
+      passwordRequireLowercase: false,
+      passwordRequireUppercase: false,
+      passwordRequireDigit: false,
+      passwordRequireSymbol: false,
+      passwordHistory: 0,
+      passwordMaxAgeDays: 30,
+      passwordBlocklist: ['other'],
     },
   ],
   [
