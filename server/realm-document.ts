@@ -18,6 +18,8 @@ import { createGuesses } from './features/transfer/guesses.ts';
 import { createManagers } from './features/transfer/managers.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
+import { createUserImport } from './features/transfer/user-import.ts';
+import { userImportRoutes } from './features/transfer/user-import-routes.ts';
 import * as importStore from './features/users/import-store.ts';
 import { createUserMerge } from './features/users/merge.ts';
 import { createUserTransfer } from './features/users/transfer.ts';
@@ -31,7 +33,7 @@ export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detour
   pool: pg.Pool;
   databaseUrl: string;
   seal: Seal;
-  credentials: Pick<Credentials, 'passwordsChanged'>;
+  credentials: Pick<Credentials, 'passwordsChanged' | 'newPasswordFaults' | 'hashPassword'>;
   registry: readonly AuthenticatorEntry[];
   resources: Resources;
   realms: Pick<Realms, 'seedInto'>;
@@ -82,6 +84,9 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
   const managers = createManagers({ sql, transact });
   return {
     parts,
-    mount: (admin: FastifyInstance): void => transferRoutes(admin, { transfer, managers, exporter, parts }),
+    mount(admin: FastifyInstance): void {
+      transferRoutes(admin, { transfer, managers, exporter, parts });
+      userImportRoutes(admin, createUserImport({ transfer, credentials }));
+    },
   };
 }

@@ -91,7 +91,7 @@ export function transferRoutes(
 }
 
 /** Aborted when the client has the answer, or has gone without it. */
-function untilClosed({ raw }: FastifyReply): AbortSignal {
+export function untilClosed({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => gone.abort(new Problem('unavailable', 'Nobody waits for the answer any more')));
   return gone.signal;

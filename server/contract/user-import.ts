@@ -1,0 +1,40 @@
+// People in bulk, row by row: a JSON array or a JSON object a line. Decisions "Import, export, plan"; specification 4.2.
+import { z } from 'zod';
+import { InRealm } from './names.ts';
+import { FieldError } from './problem.ts';
+import { route } from './route.ts';
+import { Password, UserDocument } from './users.ts';
+
+export const UserRow = UserDocument.extend({
+  password: Password.optional().describe('In plain: the realm’s rules are asked; better send a hash in `credentials`'),
+  passwordTemporary: z.boolean().optional(),
+});
+
+export const UsersImported = z
+  .object({
+    created: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    failed: z.int(),
+    failures: z
+      .array(z.object({ row: z.int().describe('Counted from 0'), errors: z.array(FieldError) }))
+      .describe('Of the first 1,000 that failed'),
+  })
+  .meta({ id: 'UsersImported' });
+export type UsersImported = z.infer<typeof UsersImported>;
+
+export const importUsers = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/users/import',
+  tag: 'users',
+  summary: 'Create or update many users',
+  description:
+    'The body is a JSON array, or with the content type `application/x-ndjson` a JSON object a line, of any length; each row is a user as a realm document has it (or with `password` in plain), and is found again by its username. Rows are written 1,000 at a time while they arrive; one that is refused is told in `failures` and loses no other. With `atomic=true` all are written in one transaction or none: what is wrong is a 400 that names `users[row]`. What a row leaves out keeps its value, and a credential that somebody has is never replaced.',
+  permission: 'users:write',
+  params: InRealm,
+  query: z.strictObject({ atomic: z.stringbool().default(false) }),
+  body: z.array(UserRow),
+  example: [{ username: 'carol', email: 'carol@example.com' }],
+  response: UsersImported,
+  problems: ['too-large', 'unsupported-media-type', 'privilege-escalation', 'name-taken', 'managed-by-another'],
+});

@@ -1,0 +1,39 @@
+// Binds the route of contract/user-import.ts, which reads its body as a stream.
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { Problem } from '../../contract/problem.ts';
+import { importUsers } from '../../contract/user-import.ts';
+import { bind, principalOf } from '../../http/bind.ts';
+import { untilClosed } from './routes.ts';
+import type { UserImport } from './user-import.ts';
+import { elements, lines } from './user-rows.ts';
+
+const NDJSON = 'application/x-ndjson';
+
+export function userImportRoutes(app: FastifyInstance, importRows: UserImport): void {
+  // Only here is a body handed on unread.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(['application/json', NDJSON], (_request, payload, done) => done(null, payload));
+    bind(
+      scope,
+      importUsers,
+      async ({ params, query, by, request, reply }) => {
+        const { body } = request;
+        if (!(body instanceof Readable))
+          throw new Problem('unsupported-media-type', `Send the users as application/json or ${NDJSON}`);
+        const chunks = body.iterator({ destroyOnReturn: false });
+        const rows = request.headers['content-type']?.startsWith(NDJSON) ? lines(chunks) : elements(chunks);
+        try {
+          const signal = untilClosed(reply);
+          return await importRows({ principal: principalOf(request), by, realm: params.realm, rows, signal, ...query });
+        } catch (error) {
+          // What is left of the body is read away, so that the answer reaches the client.
+          body.resume();
+          throw error;
+        }
+      },
+      { streams: true },
+    );
+  });
+}
