@@ -3,6 +3,7 @@
 // features/sessions'. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { grantIdOf } from '../crypto/refresh-token.ts';
+import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
 import type { OwnSession } from '../http/principal.ts';
@@ -59,12 +60,7 @@ export async function endAccess(
       delete from admin_session where realm_id = ${realm} and user_id in (${them}) ${exceptAdminSession(keep)}
       returning realm_id, user_id, expires_at
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
-  if (grants.length > 0)
-    await sql`
-      insert into revoked_token (realm_id, jti, expires_at)
-      select ${realm}, gid, ${at}::timestamptz + seconds * interval '1 second'
-      from unnest(${grants.map(({ id }) => grantIdOf(id))}::uuid[], ${grants.map(({ seconds }) => seconds)}::int[]) as ended (gid, seconds)
-      on conflict do nothing`;
+  await refuseTokensOf(sql, realm, grants, at);
   // Any other falls with the credential that it was proven with.
   if (ofPerson)
     await sql`
@@ -87,9 +83,24 @@ export async function endAccess(
 }
 
 /** The longest that an access token of a realm's own setting lives. */
-const LONGEST = 86_400;
+export const LONGEST = 86_400;
 
 const exceptSession = (keep: OwnSession | undefined): Fragment =>
   keep && 'sessionId' in keep ? fragment`and id <> ${keep.sessionId}` : fragment``;
 const exceptAdminSession = (keep: OwnSession | undefined): Fragment =>
   keep && 'adminSession' in keep ? fragment`and token_hash <> ${keep.adminSession}` : fragment``;
+
+/** Access tokens of these grants are refused from now on. @param grants with the longest life that one of theirs has */
+export async function refuseTokensOf(
+  sql: Sql,
+  realm: string,
+  grants: readonly { id: string; seconds: number }[],
+  at: Date,
+): Promise<void> {
+  if (grants.length === 0) return;
+  await sql`
+    insert into revoked_token (realm_id, jti, expires_at)
+    select ${realm}, gid, ${at}::timestamptz + seconds * interval '1 second'
+    from unnest(${grants.map(({ id }) => grantIdOf(id))}::uuid[], ${grants.map(({ seconds }) => seconds)}::int[]) as ended (gid, seconds)
+    on conflict do nothing`;
+}

@@ -4,17 +4,15 @@
 import type { By } from '../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
 import { Problem } from '../../contract/problem.ts';
-import { grantIdOf } from '../../crypto/refresh-token.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { refuseTokensOf } from '../../domain/end-access.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Principal } from '../../http/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
-/** No access token lives longer. */
-const LONGEST_TOKEN_MS = 86_400_000;
 /** The whole audit log of a realm is looked through, once. */
 const ERASURE_MS = 600_000;
 
@@ -55,10 +53,11 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
     revokeConsent: (by: By, realm: string, { userId, clientId }: { userId: string; clientId: string }): Promise<void> =>
       transact(realm, async (tx) => {
         const { username } = await load(tx.sql, realm, userId);
-        const ended = await store.removeConsent(tx.sql, realm, { userId, clientId, now: now() });
+        const at = now();
+        const ended = await store.removeConsent(tx.sql, realm, { userId, clientId, now: at });
         if (!ended) throw new Problem('not-found', 'There is no consent for this application');
-        const { scopes, families } = ended;
-        await store.refuseTokens(tx.sql, realm, families.map(grantIdOf), new Date(now().getTime() + LONGEST_TOKEN_MS));
+        const { scopes, grants } = ended;
+        await refuseTokensOf(tx.sql, realm, grants, at);
         const subject = { type: 'user', id: userId, name: username } as const;
         tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { scopes } });
       }),

@@ -1,6 +1,7 @@
 // SQL of a data subject and of what they agreed to.
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { Sql } from '../../db/sql.ts';
+import { LONGEST } from '../../domain/end-access.ts';
 
 export interface SubjectRow {
   id: string;
@@ -26,24 +27,20 @@ export async function removeConsent(
   sql: Sql,
   realm: string,
   { userId, clientId, now }: { userId: string; clientId: string; now: Date },
-): Promise<{ scopes: string[]; families: string[] } | undefined> {
-  const [row] = await sql<{ scopes: string[]; families: string[] }>`
+): Promise<{ scopes: string[]; grants: { id: string; seconds: number }[] } | undefined> {
+  const [row] = await sql<{ scopes: string[]; grants: { id: string; seconds: number }[] }>`
     with gone as (
       delete from consent o using client c
       where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
-        and c.client_id = ${clientId} returning o.client, o.scopes
+        and c.client_id = ${clientId}
+      returning o.client, o.scopes, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
     ), ended as (
       update refresh_family f set revoked_at = ${now} from gone
       where f.realm_id = ${realm} and f.user_id = ${userId} and f.client = gone.client and f.revoked_at is null
-      returning f.id
-    ) select scopes, array(select id::text from ended) as families from gone`;
+      returning f.id, gone.seconds
+    ) select scopes, coalesce((select jsonb_agg(ended) from ended), '[]') as grants from gone`;
   return row;
 }
-
-/** Access tokens of these grants are refused from now on. */
-export const refuseTokens = (sql: Sql, realm: string, gids: readonly string[], until: Date) => sql`
-  insert into revoked_token (realm_id, jti, expires_at)
-  select ${realm}, unnest(${gids}::uuid[]), ${until} on conflict do nothing`;
 
 export const remove = (sql: Sql, realm: string, userId: string) =>
   sql`delete from realm_user where realm_id = ${realm} and id = ${userId}`;
