@@ -53,7 +53,7 @@ export function connection(server: string, access: Access): Connection {
     };
     try {
       let response = await send(false);
-      if (response.status === 401) response = await send(true);
+      if (response.status === 401 && (init.method ?? 'GET') === 'GET') response = await send(true);
       if (response.status >= 400) throw await refusal(response);
       return response;
     } catch (cause) {

@@ -3,7 +3,7 @@
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { because, errorWords } from '../server/contract/error-words.ts';
+import { because, codeOf, errorWords, speaksNoTls } from '../server/contract/error-words.ts';
 
 /** Asked for wrongly, or not allowed; `hint` says what to do about it. */
 export class Refused extends Error {
@@ -40,13 +40,22 @@ export function faultOf(error: unknown): Fault {
   // commander has printed its own message, or the help that was asked for
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, lines: [] };
   if (error instanceof Interrupted) return { code: 130, lines: [error.message] };
-  if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint ? [error.hint] : [])] };
+  if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint?.split('\n') ?? [])] };
   if (error instanceof ServerProblem) {
     // what stopped a request before it was sent
     const { cause } = error;
     return cause instanceof Refused || cause instanceof Interrupted ? faultOf(cause) : serverFault(error);
   }
   return { code: 2, lines: [errorWords(error)] };
+}
+
+/** What OpenSSL says is of no use to whoever gave the address. */
+function tlsHint(cause: unknown): string[] {
+  const code = codeOf(cause) ?? '';
+  if (speaksNoTls(code)) return ['Give the address with http://, or the port that the server has for https.'];
+  return /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)
+    ? ['Behind a private certificate authority: NODE_EXTRA_CA_CERTS=ca.pem.']
+    : [];
 }
 
 /** Not to be had just now: away, starting, failing, or asked to wait. */
@@ -57,6 +66,7 @@ function serverFault({ status, message, problem, retryAfterSeconds, cause }: Ser
   const { detail, title, errors = [] } = problem ?? {};
   if (detail && detail !== title && errors.length === 0) lines.push(detail);
   for (const { path, message: what } of errors) lines.push(`  ${path}: ${what}`);
+  if (status === 0) lines.push(...tlsHint(cause));
   if (status === 401) lines.push('Sign in again: realmctl login <server>');
   if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
   return { code: away(status) ? 3 : 2, lines };

@@ -60,7 +60,8 @@ export function address(
 
 /**
  * @param baseUrl where the server is, without a trailing slash
- * @param authorize gives the Authorization header of each request; called again once after a 401
+ * @param authorize gives the Authorization header of each request; called again once after a 401, and what only reads is then
+ * asked once more. Nothing else is: a sign-in would be a second failure, and nobody knows what became of a write.
  */
 export function createClient({
   baseUrl,
@@ -100,10 +101,10 @@ export function createClient({
     let text: string;
     try {
       response = await once(route, input, false);
-      if (response.status === 401) {
+      if (response.status === 401 && reads(route, input.query)) {
         await response.body?.cancel();
         response = await once(route, input, true);
-      }
+      } else if (response.status === 401) await authorize({ renew: true });
       if (response.status >= 300 && response.status !== 304) throw await refusal(response);
       text = await response.text();
     } catch (cause) {
@@ -121,6 +122,11 @@ export function createClient({
   return { call };
 }
 export type Client = ReturnType<typeof createClient>;
+
+const reads = ({ method }: Route, query: unknown): boolean => {
+  const { dryRun } = Object(query);
+  return method === 'GET' || String(dryRun) === 'true';
+};
 
 /** What answers may be a proxy's page, or a server of another release. */
 function understood<R extends z.ZodType>(

@@ -2,12 +2,28 @@
 
 export const errorWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What stands behind it, after a colon: fetch hides the reason one or two causes down. */
-export function because(cause: unknown): string {
+/** fetch hides the reason one or two causes down. */
+function innermost(cause: unknown): unknown {
   let inner = cause;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  return inner;
+}
+
+/** `ECONNREFUSED`, `ERR_SSL_WRONG_VERSION_NUMBER`: of the reason that stands behind all others. */
+export function codeOf(cause: unknown): string | undefined {
+  const inner = innermost(cause);
+  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
+}
+
+/** Whether a TLS handshake was answered with something that is none. */
+export const speaksNoTls = (code: string): boolean => /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code);
+
+/** What stands behind it, after a colon. */
+export function because(cause: unknown): string {
+  const inner = innermost(cause);
   if (!(inner instanceof Error)) return '';
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
+  const code = codeOf(inner);
+  if (code !== undefined && speaksNoTls(code)) return ': it speaks no TLS at this port';
   const words = inner.message || code;
   return words ? `: ${words}` : '';
 }

@@ -142,9 +142,23 @@ describe('by username and password', () => {
       stdin: 'wrong\n',
     });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/did not accept the sign-in\nCheck the username.* realm \(master; --realm/);
-    expect(stderr).not.toContain('realmctl login');
+    expect(stderr).toMatch(
+      /did not accept the sign-in\nCheck the username.* realm \(master; --realm.*\nThe account must/,
+    );
+    expect(stderr).not.toMatch(/realmctl login|\\u000a/);
     expect(await readFile(file, 'utf8').catch(() => 'none')).toBe('none');
+  });
+
+  test('one wrong password is one failure', async () => {
+    const failures = async () =>
+      (
+        await server.pool.query(
+          `select count(*)::int as n from event where realm_id = 'master' and type = 'ADMIN_LOGIN_FAILURE'`,
+        )
+      ).rows[0].n;
+    const before = await failures();
+    await run(['login', server.baseUrl, '--username', 'admin', '--password-stdin'], { stdin: 'wrong\n' });
+    expect((await failures()) - before).toBe(1);
   });
 
   test('without a terminal nobody is asked, and what to do instead is said', async () => {
@@ -275,6 +289,13 @@ describe('contexts', () => {
     expect([code, stderr.includes('not a file of realmctl')]).toEqual([2, true]);
     expect(await readFile(file, 'utf8')).toBe('not JSON');
   });
+});
+
+test('https where the server speaks none is told in words, with what to do', async () => {
+  const { code, stderr } = await run(['login', server.baseUrl.replace('http:', 'https:'), '--no-browser']);
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/cannot be reached: it speaks no TLS at this port\nGive the address with http:\/\//);
+  expect(stderr).not.toMatch(/SSL|openssl/i);
 });
 
 test('a server that cannot be reached is exit code 3, and its address and reason are said', async () => {

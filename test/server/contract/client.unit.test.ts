@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { allRows, createClient, ServerProblem } from '../../../server/contract/client.ts';
 import { listRealms } from '../../../server/contract/realms.ts';
+import { createRole } from '../../../server/contract/roles.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 
 const summary = (realm: string) => ({ realm, displayName: realm, revision: 1 });
 const clientOf = (answer: (url: string) => Response) =>
@@ -63,4 +65,31 @@ test('all rows of a list come page after page, and no page is asked for before i
   }
   expect(found).toEqual(['one', 'two']);
   expect(asked[1]).toContain('limit=1000&cursor=next');
+});
+
+test('what is refused with 401 is asked again where it only reads; a write is left alone, and the next has a new token', async () => {
+  const sent: string[] = [];
+  let token = 1;
+  const client = createClient({
+    baseUrl: 'https://id.example.com',
+    authorize: async ({ renew }) => `Bearer ${renew ? ++token : token}`,
+    fetch: async (_, init) => {
+      sent.push(`${init?.method} ${new Headers(init?.headers).get('authorization')}`);
+      return new Response(null, { status: 401 });
+    },
+  });
+  const params = { realm: 'acme' };
+  const refused = (work: Promise<unknown>) => expect(work).rejects.toMatchObject({ status: 401 });
+  await refused(client.call(createRole, { params, body: { name: 'reader' } }));
+  await refused(client.call(importRealm, { params, body: {} }));
+  await refused(client.call(importRealm, { params, query: { dryRun: 'true' }, body: {} }));
+  await refused(client.call(listRealms));
+  expect(sent).toEqual([
+    'POST Bearer 1',
+    'POST Bearer 2',
+    'POST Bearer 3',
+    'POST Bearer 4',
+    'GET Bearer 4',
+    'GET Bearer 5',
+  ]);
 });
