@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createHolders } from './features/account/holder.ts';
+import { guardAccount } from './features/account/surface.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { authorizationData } from './features/authorization-services/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
@@ -17,7 +18,6 @@ import { organizationData } from './features/organizations/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { profileData } from './features/users/personal-data.ts';
-import { guardAccount } from './http/account.ts';
 
 /** Every feature that keeps something of a person. */
 export const personalData: readonly PersonalData[] = [

@@ -5,6 +5,7 @@ import type { Seal } from './crypto/seal.ts';
 import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { createAttempts } from './domain/attempts.ts';
 import { MESSAGE_JOB, messageJob } from './features/messaging/delivery.ts';
 import type { MessageDriver } from './features/messaging/driver.ts';
 import { apnsDriver } from './features/messaging/drivers/apns.ts';
@@ -20,7 +21,6 @@ import { messagingRoutes } from './features/messaging/routes.ts';
 import { createSend } from './features/messaging/send.ts';
 import { createTexts } from './features/messaging/texts.ts';
 import type { SettingsService } from './features/settings/service.ts';
-import { createAttempts } from './http/attempts.ts';
 import type { Outbound } from './http/outbound.ts';
 import type { Queue } from './jobs/queue.ts';
 

@@ -8,6 +8,7 @@ import type { TokenSeal } from './crypto/token-seal.ts';
 import type { InLane } from './db/lanes.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
@@ -19,7 +20,6 @@ import type { SettingsService } from './features/settings/service.ts';
 import type { Continuation } from './features/sign-in/continuation.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
-import { type Attempts, createAttempts } from './http/attempts.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */

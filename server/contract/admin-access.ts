@@ -43,7 +43,7 @@ export const adminLogout = route({
 });
 export const AdminSession = z
   .object({
-    type: z.enum(['user', 'client']),
+    type: z.enum(['user', 'client', 'agent']),
     id: Id,
     name: z.string(),
     realm: RealmName.describe('Home realm'),

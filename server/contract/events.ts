@@ -128,7 +128,7 @@ export const isAdminWrite = (type: EventType): boolean => eventTypes[type].confi
 
 /** Who did it, or what it was done to. */
 export const Party = z.object({
-  type: z.enum(['user', 'client', 'manager', 'system', 'workload', 'realm', 'object']),
+  type: z.enum(['user', 'client', 'agent', 'manager', 'system', 'workload', 'realm', 'object']),
   id: z.string().nullable(),
   name: z.string().nullable(),
 });

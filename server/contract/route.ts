@@ -6,7 +6,7 @@ import type { ProblemCode } from './problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `person`: whose account it is, by their session or their token (http/account.ts). */
+/** `person`: whose account it is, by their session or their token (features/account/surface.ts). */
 export type Principal = 'administrator' | 'person';
 
 export interface Route<

@@ -1,6 +1,6 @@
 // CSRF of our pages: a form's token against cross-site posts, without any store: an HMAC of what the page was about under
 // the session cookie's value. The browser alone has that value (HttpOnly), so nobody else can make one. The admin API's
-// header and cookie are http/admin.ts's.
+// header and cookie are features/admin-access/surface.ts's.
 import { createHmac } from 'node:crypto';
 import { sameSecret } from './tokens.ts';
 

@@ -6,7 +6,7 @@ import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
-import type { OwnSession } from '../http/principal.ts';
+import type { OwnSession } from './principal.ts';
 
 export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator';
 
@@ -38,7 +38,7 @@ export async function endAccess(
   const { sql, record } = tx;
   const them = people instanceof Fragment ? people : fragment`select unnest(${people}::uuid[])`;
   const ofPerson = cause === 'disabled' || cause === 'deleted';
-  // A sign-in holds the person as well as the credentials (db/proof.ts); those that stay are no obstacle to it.
+  // A sign-in holds the person as well as the credentials (domain/proof.ts); those that stay are no obstacle to it.
   if (ofPerson) await sql`select from realm_user where realm_id = ${realm} and id in (${them}) order by id for update`;
 
   const sessions = await sql<EndedRow & { id: string }>`

@@ -2,7 +2,7 @@
 // minute are events of their own, the others one event that says how many they were. It counts in this process.
 // Specification 6.1; state that changed is audited where it changed, never here.
 import type { DomainEvent } from '../contract/events.ts';
-import { network } from '../http/attempts.ts';
+import { network } from '../http/network.ts';
 
 const WINDOW_MS = 60_000;
 const MOST = 20;

@@ -1,21 +1,20 @@
 // Mounts a contract route: parses what comes in, answers what the contract names, and nothing else.
-// Who may call is the surface plugin's (http/admin.ts). Design "A route is data".
+// Who may call is the surface's (features/admin-access, features/account). Design "A route is data".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { By } from '../contract/events.ts';
+import type { By, Party } from '../contract/events.ts';
 import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
 import { type Expect, etagOf, expectation, names } from './etag.ts';
-import type { Principal } from './principal.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     contract?: Route;
   }
   interface FastifyRequest {
-    /** Set by the admin surface once the caller is known. */
-    principal?: Principal;
+    /** Who asks, as audit rows name them: set by the surface once it is known. */
+    party?: Party;
   }
 }
 
@@ -31,20 +30,7 @@ export interface Call<P, Q, B> {
   reply: FastifyReply;
 }
 
-/** The caller of an admin route; the surface has made sure that there is one. */
-export function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error(`${request.routeOptions.url} is not on the admin surface`);
-  return request.principal;
-}
-
-const byOf = ({ principal, holder, ip }: FastifyRequest): By => ({
-  actor: principal
-    ? { type: principal.type, id: principal.id, name: principal.name }
-    : holder
-      ? { type: 'user', id: holder.userId, name: holder.username }
-      : null,
-  ipAddress: ip,
-});
+const byOf = ({ party, ip }: FastifyRequest): By => ({ actor: party ?? null, ipAddress: ip });
 
 /** A body that the handler reads as a stream isn't parsed here; the contract still documents it. */
 export interface BindOptions {

@@ -2,7 +2,7 @@
 // Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
 import { Problem } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
-import { type Principal, permissionsIn } from '../http/principal.ts';
+import { type Principal, permissionsIn } from '../domain/principal.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
 /** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */

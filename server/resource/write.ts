@@ -4,9 +4,9 @@
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
 import { codeOf } from '../db/error-code.ts';
-import { renameOwned, renameOwnedBelow } from '../db/ownership.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
+import { renameOwned, renameOwnedBelow } from '../domain/ownership.ts';
 import { join } from '../http/document.ts';
 import { wantedOf } from './compare.ts';
 import { eventsOf } from './events.ts';

@@ -9,12 +9,12 @@ import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
 import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
+import type { Principal } from '../../server/domain/principal.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from '../../server/features/webhooks/delivery.ts';
 import { createWebhookResource } from '../../server/features/webhooks/resource.ts';
 import { createWebhooks } from '../../server/features/webhooks/service.ts';
 import { createOutbound, type OutboundOptions } from '../../server/http/outbound.ts';
-import type { Principal } from '../../server/http/principal.ts';
 import { createQueue } from '../../server/jobs/queue.ts';
 import { createResourceApi } from '../../server/resource/api.ts';
 

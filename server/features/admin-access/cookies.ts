@@ -1,7 +1,7 @@
 // The admin session's cookie: out of reach of scripts and of other sites' forms.
 import type {} from '@fastify/cookie';
 import type { FastifyReply } from 'fastify';
-import { ADMIN_SESSION_COOKIE, CSRF_COOKIE } from '../../http/admin.ts';
+import { ADMIN_SESSION_COOKIE, CSRF_COOKIE } from './surface.ts';
 
 const attributes = (baseUrl: string) =>
   ({ path: '/admin', httpOnly: true, sameSite: 'lax', secure: baseUrl.startsWith('https:') }) as const;

@@ -5,8 +5,8 @@ import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
-import type { Principal } from '../../http/principal.ts';
 import { holds } from './service.ts';
 import * as store from './store.ts';
 

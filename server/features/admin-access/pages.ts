@@ -5,13 +5,13 @@ import { RealmName } from '../../contract/names.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
-import { ADMIN_SESSION_COOKIE, CSRF_COOKIE, setCsrf } from '../../http/admin.ts';
+import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import { type Html, html } from '../../http/html.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
-import { byPrincipal, type Principal } from '../../http/principal.ts';
 import { problemOf } from '../../http/problems.ts';
 import { forgetSession } from './cookies.ts';
 import type { AdminSignIn } from './sign-in.ts';
+import { ADMIN_SESSION_COOKIE, CSRF_COOKIE, setCsrf } from './surface.ts';
 
 const csrfField = (token: string) => html`<input type="hidden" name="csrf" value="${token}">`;
 

@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/admin-access.ts';
 import { permissions } from '../../contract/permissions.ts';
-import { ADMIN_SESSION_COOKIE, setCsrf } from '../../http/admin.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { forgetSession, setSession } from './cookies.ts';
 import type { AdminGrants } from './grants.ts';
 import type { AdminSignIn } from './sign-in.ts';
+import { ADMIN_SESSION_COOKIE, setCsrf } from './surface.ts';
 
 export function adminAccessRoutes(
   app: FastifyInstance,

@@ -1,5 +1,5 @@
 // Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
-// Does not own: the check of a route's permission (http/admin.ts), passwords (credentials), tokens' signatures (tokens).
+// Does not own: the check of a route's permission (features/admin-access/surface.ts), passwords (credentials), tokens' signatures (tokens).
 // Implements: specification 5; decisions "Admin authentication", "Rights".
 import { z } from 'zod';
 import { ADMIN_API_CLAIM, ADMIN_CLI } from '../../contract/admin-access.ts';
@@ -8,12 +8,12 @@ import { permissions as known, type Permission } from '../../contract/permission
 import { MASTER } from '../../contract/realms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
-import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
+import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
+import { cutoffsOf } from '../../domain/session.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
-import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../http/principal.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;

@@ -1,7 +1,8 @@
 // SQL of admin sessions, admin roles and the grants of them.
-import { type Proven, provenUser } from '../../db/proof.ts';
-import { type Cutoffs, sessionLives } from '../../db/session.ts';
+
 import { fragment, type Sql } from '../../db/sql.ts';
+import { type Proven, provenUser } from '../../domain/proof.ts';
+import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 
 export interface GrantRow {
   role: string;

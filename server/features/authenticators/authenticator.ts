@@ -4,8 +4,8 @@
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
-import type { Proven } from '../../db/proof.ts';
-import type { PersonStanding } from '../../db/standing.ts';
+import type { Proven } from '../../domain/proof.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
 import type { Html } from '../../http/html.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';

@@ -1,8 +1,8 @@
 // What an evaluation needs, in one query each: a client's authorization services with the names that they use, and who asks.
 // Deciding is evaluate.ts's. Decisions "Authorization services".
 import { AuthorizationService, freshAuthorizationSettings } from '../../contract/authorization-services.ts';
-import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../db/person.ts';
 import type { Sql } from '../../db/sql.ts';
+import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../domain/person.ts';
 import { clientRoleKey } from '../../http/document.ts';
 import { type Model, modelOf } from './evaluate.ts';
 import type { Asker } from './policies.ts';

@@ -2,9 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/authorization-service-routes.ts';
 import type { ItemList } from '../../contract/authorization-services.ts';
-import { managerOf } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
-import { bind, type Call, principalOf } from '../../http/bind.ts';
+import { managerOf } from '../../domain/ownership.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind, type Call } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import type { Caller } from '../../resource/api.ts';

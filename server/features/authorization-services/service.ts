@@ -6,7 +6,7 @@ import type { evaluateAuthorization } from '../../contract/authorization-service
 import type { AuthorizationService, ItemList } from '../../contract/authorization-services.ts';
 import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { may, type Principal } from '../../http/principal.ts';
+import { may, type Principal } from '../../domain/principal.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';

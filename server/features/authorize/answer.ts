@@ -2,9 +2,9 @@
 // OAuth 2.0 Form Post Response Mode §2; RFC 9207 (`iss`); RFC 9700 §4.12 (303).
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { withQuery } from '../../domain/redirect-uri.ts';
 import type { OAuthError } from '../../http/oauth-error.ts';
 import { type Brand, Html, html, sendPage } from '../../http/pages.ts';
-import { withQuery } from '../../http/redirect-uri.ts';
 import type { Target } from './checks.ts';
 
 const SCRIPT = 'document.forms[0].submit();';

@@ -1,13 +1,13 @@
 // The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
 // is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
 import { isChallenge } from '../../crypto/pkce.ts';
-import type { ScopeView } from '../../http/claims.ts';
+import type { ScopeView } from '../../domain/claims.ts';
+import { ADMIN_MAX_MS } from '../../domain/principal.ts';
+import { isRedirectOf } from '../../domain/redirect-uri.ts';
+import { allowedResources } from '../../domain/resource-indicators.ts';
+import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../domain/scopes.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError, type OAuthErrorCode } from '../../http/oauth-error.ts';
-import { ADMIN_MAX_MS } from '../../http/principal.ts';
-import { isRedirectOf } from '../../http/redirect-uri.ts';
-import { allowedResources } from '../../http/resources.ts';
-import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
 
 export type ResponseMode = 'query' | 'form_post';

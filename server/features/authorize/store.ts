@@ -1,7 +1,8 @@
 // SQL of authorization codes as they are issued; features/token takes them.
-import { type PersonRow, personColumns, rolesOf } from '../../db/person.ts';
+
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { type PersonRow, personColumns, rolesOf } from '../../domain/person.ts';
 import type { GrantData } from '../token/store.ts';
 
 /** Whether the person holds one of these roles, directly or by what they are in. */

@@ -1,5 +1,5 @@
 // Owns: claims, which say where a value in tokens and userinfo comes from; the same by the admin API and by a document.
-// Does not own: making values of them (http/claims.ts), which scope names which (client-scopes).
+// Does not own: making values of them (domain/claims.ts), which scope names which (client-scopes).
 // Implements: decisions "Claim"; specification 2.10, 4.10.
 import { Claim, freshClaim } from '../../contract/claims.ts';
 import { asSet, strings } from '../../http/document.ts';

@@ -1,5 +1,5 @@
 // Owns: client scopes, which say what a scope puts into tokens; the same by the admin API and in the realm document.
-// Does not own: the claims that they name (claims), making values of them (http/claims.ts), which client has which (clients).
+// Does not own: the claims that they name (claims), making values of them (domain/claims.ts), which client has which (clients).
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
 import { ClientScope } from '../../contract/client-scopes.ts';
 import { fragment } from '../../db/sql.ts';

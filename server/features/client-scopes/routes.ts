@@ -1,7 +1,8 @@
 // Mounts the routes that client scopes have beside those of every resource: one claim more, one claim less.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/client-scopes.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { strings } from '../../http/document.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';

@@ -1,7 +1,8 @@
 // Mounts the routes that clients have beside those of every resource: secrets, service accounts, allowed resources.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/clients.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import type { ResourceApi } from '../../resource/api.ts';
 import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';

@@ -2,9 +2,9 @@
 // The admin API of clients is resource.ts's. Decisions "Client".
 import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { createRealmCache } from '../../db/cache.ts';
-import { type RolePairs, type Roles, rolesOf } from '../../db/person.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
-import type { ClaimView, ScopeView } from '../../http/claims.ts';
+import type { ClaimView, ScopeView } from '../../domain/claims.ts';
+import { type RolePairs, type Roles, rolesOf } from '../../domain/person.ts';
 
 /** Of the two kinds one. */
 export interface ClientSecret {

@@ -1,5 +1,5 @@
 // The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
-import type { ScopeView } from '../../http/claims.ts';
+import type { ScopeView } from '../../domain/claims.ts';
 import { type Html, html } from '../../http/pages.ts';
 
 export function consentPage({

@@ -10,10 +10,10 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
-import { type PersonStanding, standingOf } from '../../db/standing.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
-import type { OwnSession } from '../../http/principal.ts';
+import type { OwnSession } from '../../domain/principal.ts';
+import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {

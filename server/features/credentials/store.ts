@@ -1,6 +1,6 @@
 // SQL of credentials and of the count of failures.
 import { fragment, type Sql } from '../../db/sql.ts';
-import { credentialTypes, type StandingRow, standingColumns } from '../../db/standing.ts';
+import { credentialTypes, type StandingRow, standingColumns } from '../../domain/standing.ts';
 
 export interface PasswordRow extends StandingRow {
   id: string;
@@ -107,7 +107,7 @@ export async function rememberPassword(
       order by set_at desc, id desc limit ${Math.max(most, 0)})`;
 }
 
-/** A new id, too: what was proven by the password before is proven no more (db/proof.ts). */
+/** A new id, too: what was proven by the password before is proven no more (domain/proof.ts). */
 export const setPassword = (
   sql: Sql,
   realm: string,

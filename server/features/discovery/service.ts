@@ -4,10 +4,9 @@
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
-import { ACCOUNT_SCOPE } from '../../http/account.ts';
+import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
-import { OPENID } from '../../http/scopes.ts';
 
 /** Verifiers must read live keys (specification 5, rule 4). */
 const HEADERS = {

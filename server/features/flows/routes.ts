@@ -1,8 +1,8 @@
 // Binds the routes of contract/flows.ts.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import * as api from '../../contract/flows.ts';
-import { managerOf } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
+import { managerOf } from '../../domain/ownership.ts';
 import { bind } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
 import { decodeCursor, page } from '../../http/paging.ts';

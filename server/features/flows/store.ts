@@ -1,7 +1,7 @@
 // SQL of flows and their executions.
 import type { Execution, Requirement } from '../../contract/flows.ts';
-import { renameOwned } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
+import { renameOwned } from '../../domain/ownership.ts';
 
 export interface FlowRow {
   alias: string;

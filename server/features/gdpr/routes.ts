@@ -1,8 +1,8 @@
 // Binds the routes of contract/gdpr.ts: for administrators, and for people on the account surface.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/gdpr.ts';
-import { holderOf } from '../../http/account.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { holderOf, principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import type { Gdpr } from './service.ts';
 
 export function gdprAdminRoutes(app: FastifyInstance, gdpr: Gdpr): void {

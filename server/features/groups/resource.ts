@@ -1,5 +1,5 @@
 // Owns: the tree of groups and the roles that a group gives its members; the same by the admin API and in the realm document.
-// Does not own: who is a member (users), how a group reaches tokens (db/person.ts).
+// Does not own: who is a member (users), how a group reaches tokens (domain/person.ts).
 // Implements: decisions "Group"; specification 2.10, 4.10.
 import { Group, longestPath, pathBytes } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';

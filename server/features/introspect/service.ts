@@ -3,10 +3,10 @@
 // Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
-import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf, sessionOf, speaksIn } from '../../http/claims.ts';
-import { presentScopes } from '../../http/scopes.ts';
+import { claimsOf, sessionOf, speaksIn } from '../../domain/claims.ts';
+import { presentScopes } from '../../domain/scopes.ts';
+import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';

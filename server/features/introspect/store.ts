@@ -1,7 +1,8 @@
 // SQL of introspection: reads alone.
-import { type Person, type PersonRow, personColumns, personOf } from '../../db/person.ts';
-import { type Cutoffs, sessionLives } from '../../db/session.ts';
+
 import type { Sql } from '../../db/sql.ts';
+import { type Person, type PersonRow, personColumns, personOf } from '../../domain/person.ts';
+import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 import type { GrantData } from '../token/store.ts';
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;

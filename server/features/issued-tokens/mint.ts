@@ -2,10 +2,10 @@
 // Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
-import type { Person } from '../../db/person.ts';
-import { audiencesOf, claimsOf, type ScopeView } from '../../http/claims.ts';
+import { audiencesOf, claimsOf, type ScopeView } from '../../domain/claims.ts';
+import type { Person } from '../../domain/person.ts';
+import { OPENID } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { OPENID } from '../../http/scopes.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
 

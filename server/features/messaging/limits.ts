@@ -4,7 +4,7 @@ import type { Channel } from '../../contract/message-drivers.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
-import { network } from '../../http/attempts.ts';
+import { network } from '../../http/network.ts';
 import * as store from './store.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,8 @@
 // Binds the monitoring routes of contract/monitoring.ts, which are for administrators of the whole server.
 import type { FastifyInstance } from 'fastify';
 import { getAuditConfig, getMetricsSummary } from '../../contract/monitoring.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import type { Monitoring } from './service.ts';
 
 export function monitoringAdminRoutes(app: FastifyInstance, monitoring: Monitoring): void {

@@ -6,9 +6,9 @@ import type { AuditConfig, MetricsSummary } from '../../contract/monitoring.ts';
 import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
+import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import type { Metrics } from '../../events/metrics.ts';
-import type { AdminSurface } from '../../http/admin.ts';
-import { byPrincipal, type Principal } from '../../http/principal.ts';
+import type { AdminSurface } from '../admin-access/surface.ts';
 import { createHealth, type HealthComponent } from './health.ts';
 
 export interface MonitoringDeps {

@@ -1,7 +1,8 @@
 // Binds the routes of contract/organizations.ts that are beside the organization's own.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/organizations.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import type { Organizations } from './service.ts';
 

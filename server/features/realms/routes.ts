@@ -9,7 +9,8 @@ import {
   getRealmHealth,
   listRealms,
 } from '../../contract/realms.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';

@@ -7,10 +7,10 @@ import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../cont
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { AdminSurface } from '../../http/admin.ts';
+import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
 import { issuerOf } from '../../http/own-addresses.ts';
-import { byPrincipal, type Principal } from '../../http/principal.ts';
+import type { AdminSurface } from '../admin-access/surface.ts';
 import type { RealmSeed } from './seed.ts';
 import * as store from './store.ts';
 

@@ -9,8 +9,8 @@ import type { ClientMetadata, RegisteredClient } from '../../contract/registrati
 import { newClientSecret } from '../../crypto/client-secret.ts';
 import { newToken, sha256, wellFormed } from '../../crypto/tokens.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import type { Principal } from '../../http/principal.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';

@@ -9,12 +9,12 @@ import type { ServiceAccountSession, Session } from '../../contract/sessions.ts'
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
-import type { Proven } from '../../db/proof.ts';
-import { cutoffsOf } from '../../db/session.ts';
 import type { Sql } from '../../db/sql.ts';
-import { type PersonStanding, standingOf } from '../../db/standing.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
+import type { Proven } from '../../domain/proof.ts';
+import { cutoffsOf } from '../../domain/session.ts';
+import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import type { Finding } from '../risk/score.ts';
 import * as store from './store.ts';
 
@@ -198,7 +198,7 @@ export function createSessions({ sql, inLane, transact, settings, factors, baseU
 
     /**
      * Begins a session; where a person may have only so many, {@link makeRoom} comes before. It fails where what was proven
-     * holds no more: `isWithdrawn` (db/proof.ts).
+     * holds no more: `isWithdrawn` (domain/proof.ts).
      */
     begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row, proven }: PlannedSession): void =>
       store.insert(tx, realm, row, proven),

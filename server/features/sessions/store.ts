@@ -1,10 +1,11 @@
 // SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
-import { type Proven, provenUser } from '../../db/proof.ts';
-import { type Cutoffs, sessionLives } from '../../db/session.ts';
+
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
-import { type StandingRow, standingColumns } from '../../db/standing.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Factor } from '../../domain/factors.ts';
+import { type Proven, provenUser } from '../../domain/proof.ts';
+import { type Cutoffs, sessionLives } from '../../domain/session.ts';
+import { type StandingRow, standingColumns } from '../../domain/standing.ts';
 import type { Finding } from '../risk/score.ts';
 
 export interface SessionRow {

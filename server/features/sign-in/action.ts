@@ -1,5 +1,5 @@
 // Owns: what a required action with a page of its own is: a record that shows its page and takes what the person sent.
-// Does not own: which of them is due (db/standing.ts, walk.ts), setting up second factors (their authenticators enrol).
+// Does not own: which of them is due (domain/standing.ts, walk.ts), setting up second factors (their authenticators enrol).
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';

@@ -1,9 +1,9 @@
 // What a person must do between proving who they are and being signed in, where that is a page of its own. Setting up
 // one-time codes is the authenticator's own enrolment, asked for here too where an administrator requires it.
 import type { RequiredAction } from '../../contract/users.ts';
-import { isWithdrawn } from '../../db/proof.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { isWithdrawn } from '../../domain/proof.ts';
 import type { Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Action, Visit } from './action.ts';

@@ -3,8 +3,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
-import type { Proven } from '../../db/proof.ts';
 import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
+import type { Proven } from '../../domain/proof.ts';
 import type { AuthenticatorRecord, Method, Sent } from '../authenticators/authenticator.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';

@@ -5,7 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { InLane } from '../../db/lanes.ts';
 import type { Sql } from '../../db/sql.ts';
-import { inRealm } from '../../http/attempts.ts';
+import { inRealm } from '../../domain/attempts.ts';
 import { type Beginning, type Carried, LIFETIME_SECONDS, type SignInCookie } from './cookie.ts';
 import type { SignInState } from './state.ts';
 import * as store from './store.ts';

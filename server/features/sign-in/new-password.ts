@@ -1,8 +1,8 @@
 // A required action: a new password (UPDATE_PASSWORD).
 import { passwordHint } from '../../contract/password-rules.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { mustHold } from '../../db/proof.ts';
 import type { Transact } from '../../db/transact.ts';
+import { mustHold } from '../../domain/proof.ts';
 import { errorId, html } from '../../http/html.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';

@@ -1,8 +1,8 @@
 // A required action: first and last name (UPDATE_PROFILE).
 import { text } from '../../contract/names.ts';
-import { mustHold } from '../../db/proof.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { mustHold } from '../../domain/proof.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import { errorId, html } from '../../http/html.ts';
 import type { StepPage } from '../authenticators/authenticator.ts';

@@ -2,8 +2,8 @@
 // How it begins, and begins anew.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
-import type { Proven } from '../../db/proof.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
+import type { Proven } from '../../domain/proof.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 

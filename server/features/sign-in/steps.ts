@@ -3,10 +3,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { PersonStanding } from '../../db/standing.ts';
 import type { Transact } from '../../db/transact.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { merged } from '../../domain/factors.ts';
-import { type Attempts, inRealm } from '../../http/attempts.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
 import type { AuthenticatorRecord, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Visit } from './action.ts';

@@ -1,6 +1,7 @@
 // A required action: accepting the realm's terms (TERMS). Which terms they were is in the audit log.
-import { mustHold } from '../../db/proof.ts';
+
 import type { Transact } from '../../db/transact.ts';
+import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
 import { type Action, byPerson } from './action.ts';
 import { provenBy } from './state.ts';

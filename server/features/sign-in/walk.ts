@@ -1,7 +1,7 @@
 // Where a sign-in stands: what its person still has to do (judge.ts), and what comes after the tree.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
-import type { PersonStanding } from '../../db/standing.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';

@@ -1,8 +1,9 @@
 // The client_credentials grant: no query and no write of its own on the request path; its audit row is batched, since
 // such a token changes no state. RFC 6749 §4.4.
+
+import { grantScopes, OFFLINE, OPENID } from '../../domain/scopes.ts';
 import type { EventBatch } from '../../events/batch.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { grantScopes, OFFLINE, OPENID } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import type { Grant } from './grant.ts';
 

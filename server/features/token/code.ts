@@ -4,10 +4,10 @@
 import { challengeOf, pkceHolds } from '../../crypto/pkce.ts';
 import { grantIdOf, newRefreshToken } from '../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../crypto/tokens.ts';
-import { personOf } from '../../db/person.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { personOf } from '../../domain/person.ts';
+import { OFFLINE, presentScopes } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { OFFLINE, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';
 import { type Grant, type GrantCall, type Granted, type Outcome, refuse } from './grant.ts';

@@ -1,12 +1,12 @@
 // The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
 // one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
 import { grantIdOf, newRefreshToken, parseRefreshToken, type RefreshToken } from '../../crypto/refresh-token.ts';
-import { personOf } from '../../db/person.ts';
-import { cutoffsOf } from '../../db/session.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
+import { personOf } from '../../domain/person.ts';
+import { OPENID, presentScopes } from '../../domain/scopes.ts';
+import { cutoffsOf } from '../../domain/session.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { OPENID, presentScopes } from '../../http/scopes.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import type { Passed, SignIns } from '../sign-in/service.ts';
 import { type Families, lifeOf, subsetOf } from './families.ts';

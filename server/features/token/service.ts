@@ -3,13 +3,13 @@
 // Implements: RFC 6749 §5, RFC 8707; specification 4.11, 7 (invalid_target); decisions "Protocol paths".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { allowedResources, presentResources } from '../../domain/resource-indicators.ts';
+import { scopeNames } from '../../domain/scopes.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
-import { allowedResources, presentResources } from '../../http/resources.ts';
-import { scopeNames } from '../../http/scopes.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
 import { type Grant, type Granted, refusedEvent } from './grant.ts';
 

@@ -1,11 +1,11 @@
 // SQL of authorization codes and refresh families. One statement moves grants on and reads whom the next tokens are about.
 
-import { type PersonRow, personColumns } from '../../db/person.ts';
-import { type Cutoffs, sessionLives } from '../../db/session.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
-import { credentialTypes } from '../../db/standing.ts';
 import type { Factor } from '../../domain/factors.ts';
-import { OFFLINE } from '../../http/scopes.ts';
+import { type PersonRow, personColumns } from '../../domain/person.ts';
+import { OFFLINE } from '../../domain/scopes.ts';
+import { type Cutoffs, sessionLives } from '../../domain/session.ts';
+import { credentialTypes } from '../../domain/standing.ts';
 import type { Finding } from '../risk/score.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */

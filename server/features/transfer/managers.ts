@@ -6,8 +6,8 @@ import { Problem } from '../../contract/problem.ts';
 import type { Manager } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
-import type { Principal } from '../../http/principal.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
 import * as store from './store.ts';
 

@@ -5,7 +5,7 @@ import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import { prunedName } from '../../resource/references.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';

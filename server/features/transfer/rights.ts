@@ -3,7 +3,7 @@
 import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { may, type Principal } from '../../http/principal.ts';
+import { may, type Principal } from '../../domain/principal.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { refuseStronger } from '../../resource/rights.ts';
 import type { Section } from './document.ts';

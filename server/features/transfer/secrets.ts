@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { type Fields, type Item, isStoredSecret, type RealmPart } from '../../resource/part.ts';
 import { holdsAll } from '../../resource/rights.ts';
 

@@ -1,12 +1,12 @@
 // Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
-// Does not own: verifying the token (features/issued-tokens), which claims a scope has (http/claims.ts).
+// Does not own: verifying the token (features/issued-tokens), which claims a scope has (domain/claims.ts).
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 
-import { type PersonRow, personColumns, personOf } from '../../db/person.ts';
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf, sessionOf } from '../../http/claims.ts';
+import { claimsOf, sessionOf } from '../../domain/claims.ts';
+import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
+import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { OPENID, presentScopes } from '../../http/scopes.ts';
 import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';

@@ -1,7 +1,8 @@
 // Binds the routes of contract/user-access.ts.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/user-access.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { newestFirst, newestPage } from '../../http/paging.ts';
 import type { UserAccess } from './access.ts';
 

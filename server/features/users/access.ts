@@ -8,7 +8,7 @@ import type { Lockout } from '../../contract/user-access.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { SessionPage, Sessions } from '../sessions/service.ts';
 import type { MustCover } from './service.ts';

@@ -1,7 +1,8 @@
 // Mounts the routes of users' roles and of groups' members.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/memberships.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import type { Memberships } from './memberships.ts';
 

@@ -1,5 +1,5 @@
 // Owns: the roles and groups of one user, one by one: which there are and where they come from, giving and taking.
-// Does not own: users as a whole (service.ts), what a role or a group is (roles, groups), how they reach tokens (db/person.ts).
+// Does not own: users as a whole (service.ts), what a role or a group is (roles, groups), how they reach tokens (domain/person.ts).
 // Implements: decisions "Role", "Group", "Rights"; specification 4.10.
 import type { By } from '../../contract/events.ts';
 import type { HeldRole } from '../../contract/memberships.ts';
@@ -8,7 +8,7 @@ import type { User } from '../../contract/users.ts';
 import { changedMeanwhile } from '../../db/error-code.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { Principal } from '../../http/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { inGroup, list } from './search.ts';
 import * as store from './store.ts';
 import { toWire } from './wire.ts';

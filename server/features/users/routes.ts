@@ -2,9 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { User } from '../../contract/users.ts';
 import * as api from '../../contract/users.ts';
-import { managerOf } from '../../db/ownership.ts';
 import type { Sql } from '../../db/sql.ts';
-import { bind, principalOf } from '../../http/bind.ts';
+import { managerOf } from '../../domain/ownership.ts';
+import { principalOf } from '../../domain/principal.ts';
+import { bind } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
 import { containing, decodeCursor, page } from '../../http/paging.ts';
 import type { Users } from './service.ts';

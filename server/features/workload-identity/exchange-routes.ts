@@ -1,11 +1,11 @@
 // The exchange of a workload's token for one of ours, on the protocol surface. RFC 8693; its parameters come as a form.
 import type { FastifyInstance } from 'fastify';
 import { JWT_TOKEN_TYPE, TOKEN_EXCHANGE, workloadTokenRoute } from '../../contract/workload-identity.ts';
-import { type Attempts, inRealm } from '../../http/attempts.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
+import { scopeNames } from '../../domain/scopes.ts';
 import type { Form } from '../../http/form.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { scopeNames } from '../../http/scopes.ts';
 import type { Exchange } from './exchange.ts';
 
 function required(form: Form, name: string): string {

@@ -1,10 +1,10 @@
 // What an authorization request needs next, as a table; and which claims scopes give.
 import { describe, expect, test } from 'vitest';
 import { freshClaim } from '../../../server/contract/claims.ts';
-import type { Person } from '../../../server/db/person.ts';
+import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/domain/claims.ts';
+import type { Person } from '../../../server/domain/person.ts';
 import type { Prompt } from '../../../server/features/authorize/checks.ts';
 import { countsFrom, decide, type Known } from '../../../server/features/authorize/decide.ts';
-import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/http/claims.ts';
 
 const session = { id: 's', userId: 'u' };
 const claim = (given: Partial<ClaimView> & Pick<ClaimView, 'name'>): ClaimView => {

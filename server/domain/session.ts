@@ -1,7 +1,7 @@
 // When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
 // Starting and ending sessions is features/sessions'.
 import type { RealmSettingsDto } from '../contract/settings.ts';
-import { type Fragment, fragment } from './sql.ts';
+import { type Fragment, fragment } from '../db/sql.ts';
 
 type Limits = Pick<
   RealmSettingsDto,

@@ -1,7 +1,7 @@
 // RFC 8707: which resources a token may be for. Specification 7: not on the realm's list → invalid_target.
 import { ADMIN_CLI } from '../contract/admin-access.ts';
 import type { TokenEndpointAuthMethod } from '../contract/clients.ts';
-import { OAuthError } from './oauth-error.ts';
+import { OAuthError } from '../http/oauth-error.ts';
 
 /**
  * Whether a client may act at the admin API for a person. That its own list names the admin API isn't enough: whoever may

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAttempts, network } from '../../../server/http/attempts.ts';
+import { createAttempts } from '../../../server/domain/attempts.ts';
+import { network } from '../../../server/http/network.ts';
 
 describe('the count of attempts', () => {
   test('refuses what is over the limit until the window ends, and says when to come back', () => {

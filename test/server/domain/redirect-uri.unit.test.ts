@@ -1,7 +1,7 @@
 // Redirect URIs: exact to the character, but for the port of a loopback address (RFC 8252 §7.3).
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRedirectOf, withQuery } from '../../../server/http/redirect-uri.ts';
+import { isRedirectOf, withQuery } from '../../../server/domain/redirect-uri.ts';
 
 const registered = [
   'https://app.example/cb',

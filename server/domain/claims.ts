@@ -1,6 +1,6 @@
 // What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
 import { type Claim, type ClaimPlace, saysRoles } from '../contract/claims.ts';
-import type { Person, Roles } from '../db/person.ts';
+import type { Person, Roles } from './person.ts';
 
 /** A claim as the token path needs it; `name` is the claim's in the token. */
 export type ClaimView = Pick<Claim, 'name' | 'source' | 'attribute' | 'value' | 'multivalued' | 'jsonType' | 'in'>;

@@ -1,8 +1,8 @@
 // Whether what somebody proved still holds when something is written on the strength of it, as one rule for whoever does so:
 // sessions, administrators' sessions, new passwords and codes. Between the two lies a hash, or half an hour at a form.
 // It proves nothing itself (features/credentials).
-import { codeOf } from './error-code.ts';
-import { type Fragment, fragment, type Sql } from './sql.ts';
+import { codeOf } from '../db/error-code.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 /** What somebody proved to be themselves. */
 export interface Proven {

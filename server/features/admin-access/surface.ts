@@ -2,12 +2,12 @@
 // Deny by default: a route without a contract is refused. Specification 5; decisions "Admin authentication".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { By } from '../contract/events.ts';
-import type { Permission } from '../contract/permissions.ts';
-import { Problem } from '../contract/problem.ts';
-import { newSecret, sameSecret } from '../crypto/tokens.ts';
-import { byPrincipal, may, type Principal } from './principal.ts';
-import { problemOf, sendProblem } from './problems.ts';
+import type { By } from '../../contract/events.ts';
+import type { Permission } from '../../contract/permissions.ts';
+import { Problem } from '../../contract/problem.ts';
+import { newSecret, sameSecret } from '../../crypto/tokens.ts';
+import { byPrincipal, may, type Principal, partyOf } from '../../domain/principal.ts';
+import { problemOf, sendProblem } from '../../http/problems.ts';
 
 export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
 export const CSRF_COOKIE = 'XSRF-TOKEN';
@@ -80,6 +80,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     if (!contract) throw new Problem('not-found');
     const { principal, cookie } = await identify(request, surface);
     request.principal = principal;
+    request.party = partyOf(principal);
     const realm = realmOf(request) ?? '-';
     const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
       await deny(request, principal, permission);

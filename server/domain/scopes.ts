@@ -1,11 +1,13 @@
 // Which scopes a client gets: pure. A client's default scopes always apply; optional ones where they are asked for.
 // RFC 6749 §3.3; OIDC Core §3.1.2.1 and §11.
 
+import { OAuthError } from '../http/oauth-error.ts';
 import type { ScopeView } from './claims.ts';
-import { OAuthError } from './oauth-error.ts';
 
 export const OPENID = 'openid';
 export const OFFLINE = 'offline_access';
+/** Lets an application act in a person's account; no other one does. */
+export const ACCOUNT_SCOPE = 'account';
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
 /** The scopes that a client has. */

@@ -1,26 +1,13 @@
 // How many attempts one address has in a window: sign-ins that fail, sign-ins that strangers begin, exchanges of tokens.
 // In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
-import { isIPv6 } from 'node:net';
-import { createTurns } from './turns.ts';
+import { network } from '../http/network.ts';
+import { createTurns } from '../http/turns.ts';
 
 const MAX_ADDRESSES = 20_000;
 /** Attempts of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
 const AT_ONCE = 32;
 /** In all realms together, so that one whose database rows are held doesn't hold up the others of the address. */
 const AT_ONCE_ANYWHERE = 96;
-
-/** A single subscriber has a whole /64 of IPv6, so that is what counts. */
-export function network(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...Array<string>(zeros).fill('0'), ...right]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
-}
 
 /** What is counted by realm: nobody's failures in one close the others. */
 export const inRealm = (realm: string, address: string): string => `${realm} ${network(address)}`;

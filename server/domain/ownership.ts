@@ -1,6 +1,6 @@
 // Who manages an object: a fact that single resources show. Taking and releasing is features/transfer's.
 import type { ObjectKind } from '../contract/sections.ts';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../db/sql.ts';
 
 /** Kinds as in a plan; `user` is kept with the user itself, since users are many. */
 export type OwnedKind = Exclude<ObjectKind, 'user'>;

@@ -3,8 +3,8 @@
 // Implements: specification 4.10; decisions "Rights": nobody can give what they do not hold.
 import { describe, expect, test } from 'vitest';
 import { freshClaim } from '../../../server/contract/claims.ts';
+import { type ClaimView, claimsOf } from '../../../server/domain/claims.ts';
 import { claimFaults } from '../../../server/features/claims/rules.ts';
-import { type ClaimView, claimsOf } from '../../../server/http/claims.ts';
 
 const roles = { realm: ['reader'], clients: { billing: ['clerk'] } };
 const at = { realm: 'acme', baseUrl: 'https://id.example.com' };

@@ -2,26 +2,14 @@
 // What belongs to them is each feature's. Specification 4.11, 5 rule 3; decisions "Errors".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../contract/problem.ts';
-import { sameSecret } from '../crypto/tokens.ts';
-import { bearerOf, realmOf } from './oauth.ts';
-import { sendProblem } from './problems.ts';
+import { Problem } from '../../contract/problem.ts';
+import { sameSecret } from '../../crypto/tokens.ts';
+import type { AccountHolder } from '../../domain/principal.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
+import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { sendProblem } from '../../http/problems.ts';
 
-/** The scope that lets an application act in a person's account; no other one does. */
-export const ACCOUNT_SCOPE = 'account';
 const CSRF_HEADER = 'x-xsrf-token';
-
-/** Who asks. */
-export interface AccountHolder {
-  userId: string;
-  username: string;
-  /** The session that the request came by, or that its token hangs on. */
-  sessionId: string | undefined;
-  /** The application, where a token was sent. */
-  clientId: string | undefined;
-  /** What a write by cookie must send back, so that no other site can make one. */
-  csrf: string | undefined;
-}
 
 export interface AccountSurface {
   baseUrl: string;
@@ -29,19 +17,6 @@ export interface AccountSurface {
   /** The person of a token; undefined: it is none of this realm, or no longer valid. @throws Problem `insufficient-scope` */
   byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
   bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined>;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the account surface. */
-    holder?: AccountHolder;
-  }
-}
-
-/** The person of a request on the account surface. */
-export function holderOf(request: FastifyRequest): AccountHolder {
-  if (!request.holder) throw new Error(`${request.routeOptions.url} is not on the account surface`);
-  return request.holder;
 }
 
 /** Hooks for every account route of `app` (an encapsulated plugin). */
@@ -63,6 +38,7 @@ export function guardAccount(
     const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
     if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
     request.holder = holder;
+    request.party = { type: 'user', id: holder.userId, name: holder.username };
     if (holder.csrf === undefined) return;
     if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
     else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))

@@ -1,6 +1,6 @@
 // SQL pieces that read whom a token is about, with groups and with roles (direct, by group, by composite).
 // The writes around them are the grants'. Decisions "Role", "Group".
-import { fragment } from './sql.ts';
+import { fragment } from '../db/sql.ts';
 
 /** Roles with composites resolved. */
 export interface Roles {

@@ -1,0 +1,76 @@
+// Who asks: an administrator (a person or a program with permissions), or a person in their own account. A surface finds out
+// (features/admin-access, features/account); handlers and services ask here. Audit rows name them by their party.
+import type { FastifyRequest } from 'fastify';
+import type { By, Party } from '../contract/events.ts';
+import type { Permission } from '../contract/permissions.ts';
+
+/** How long a person's admin rights last after their sign-in, by cookie or by token. */
+export const ADMIN_MAX_MS = 10 * 3_600_000;
+
+/** The session that a person's request belongs to: an administrator's by its cookie's digest, or one of the realm's. */
+export type OwnSession = { sessionId: string } | { adminSession: Buffer };
+
+/** Who asks on the admin API, and what they may do. */
+export interface Principal {
+  type: 'user' | 'client' | 'agent';
+  id: string;
+  name: string;
+  /** Home realm. */
+  realm: string;
+  /** Permissions by target realm; `*` is every realm and stands only with principals of `master`. */
+  permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
+  session?: OwnSession;
+  /** Epoch ms; null where the credential itself bounds it. */
+  expiresAt: number | null;
+}
+
+/** Who asks on the account surface. */
+export interface AccountHolder {
+  userId: string;
+  username: string;
+  /** The session that the request came by, or that its token hangs on. */
+  sessionId: string | undefined;
+  /** The application, where a token was sent. */
+  clientId: string | undefined;
+  /** What a write by cookie must send back, so that no other site can make one. */
+  csrf: string | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the admin surface. */
+    principal?: Principal;
+    /** Set by the account surface. */
+    holder?: AccountHolder;
+  }
+}
+
+/** The caller of an admin route; the surface has made sure that there is one. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Error(`${request.routeOptions.url} is not on the admin surface`);
+  return request.principal;
+}
+
+/** The person of a request on the account surface. */
+export function holderOf(request: FastifyRequest): AccountHolder {
+  if (!request.holder) throw new Error(`${request.routeOptions.url} is not on the account surface`);
+  return request.holder;
+}
+
+/** What the principal may do in a realm: grants over it, and those over every realm. */
+export function permissionsIn(principal: Principal, realm: string): ReadonlySet<Permission> {
+  const here = principal.permissions.get(realm);
+  const everywhere = principal.permissions.get('*');
+  if (!everywhere) return here ?? new Set();
+  return here ? new Set([...here, ...everywhere]) : everywhere;
+}
+
+export const may = (principal: Principal, realm: string, permission: Permission): boolean =>
+  permissionsIn(principal, realm).has(permission);
+
+export const partyOf = ({ type, id, name }: Principal): Party => ({ type, id, name });
+
+export const byPrincipal = (principal: Principal, ipAddress: string | null): By => ({
+  actor: partyOf(principal),
+  ipAddress,
+});
