@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Seal } from './crypto/seal.ts';
-import type { InLane } from './db/lanes.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createDirectory } from './directory.ts';
@@ -55,7 +55,7 @@ export interface AdminApiDeps {
   pool: pg.Pool;
   databaseUrl: string;
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
   log: Logger;
@@ -86,7 +86,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   const realmExists = realms.exists;
   const realmDocument = createRealmDocument({
     sql,
-    inLane: deps.inLane,
+    realmSql: deps.realmSql,
     transact,
     pool: deps.pool,
     databaseUrl: deps.databaseUrl,

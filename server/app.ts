@@ -89,7 +89,7 @@ export async function buildApp({
   const { config, pool, databaseUrl, log, now, newId } = given;
   const { baseUrl } = config;
   const ground = createGround(given);
-  const { sql, inLane, transact, seal, bus, queue, enqueue, outbound } = ground;
+  const { sql, realmSql, transact, seal, bus, queue, enqueue, outbound } = ground;
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
   const caches: { drop(realm: string | undefined): void }[] = [];
@@ -105,8 +105,8 @@ export async function buildApp({
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
-    inLane,
-    gathered: ground.gathered,
+    realmSql,
+    batchedReads: ground.batchedReads,
     transact,
     seal,
     signInSeal: ground.signInSeal,
@@ -230,7 +230,7 @@ export async function buildApp({
   const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const messaging = createMessaging({
     sql,
-    inLane,
+    realmSql,
     transact,
     seal,
     outbound,
@@ -245,7 +245,7 @@ export async function buildApp({
     messaging.job,
     deliveryJob({
       sql,
-      inLane,
+      realmSql,
       seal,
       outbound,
       now,
@@ -265,7 +265,7 @@ export async function buildApp({
       pool,
       databaseUrl,
       sql,
-      inLane,
+      realmSql,
       transact,
       seal,
       log,

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { type Config, clusterOf } from './config.ts';
 import { createSeal } from './crypto/seal.ts';
 import { createTokenSeal } from './crypto/token-seal.ts';
-import { gatheredOver } from './db/gather.ts';
-import { createLanes, inLanesOf } from './db/lanes.ts';
+import { batchedReadsOver } from './db/batched-reads.ts';
+import { realmSqlOver } from './db/realm-share.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
@@ -14,6 +14,7 @@ import { createOutbox } from './events/outbox.ts';
 import { DELIVERY_JOB, type DeliveryJob } from './features/webhooks/delivery.ts';
 import { createOutbound } from './http/outbound.ts';
 import { createQueue } from './jobs/queue.ts';
+import { createBulkhead } from './schedule/bulkhead.ts';
 
 export interface GroundDeps {
   config: Config;
@@ -29,16 +30,16 @@ export interface GroundDeps {
 
 export function createGround({ config, pool, databaseUrl, masterKey, log, strict, now, newId }: GroundDeps) {
   const sql = sqlOver(pool);
-  const lanes = createLanes({ most: pool.options.max });
+  const bulkhead = createBulkhead({ most: pool.options.max });
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
   const outbox = createOutbox({ now, newId, enqueue });
   return {
     sql,
-    gathered: gatheredOver(pool),
-    inLane: inLanesOf(lanes, pool, sql),
-    transact: createTransact({ pool, lanes, outbox, committed: bus.emit, strict }),
+    batchedReads: batchedReadsOver(pool),
+    realmSql: realmSqlOver(bulkhead, pool, sql),
+    transact: createTransact({ pool, bulkhead, outbox, committed: bus.emit, strict }),
     seal: createSeal(masterKey),
     signInSeal: createTokenSeal(masterKey, 'sign-in'),
     bus,

@@ -2,7 +2,7 @@
 // Specification 4.4.
 import type { FastifyInstance } from 'fastify';
 import type { Seal } from './crypto/seal.ts';
-import type { InLane } from './db/lanes.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createAttempts } from './domain/attempts.ts';
@@ -28,7 +28,7 @@ const TESTS_A_MINUTE = 20;
 
 export interface MessagingDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
   outbound: Outbound;
@@ -41,7 +41,7 @@ export interface MessagingDeps {
 }
 
 export function createMessaging(deps: MessagingDeps) {
-  const { sql, inLane, transact, seal, outbound, settings, enqueue, retryDelaysSeconds, now, newId } = deps;
+  const { sql, realmSql, transact, seal, outbound, settings, enqueue, retryDelaysSeconds, now, newId } = deps;
   const host = new URL(deps.baseUrl).hostname;
   const drivers: MessageDriver[] = [
     smtpDriver({ outbound, host }),
@@ -65,7 +65,7 @@ export function createMessaging(deps: MessagingDeps) {
   return {
     /** For whatever asks for a message, in its own transaction. */
     send,
-    job: messageJob({ sql, inLane, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),
+    job: messageJob({ sql, realmSql, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),
     mount(admin: FastifyInstance) {
       const pushTokens = createPushTokens({ sql, transact, seal, now, newId });
       messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens });

@@ -5,7 +5,7 @@ import { createPasswords } from './crypto/passwords.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { TokenSeal } from './crypto/token-seal.ts';
-import type { InLane } from './db/lanes.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
@@ -27,10 +27,10 @@ const STRANGERS_A_MINUTE = 60;
 
 export interface PeopleDeps {
   sql: Sql;
-  /** For writes of one statement that nobody is told of. */
-  inLane: InLane;
+  /** For writes of one statement without an audit event. */
+  realmSql: RealmSql;
   /** For reads that many do at the same moment. */
-  gathered: Sql;
+  batchedReads: Sql;
   transact: Transact;
   seal: Seal;
   /** For sign-ins that were only begun. */
@@ -49,20 +49,20 @@ export interface PeopleDeps {
 }
 
 export function createPeople(deps: PeopleDeps) {
-  const { sql, inLane, gathered, transact, seal, signInSeal } = deps;
+  const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
   const { settings, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const isSecondFactor = (type: string): boolean => factors.secondTypes.includes(type);
   const rules = { settings, passwords, breached, isSecondFactor };
-  const credentials = createCredentials({ sql, inLane, gathered, transact, ...rules, seal, now, newId });
+  const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
-  const sessions = createSessions({ sql, inLane, transact, settings, factors, baseUrl, now, newId });
+  const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const risk = createRisk({ sql, baseUrl, now, newId });
   const signIns = createSignIns({
     sql,
-    inLane,
+    inLane: realmSql,
     transact,
     settings,
     flows,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { type PresentKey, presentSections } from './contract/sections.ts';
 import type { Seal } from './crypto/seal.ts';
-import type { InLane } from './db/lanes.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { serviceAccountRolesPart } from './features/clients/service-accounts.ts';
@@ -28,7 +28,7 @@ import type { Resources } from './resources.ts';
 
 export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment'> {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   pool: pg.Pool;
   databaseUrl: string;
@@ -62,7 +62,7 @@ export function createParts({
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
   const { sql, transact, pool, databaseUrl, seal, credentials, realms, now, newId } = deps;
-  const { inLane, denied, detoured, documentEnvironment } = deps;
+  const { realmSql, denied, detoured, documentEnvironment } = deps;
   const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
   const transfer = createTransfer({
@@ -74,7 +74,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     mergeUsers: createUserMerge(credentials),
     realms,
     documentEnvironment,
-    guesses: createGuesses({ inLane, seal, now }),
+    guesses: createGuesses({ realmSql, seal, now }),
     denied,
     detoured,
     now,

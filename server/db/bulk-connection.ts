@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import postgres from 'postgres';
-import { endSilentWait, gone, KEEP_ALIVE } from './silence.ts';
+import { KEEP_ALIVE, limitWait, peerTimeout } from './dead-peer.ts';
 
 const CONNECT_MS = 10_000;
 
@@ -21,7 +21,7 @@ async function dial({ host, port, path }: Address): Promise<Socket> {
   const socket = Object.assign(connect({ ...to, ...KEEP_ALIVE }), to);
   await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
     socket.destroy();
-    throw error.name === 'AbortError' ? gone() : error;
+    throw error.name === 'AbortError' ? peerTimeout() : error;
   });
   return socket;
 }
@@ -52,7 +52,7 @@ export function openBulk(url: string, longestMs: number) {
     let end: (() => void) | undefined;
     let over = false;
     void connected.then((socket) => {
-      if (!over) end = endSilentWait(socket, longestMs);
+      if (!over) end = limitWait(socket, longestMs);
     });
     return () => {
       over = true;

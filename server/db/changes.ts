@@ -1,7 +1,7 @@
 // Hears of configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
 // It holds one connection of its own and says when it may have missed something. Design "Cache invalidation".
 import pg from 'pg';
-import { endDeaf, KEEP_ALIVE } from './silence.ts';
+import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';
 
 export interface Changes {
   stop(): Promise<void>;
@@ -9,8 +9,8 @@ export interface Changes {
 
 const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
-/** Caches trust their values for ten seconds without a sign of change: a deaf connection costs no more than that. */
-const SILENT_MS = 10_000;
+/** Caches trust their values for ten seconds without a sign of change: a dead connection costs no more than that. */
+const IDLE_MS = 10_000;
 
 /**
  * Calls `changed(realm)` for each notification, and `changed(undefined)` when the connection was lost and is back:
@@ -20,12 +20,12 @@ export async function listenForChanges({
   url,
   changed,
   log,
-  silentMs = SILENT_MS,
+  idleMs = IDLE_MS,
 }: {
   url: string;
   changed(realm: string | undefined): void;
   log(message: string, error: Error): void;
-  silentMs?: number;
+  idleMs?: number;
 }): Promise<Changes> {
   let stopped = false;
   let client: pg.Client | undefined;
@@ -44,7 +44,7 @@ export async function listenForChanges({
       if (client === next && !stopped) again();
     });
     await next.connect();
-    endDeaf(next, silentMs);
+    probeWhenIdle(next, idleMs);
     await next.query('listen realm_changed');
     if (stopped) return next.end();
     client = next;

@@ -1,8 +1,9 @@
 // Group commit: what many requests write at the same moment is one transaction, so that they share its messages and its sync.
 // It knows no table: `work` is the feature's, one statement over all that is asked. Each gets its own result, after the commit.
 // Whoever the group's statement passes over, for whatever reason, goes the single way (the caller's own transaction).
+
+import { createBatcher } from '../schedule/batcher.ts';
 import { codeOf } from './error-code.ts';
-import { createGroups } from './groups.ts';
 import type { Transact, Tx } from './transact.ts';
 
 export interface GroupCommitOptions<Ask, Told> {
@@ -12,7 +13,7 @@ export interface GroupCommitOptions<Ask, Told> {
   /** Members of a full group. */
   most?: number;
   /** Groups under way, each on a connection of its own. */
-  atOnce?: number;
+  concurrency?: number;
 }
 
 interface Member<Ask, Told> {
@@ -30,7 +31,7 @@ export function createGroupCommit<Ask, Told>({
   transact,
   work,
   most = 8,
-  atOnce = 4,
+  concurrency = 4,
 }: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
   async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
     try {
@@ -54,6 +55,6 @@ export function createGroupCommit<Ask, Told>({
   const refuse = (members: readonly Member<Ask, Told>[], error: Error) => {
     for (const { reject } of members) reject(error);
   };
-  const join = createGroups({ run: commit, refuse, most, atOnce });
+  const join = createBatcher({ run: commit, refuse, most, concurrency });
   return (ask) => new Promise((resolve, reject) => join({ ask, resolve, reject }));
 }

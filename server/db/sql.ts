@@ -2,8 +2,8 @@
 // It doesn't open transactions (transact.ts), stream in bulk (bulk.ts) or know any table.
 // A prepared statement is the fastest form of pg.
 import pg from 'pg';
-import { queryOf } from './batch.ts';
-import { endSilent, KEEP_ALIVE } from './silence.ts';
+import { closeDeadPeers, KEEP_ALIVE } from './dead-peer.ts';
+import { queryOf } from './pipeline.ts';
 import { statement } from './statement.ts';
 
 export { Fragment, fragment } from './statement.ts';
@@ -55,6 +55,6 @@ export function openPool(url: string, { max = 10, lost = () => {}, longestMs = 3
   // The pool doesn't listen to a client that it has lent out, and an error that nobody hears ends the process. Whoever
   // holds the client is told by the next statement.
   pool.on('connect', (client) => client.on('error', () => {}));
-  endSilent(pool, longestMs);
+  closeDeadPeers(pool, longestMs);
   return pool;
 }

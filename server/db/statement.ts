@@ -1,5 +1,5 @@
 // How SQL is written: a template with values and with pieces of SQL becomes `{text, values, name}`.
-// It runs nothing (batch.ts, sql.ts).
+// It runs nothing (pipeline.ts, sql.ts).
 import { createHash } from 'node:crypto';
 
 /** A piece of SQL with its values, made by {@link fragment}; it is spliced into the statement, never sent as a value. */

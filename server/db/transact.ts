@@ -3,11 +3,12 @@
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
-import { BEGIN, COMMIT, ROLLBACK, runBatch } from './batch.ts';
+import { type Bulkhead, createBulkhead } from '../schedule/bulkhead.ts';
 import { type CopyIn, copyOver } from './copy.ts';
+import { allowLonger } from './dead-peer.ts';
 import { codeOf } from './error-code.ts';
-import { createLanes, HASTY, inTurnOf, type Lanes } from './lanes.ts';
-import { allowSilence } from './silence.ts';
+import { BEGIN, COMMIT, ROLLBACK, runPipeline } from './pipeline.ts';
+import { SHORT_LOCK_TIMEOUT, withinShare } from './realm-share.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -30,7 +31,7 @@ interface AttemptOptions extends TransactionOptions {
   /** Of several realms, or of none. */
   ofMany?: boolean;
   /** On one of the last connections: what is locked is not waited for. */
-  hasty?: boolean;
+  shortLocks?: boolean;
 }
 /** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
 export type Transact = <T>(
@@ -63,7 +64,7 @@ const TRIES = 3;
 export interface TransactOptions {
   pool: pg.Pool;
   /** Of the pool; its own by default. */
-  lanes?: Lanes;
+  bulkhead?: Bulkhead;
   outbox: Outbox;
   /** Hears the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
@@ -78,7 +79,7 @@ export interface TransactOptions {
  */
 export function createTransact({
   pool,
-  lanes = createLanes({ most: pool.options.max }),
+  bulkhead = createBulkhead({ most: pool.options.max }),
   outbox,
   committed,
   strict,
@@ -87,21 +88,21 @@ export function createTransact({
   let subscribers = true;
 
   /** A transaction on one connection, said in as few messages as can be. */
-  function conversation(client: pg.PoolClient, { bookkeeping, longestMs, ofMany, hasty }: AttemptOptions) {
+  function conversation(client: pg.PoolClient, { bookkeeping, longestMs, ofMany, shortLocks }: AttemptOptions) {
     let begun = false;
-    const first = hasty && longestMs === undefined ? [BEGIN, HASTY] : [BEGIN];
+    const first = shortLocks && longestMs === undefined ? [BEGIN, SHORT_LOCK_TIMEOUT] : [BEGIN];
     // A subscription that is made after this look is made beside this transaction, and may miss its events.
     let subscribed = true;
     /** The transaction begins in the same message as its first statement: a round trip less. */
     const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
       const wanted = statement(strings, ...values);
       if (!begun && longestMs !== undefined) await begin([patience(longestMs)]);
-      const [rows = []] = await (begun ? runBatch(client, [wanted]) : begin([wanted]));
+      const [rows = []] = await (begun ? runPipeline(client, [wanted]) : begin([wanted]));
       return rows as Row[];
     };
     const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
       begun = true;
-      const [found, ...rows] = (await runBatch(client, [...first, SUBSCRIBED, ...statements])).slice(first.length);
+      const [found, ...rows] = (await runPipeline(client, [...first, SUBSCRIBED, ...statements])).slice(first.length);
       subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
       subscribers = subscribed;
       return rows;
@@ -120,15 +121,15 @@ export function createTransact({
     /** The whole transaction, where nothing was asked and nobody subscribes. */
     const logAlone = async (): Promise<void> => {
       if (events.length < MANY || last.length > 0) {
-        await runBatch(client, [...first, ...last, ...outbox.log(events), UNHEARD, COMMIT]);
+        await runPipeline(client, [...first, ...last, ...outbox.log(events), UNHEARD, COMMIT]);
         return;
       }
       const { target, text } = outbox.rows(events);
-      await runBatch(client, [BEGIN]);
+      await runPipeline(client, [BEGIN]);
       const copy = await copyOver(client, target);
       await copy.write(text);
       await copy.finish();
-      await runBatch(client, [UNHEARD, COMMIT]);
+      await runPipeline(client, [UNHEARD, COMMIT]);
     };
     /** Writes what is left, and what is told of it, and commits; in one message where nobody subscribes to anything. */
     const end = async (): Promise<readonly DomainEvent[]> => {
@@ -140,20 +141,20 @@ export function createTransact({
           throw subscribers ? new Heard() : error;
         });
       } else if (tells && begun && !subscribed) {
-        await runBatch(client, [...last, ...outbox.log(events), COMMIT]);
+        await runPipeline(client, [...last, ...outbox.log(events), COMMIT]);
       } else {
         // A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03).
-        if (ofMany && events.length > 0) last.push(HASTY);
-        if (last.length > 0) await (begun ? runBatch(client, last) : begin(last));
+        if (ofMany && events.length > 0) last.push(SHORT_LOCK_TIMEOUT);
+        if (last.length > 0) await (begun ? runPipeline(client, last) : begin(last));
         if (events.length > 0) await outbox.write(sql, events);
         else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
-        if (begun) await runBatch(client, [...revisionsOf(events), COMMIT]);
+        if (begun) await runPipeline(client, [...revisionsOf(events), COMMIT]);
       }
       return events;
     };
     /** Throws where the connection is no good any more. */
     const undo = async (): Promise<void> => {
-      if (begun) await runBatch(client, [ROLLBACK]);
+      if (begun) await runPipeline(client, [ROLLBACK]);
     };
     return { tx, end, undo };
   }
@@ -161,7 +162,7 @@ export function createTransact({
   async function attempt<T>(work: (tx: Tx) => Promise<T>, options: AttemptOptions): Promise<T> {
     const client = await pool.connect();
     const { longestMs } = options;
-    const endSilence = longestMs === undefined ? () => {} : allowSilence(client, longestMs);
+    const restore = longestMs === undefined ? () => {} : allowLonger(client, longestMs);
     const { tx, end, undo } = conversation(client, options);
     let broken: Error | undefined;
     try {
@@ -175,7 +176,7 @@ export function createTransact({
       });
       throw error;
     } finally {
-      endSilence();
+      restore();
       client.release(broken);
     }
   }
@@ -192,7 +193,9 @@ export function createTransact({
 
   return async (realm, work, options = {}) => {
     if (realm === undefined) return attempts(work, { ...options, ofMany: true });
-    return inTurnOf(lanes, realm, (hasty) => attempts(work, hasty ? { ...options, hasty } : options));
+    return withinShare(bulkhead, realm, (shortLocks) =>
+      attempts(work, shortLocks ? { ...options, shortLocks } : options),
+    );
   };
 }
 

@@ -1,7 +1,7 @@
 // How many attempts one address has in a window: sign-ins that fail, sign-ins that strangers begin, exchanges of tokens.
 // In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
 import { network } from '../http/network.ts';
-import { createTurns } from '../http/turns.ts';
+import { createSemaphore } from '../schedule/semaphore.ts';
 
 const MAX_ADDRESSES = 20_000;
 /** Attempts of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
@@ -22,8 +22,8 @@ export function createAttempts({
   now: () => Date;
 }) {
   const windows = new Map<string, { used: number; until: number }>();
-  const inTurnOfRealm = createTurns(AT_ONCE);
-  const inTurnOfAddress = createTurns(AT_ONCE_ANYWHERE);
+  const inTurnOfRealm = createSemaphore({ perKey: AT_ONCE });
+  const inTurnOfAddress = createSemaphore({ perKey: AT_ONCE_ANYWHERE });
   const sweep = (at: number) => {
     for (const [key, entry] of windows) if (entry.until <= at) windows.delete(key);
     // Map keeps insertion order: the oldest windows go first

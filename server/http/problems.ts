@@ -5,8 +5,8 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
 import { codeOf, LOCKED, neededBy, refersToNothing } from '../db/error-code.ts';
-import { CROWDED } from '../db/lanes.ts';
 import { unreachable } from '../db/unreachable.ts';
+import { OVERLOADED } from '../schedule/bulkhead.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
 /** A name whose bytes no index holds: its characters were counted, and may have four each. */
@@ -18,7 +18,7 @@ const SHORT_OF = new Set([
   // A row that it would change is locked for long, or the statement took too long.
   LOCKED,
   '57014',
-  CROWDED,
+  OVERLOADED,
 ]);
 const RETRY_AFTER_SECONDS = 2;
 

@@ -3,7 +3,7 @@
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job as Claimed, PgBoss } from 'pg-boss';
-import { KEEP_ALIVE } from '../db/silence.ts';
+import { KEEP_ALIVE } from '../db/dead-peer.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import type { Job } from './job.ts';
 

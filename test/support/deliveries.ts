@@ -72,7 +72,7 @@ export async function startDeliveries({
   const gaveUp = (realm: string) => void givenUp.push(realm);
   const job = deliveryJob({
     sql,
-    inLane: () => sql,
+    realmSql: () => sql,
     seal,
     outbound,
     now,

@@ -22,7 +22,7 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   const outbound = createOutbound();
   const messaging = createMessaging({
     sql,
-    inLane: () => sql,
+    realmSql: () => sql,
     transact,
     seal,
     outbound,

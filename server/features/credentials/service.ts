@@ -8,7 +8,7 @@ import type { Lockout } from '../../contract/user-access.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
@@ -18,9 +18,9 @@ import * as store from './store.ts';
 
 export interface CredentialDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   /** For reads that many do at the same moment. */
-  gathered: Sql;
+  batchedReads: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   passwords: Passwords;
@@ -53,7 +53,8 @@ export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reaso
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, inLane, gathered, transact, settings, passwords, breached, isSecondFactor, seal, now, newId } = deps;
+  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, isSecondFactor, seal, now, newId } =
+    deps;
   interface Limit {
     most: number;
     seconds: number;
@@ -62,7 +63,7 @@ export function createCredentials(deps: CredentialDeps) {
     policy?.lockoutEnabled ? { most: policy.maxLoginFailures, seconds: policy.lockoutDurationSeconds } : undefined;
 
   const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
-    store.countAttempt(inLane(realm), realm, userId, {
+    store.countAttempt(realmSql(realm), realm, userId, {
       most,
       now: now(),
       until: new Date(now().getTime() + seconds * 1000),
@@ -81,7 +82,7 @@ export function createCredentials(deps: CredentialDeps) {
 
   async function rehash(realm: string, row: store.PasswordRow, plain: string): Promise<void> {
     if (row.credential_id === null || row.phc === null) return;
-    await store.rehash(inLane(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
+    await store.rehash(realmSql(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
   }
 
   /** Whoever it is, one hash is computed; counting goes on beside it, so that no answer is quicker than another. */
@@ -103,8 +104,8 @@ export function createCredentials(deps: CredentialDeps) {
     if (old) await rehash(realm, row, plain);
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
-      if (row.types.some(isSecondFactor)) await store.giveBackAttempt(inLane(realm), realm, row.id, limit.most);
-      else await store.forgetFailures(inLane(realm), realm, [row.id]);
+      if (row.types.some(isSecondFactor)) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
+      else await store.forgetFailures(realmSql(realm), realm, [row.id]);
     }
     return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) } satisfies PasswordVerdict;
   }
@@ -115,7 +116,7 @@ export function createCredentials(deps: CredentialDeps) {
     for (const { id, secret } of await store.otps(sql, realm, userId)) {
       const counter = otpCounter(openOtp(seal, realm, id, secret), code, now(), secret);
       if (counter === undefined) continue;
-      if (await store.acceptCounter(inLane(realm), realm, id, counter, now())) return { ok: true, credentialId: id };
+      if (await store.acceptCounter(realmSql(realm), realm, id, counter, now())) return { ok: true, credentialId: id };
       used = true;
     }
     return { ok: false, reason: used ? 'used' : 'wrong' };
@@ -126,7 +127,7 @@ export function createCredentials(deps: CredentialDeps) {
     const attempts = await count(realm, user.id, limit);
     if (attempts > limit.most) return { ok: false, reason: 'locked' };
     const verdict = await matchOtp(realm, user.id, code);
-    if (verdict.ok) await store.forgetFailures(inLane(realm), realm, [user.id]);
+    if (verdict.ok) await store.forgetFailures(realmSql(realm), realm, [user.id]);
     else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
     return verdict;
   }
@@ -164,7 +165,7 @@ export function createCredentials(deps: CredentialDeps) {
       by: By;
     }): Promise<PasswordVerdict> {
       const { realm, username, password, by } = attempt;
-      return check(realm, await store.findForPassword(gathered, realm, username), password, by);
+      return check(realm, await store.findForPassword(batchedReads, realm, username), password, by);
     },
 
     tryOtp,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { bySystem } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Job, job } from '../../jobs/job.ts';
@@ -23,7 +23,7 @@ const JITTER = 0.2;
 
 export interface MessageJobDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
   gateways: Gateways;
@@ -35,7 +35,7 @@ export interface MessageJobDeps {
 
 export function messageJob({
   sql,
-  inLane,
+  realmSql,
   transact,
   seal,
   gateways,
@@ -67,8 +67,8 @@ export function messageJob({
       { ...message, id: row.id, expiresAt: row.expires_at },
       { channel: row.channel, driver, attempt, secrets },
     );
-    if (pushTokenId !== undefined && sent.ok) await markUsed(inLane(realm), realm, pushTokenId, now());
-    if (pushTokenId !== undefined && !sent.ok && sent.gone) await forgetDevice(inLane(realm), realm, pushTokenId);
+    if (pushTokenId !== undefined && sent.ok) await markUsed(realmSql(realm), realm, pushTokenId, now());
+    if (pushTokenId !== undefined && !sent.ok && sent.gone) await forgetDevice(realmSql(realm), realm, pushTokenId);
     return sent;
   }
 
@@ -86,14 +86,14 @@ export function messageJob({
       const row = await store.sendable(sql, realm, id);
       if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;
       if (!row.content) {
-        await store.drop(inLane(realm), realm, id);
+        await store.drop(realmSql(realm), realm, id);
         return;
       }
       const content = Content.parse(JSON.parse(seal.open(row.content, contentContext(realm, id)).toString()));
       const sent = await tryOnce(realm, row, content, attempt);
       const settled = { attempt, error: sent.ok ? null : sent.words, at: now() };
       if (sent.ok) {
-        await store.settle(inLane(realm), realm, id, { ...settled, status: 'sent' });
+        await store.settle(realmSql(realm), realm, id, { ...settled, status: 'sent' });
         return;
       }
       const delay = sent.again ? retryDelaysSeconds[attempt - 1] : undefined;
@@ -105,7 +105,7 @@ export function messageJob({
       }
       // The next try is stored before this one is settled: a death in between repeats this one and loses none.
       await enqueue(sql, MESSAGE_JOB, [{ realm, id, attempt: attempt + 1 }], { startAfterSeconds });
-      await store.settle(inLane(realm), realm, id, { ...settled, status: 'retrying' });
+      await store.settle(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
     },
   });
 }

@@ -8,7 +8,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { ServiceAccountSession, Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
@@ -22,7 +22,7 @@ export const SESSION_COOKIE = 'SVC_SESSION';
 
 export interface SessionDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   factors: Factors;
@@ -106,7 +106,7 @@ const toWire = (row: store.ListedRow): Session => ({
   levelOfAssurance: row.level_of_assurance,
 });
 
-export function createSessions({ sql, inLane, transact, settings, factors, baseUrl, now, newId }: SessionDeps) {
+export function createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId }: SessionDeps) {
   const live = (realm: string, row: store.LiveRow): LiveSession => ({
     ...toSession(realm, row, factors),
     standing: standingOf(row),
@@ -152,7 +152,7 @@ export function createSessions({ sql, inLane, transact, settings, factors, baseU
     // Short idle timeouts need to be noted more often than once a minute.
     const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
     if (now().getTime() - session.lastSeenAt.getTime() >= due)
-      await store.touch(inLane(realm), realm, session.id, now());
+      await store.touch(realmSql(realm), realm, session.id, now());
   }
 
   return {

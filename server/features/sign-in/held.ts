@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { InLane } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import { inRealm } from '../../domain/attempts.ts';
 import { type Beginning, type Carried, LIFETIME_SECONDS, type SignInCookie } from './cookie.ts';

@@ -6,12 +6,12 @@ import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
 import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { InLane } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
-import { createTurns } from '../../http/turns.ts';
+import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
@@ -95,7 +95,7 @@ export function createSignIns(deps: SignInDeps) {
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
   const digestOf = (token: string, form: Form) => sha256(`form:${token}:${JSON.stringify(form)}`).toString('base64url');
   /** The forms of one sign-in, one after the other: the second of two clicks finds what the first one came to. */
-  const inTurn = createTurns(1);
+  const inTurn = createSemaphore({ perKey: 1 });
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
     const found = await settings.of(realm);

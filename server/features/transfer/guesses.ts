@@ -5,7 +5,7 @@
 // Implements: decisions "Import, export, plan" (Secrets in a document).
 import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Trial } from '../../resource/secrets.ts';
 
@@ -18,7 +18,7 @@ export interface Guesser {
   realm: string;
 }
 
-export function createGuesses({ inLane, seal, now }: { inLane: InLane; seal: Seal; now: () => Date }) {
+export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; seal: Seal; now: () => Date }) {
   /** Requests under way for a principal's secret: each may turn out to be a guess. */
   const underWay = new Map<string, number>();
   const change = (key: string, by: number) => {
@@ -71,8 +71,8 @@ export function createGuesses({ inLane, seal, now }: { inLane: InLane; seal: Sea
       /** The one that is too many for another replica's count is told nothing either. */
       async function count(): Promise<void> {
         if (wrong.size === 0) return;
-        await insert(inLane(realm), realm, principal.id, [...wrong.values()], now(), since());
-        const rows = await counted(inLane(realm), realm, principal.id, [...held], since());
+        await insert(realmSql(realm), realm, principal.id, [...wrong.values()], now(), since());
+        const rows = await counted(realmSql(realm), realm, principal.id, [...held], since());
         const over = rows.find(({ guesses }) => guesses > MOST);
         if (over) throw tooMany(over.oldest);
       }
@@ -83,7 +83,7 @@ export function createGuesses({ inLane, seal, now }: { inLane: InLane; seal: Sea
           throw error;
         });
         if (!writes) await count();
-        else if (wrong.size > 0) await forget(inLane(realm), realm, principal.id, [...wrong.values()]);
+        else if (wrong.size > 0) await forget(realmSql(realm), realm, principal.id, [...wrong.values()]);
         return result;
       } finally {
         for (const secret of held) change(keyOf(secret), -1);

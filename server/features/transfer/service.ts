@@ -12,13 +12,13 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { may, permissionsIn } from '../../domain/principal.ts';
 import type { Denial } from '../../events/denials.ts';
 import type { RealmPart } from '../../resource/part.ts';
+import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { Realms } from '../realms/service.ts';
 import type { UserMerge } from '../users/merge.ts';
 import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
-import { createGate } from './gate.ts';
 import type { Guesses } from './guesses.ts';
 import { createHolder, type Held } from './held.ts';
 import { type ImportStore, stagedPeople, straightPeople, takenNames } from './people.ts';
@@ -106,7 +106,7 @@ export function createTransfer({
   now,
   newId,
 }: TransferDeps) {
-  const gate = createGate({ atOnce: AT_ONCE });
+  const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   const hold = createHolder(HELD_BYTES);
   const { open, conclude, release } = createApply({ parts, realms, now, newId });
 
@@ -178,7 +178,7 @@ export function createTransfer({
     try {
       await userRows.prepare(sql, people.importId);
       const work = () => inTime(request, held.bytes / LEAST_BYTES, (tx) => straightInto(tx, request, held, people));
-      const plan = await gate.pass(request.realm, work);
+      const plan = await oneAtATime(request.realm, work);
       return { plan, users: { lines: async () => people.changes(), discard } };
     } catch (error) {
       await discard().catch(() => {}); // the janitor takes it
@@ -268,7 +268,7 @@ export function createTransfer({
       });
     for (let tries = 1; ; tries += 1) {
       try {
-        return await (request.query.dryRun ? work() : gate.pass(request.realm, work));
+        return await (request.query.dryRun ? work() : oneAtATime(request.realm, work));
       } catch (error) {
         if (error instanceof Unwritten) return error.result;
         if (error instanceof CameToBe) {
@@ -304,7 +304,7 @@ export function createTransfer({
       const { realm, manager } = request;
       const path = `/admin/realms/${realm}/managers/${manager}`;
       return auditing(request, { method: 'DELETE', path }, () =>
-        gate.pass(realm, () => transact(realm, (tx) => release(tx, request, objects))),
+        oneAtATime(realm, () => transact(realm, (tx) => release(tx, request, objects))),
       );
     },
   };

@@ -2,16 +2,16 @@
 // Safe to repeat: an attempt that was settled already ends at once. Specification 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
-import type { InLane } from '../../db/lanes.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Outbound } from '../../http/outbound.ts';
 import { OutboundError } from '../../http/outbound-connection.ts';
 import { type Job, job } from '../../jobs/job.ts';
 import type { EnqueueOptions } from '../../jobs/queue.ts';
+import { createConcurrencyLimit } from '../../schedule/concurrency-limit.ts';
 import { webhookSecret } from './resource.ts';
 import { signedHeaders } from './signature.ts';
 import * as store from './store.ts';
-import { createTurns } from './turns.ts';
 
 export const DELIVERY_JOB = 'webhook-delivery';
 
@@ -49,7 +49,7 @@ const PLACES = { all: 20, realm: 8, receiver: 2 };
 
 export interface DeliveryDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   seal: Seal;
   outbound: Pick<Outbound, 'fetch'>;
   now(): Date;
@@ -65,7 +65,7 @@ export interface DeliveryDeps {
 
 export function deliveryJob({
   sql,
-  inLane,
+  realmSql,
   seal,
   outbound,
   now,
@@ -101,7 +101,7 @@ export function deliveryJob({
     }
   }
 
-  const turns = createTurns({ places: PLACES.realm, now });
+  const limited = createConcurrencyLimit({ perKey: PLACES.realm, now });
 
   return job({
     name: DELIVERY_JOB,
@@ -116,18 +116,18 @@ export function deliveryJob({
       const delivery = await store.sendable(sql, realm, id);
       if (!delivery || delivery.attempts >= attempt) return;
       const off = !delivery.enabled && delivery.event_type !== 'WEBHOOK_TEST';
-      const turn = off
-        ? { sent: { responseStatus: null, error: 'the webhook is disabled' } }
-        : await turns.take(realm, () => send(realm, id, delivery));
-      if ('waitSeconds' in turn) {
-        const startAfterSeconds = turn.waitSeconds * (1 + JITTER * random());
+      const outcome = off
+        ? { result: { responseStatus: null, error: 'the webhook is disabled' } }
+        : await limited(realm, () => send(realm, id, delivery));
+      if ('retryAfterSeconds' in outcome) {
+        const startAfterSeconds = outcome.retryAfterSeconds * (1 + JITTER * random());
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt, done }], { startAfterSeconds });
         return;
       }
-      const answer = turn.sent;
+      const answer = outcome.result;
       const settled = { ...answer, attempt, at: now() };
       if (answer.error === null) {
-        await store.settle(inLane(realm), realm, id, { ...settled, status: 'succeeded' });
+        await store.settle(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
         return;
       }
       const delay = off ? undefined : retryDelaysSeconds[attempt - 1 - done];
@@ -136,7 +136,7 @@ export function deliveryJob({
         const startAfterSeconds = delay * (1 - JITTER + 2 * JITTER * random());
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
       }
-      await store.settle(inLane(realm), realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
+      await store.settle(realmSql(realm), realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
       if (delay === undefined && !off) gaveUp?.(realm);
     },
   });

@@ -6,7 +6,7 @@ test('what was deleted at the same moment is not found, rather than a failure of
   expect([status, detail]).toEqual([404, 'What this refers to was deleted meanwhile']);
 });
 
-test.each(['55P03', '57014', '57P01', '53100', 'ETIMEDOUT', 'CROWDED'])(
+test.each(['55P03', '57014', '57P01', '53100', 'ETIMEDOUT', 'OVERLOADED'])(
   'a database that fails with %s is no fault of the request: it may come again',
   (code) => {
     const { status, retryAfterSeconds } = problemOf(Object.assign(new Error('of the database'), { code }));

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createGroups } from '../../../server/db/groups.ts';
-import { Crowded } from '../../../server/db/lanes.ts';
+import { createBatcher } from '../../../server/schedule/batcher.ts';
+import { Overloaded } from '../../../server/schedule/bulkhead.ts';
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-test('whoever waits for groups that do not end is told off, and who comes when one has ended is not', async () => {
+test('whoever waits for batches that do not end is told off, and who comes when one has ended is not', async () => {
   const served: number[] = [];
   const refused: number[] = [];
   const { promise: free, resolve: end } = Promise.withResolvers<void>();
-  const join = createGroups<number>({
+  const join = createBatcher<number>({
     run: async (group) => {
       await free;
       served.push(...group);
     },
     refuse: (members, error) => {
-      expect(error).toBeInstanceOf(Crowded);
+      expect(error).toBeInstanceOf(Overloaded);
       refused.push(...members);
     },
     most: 2,
-    atOnce: 2,
-    patienceMs: 50,
+    concurrency: 2,
+    timeoutMs: 50,
   });
   for (const n of numbers(7)) join(n);
   await expect.poll(() => refused).toEqual([4, 5, 6]);

@@ -14,8 +14,8 @@ export const ROLLBACK = plain('rollback');
  * The rows of each statement, in order; the error of the first that failed. They run one after the other. After a failure
  * PostgreSQL runs none of the rest, so a transaction that they begin and would have ended is still to be rolled back.
  */
-export const runBatch = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
-  new Promise((resolve, reject) => client.query(new Batch(statements, resolve, reject)));
+export const runPipeline = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
+  new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject)));
 
 /** As pg takes it; each time anew, since pg writes into what it is given. With neither name nor values it is sent as plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
@@ -36,7 +36,7 @@ declare module 'pg' {
   }
 }
 
-/** One statement of a batch. pg would ask for an answer after each. */
+/** One statement of a pipeline. pg would ask for an answer after each. */
 class Part extends pg.Query {
   found: object[] = [];
   failure: Error | undefined;
@@ -56,7 +56,7 @@ class Part extends pg.Query {
 }
 
 /** A query to pg, which takes nothing else in its pipeline. */
-class Batch extends pg.Query {
+class Pipeline extends pg.Query {
   readonly #parts: readonly Part[];
   /** Whose answer is coming. */
   #at = 0;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { gatheredOver } from '../../../server/db/gather.ts';
+import { batchedReadsOver } from '../../../server/db/batched-reads.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const database = bareDatabase({ max: 4 });
-const gathered = () => gatheredOver(database.pool);
+const batchedReads = () => batchedReadsOver(database.pool);
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 test('what is asked in one turn shares a connection, and each gets its own rows', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const found = await Promise.all(
     numbers(8).map((i) => sql<{ pid: number; i: number }>`select pg_backend_pid() as pid, ${i}::int as i`),
   );
@@ -17,7 +17,7 @@ test('what is asked in one turn shares a connection, and each gets its own rows'
 });
 
 test('more than a message holds goes in several, and different statements go together', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const [rows, ...counts] = await Promise.all([
     sql`select i from generate_series(1, 3) i`,
     ...numbers(40).map((i) => sql<{ n: number }>`select ${i}::int as n`),
@@ -27,7 +27,7 @@ test('more than a message holds goes in several, and different statements go tog
 });
 
 test('what one asks for wrongly fails for that one alone', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const settled = await Promise.allSettled(numbers(6).map((i) => sql<{ n: number }>`select 12 / ${i}::int as n`));
   expect(settled.map(({ status }) => status)).toEqual(['rejected', ...numbers(5).map(() => 'fulfilled')]);
   expect(settled[0]).toMatchObject({ reason: { code: '22012' } });
@@ -35,7 +35,7 @@ test('what one asks for wrongly fails for that one alone', async () => {
 });
 
 test('who comes while a message takes long waits for it a moment at most', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const order: string[] = [];
   const slow = sql`select pg_sleep(3)`.then(() => void order.push('slow'));
   await sleep(50);
@@ -46,7 +46,7 @@ test('who comes while a message takes long waits for it a moment at most', async
 });
 
 test('a connection that breaks under a message fails none that can be asked again', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const asked = numbers(3).map((i) => sql<{ n: number }>`select ${i}::int as n, pg_sleep(0.5)`);
   await sleep(200);
   await database.pool.query(
@@ -57,7 +57,7 @@ test('a connection that breaks under a message fails none that can be asked agai
 });
 
 test('where there is no connection for a message, each of it is not waited for anew', async () => {
-  const sql = gathered();
+  const sql = batchedReads();
   const held = await Promise.all(numbers(4).map(() => database.pool.connect()));
   const asked = Promise.allSettled(numbers(8).map(() => sql`select`));
   await expect.poll(() => database.pool.waitingCount).toBe(1);

@@ -81,7 +81,7 @@ test('audit events that were on their way are written when the database is back'
 test('a connection that listens for changes notices the silence, comes back, and says that it may have missed something', async () => {
   const heard: (string | undefined)[] = [];
   const changed = (realm: string | undefined) => void (heard.at(-1) === realm || heard.push(realm));
-  const changes = await listenForChanges({ url, changed, log: () => changed('waiting'), silentMs: 2_000 });
+  const changes = await listenForChanges({ url, changed, log: () => changed('waiting'), idleMs: 2_000 });
   const notify = (realm: string) => database.sql`select pg_notify('realm_changed', ${realm})`;
   const until = async (realm: string | undefined) => {
     while (!heard.includes(realm)) await sleep(20);

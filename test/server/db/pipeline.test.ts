@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { runBatch } from '../../../server/db/batch.ts';
+import { runPipeline } from '../../../server/db/pipeline.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { fragment, statement } from '../../../server/db/statement.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
@@ -59,14 +59,14 @@ test('one place in the code may be written with other pieces each time', async (
 
 test('what stands after a failed statement of a batch does not run', async () => {
   const client = await database.pool.connect();
-  const batch = runBatch(client, [
+  const batch = runPipeline(client, [
     statement`begin`,
     statement`select 1/0`,
     statement`insert into thing values (1)`,
     statement`commit`,
   ]);
   await expect(batch).rejects.toMatchObject({ code: '22012' });
-  expect(await runBatch(client, [statement`rollback`])).toEqual([[]]);
+  expect(await runPipeline(client, [statement`rollback`])).toEqual([[]]);
   client.release();
   expect(await things()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createGate } from '../../../server/features/transfer/gate.ts';
+import { createSemaphore } from '../../../server/schedule/semaphore.ts';
 
 test('never two of one realm, never more than allowed, nobody is left waiting, whatever fails', async () => {
   await fc.assert(
@@ -8,10 +8,10 @@ test('never two of one realm, never more than allowed, nobody is left waiting, w
       fc.scheduler(),
       fc.array(fc.record({ realm: fc.constantFrom('a', 'b', 'c', 'd'), fails: fc.boolean() }), { maxLength: 20 }),
       async (scheduler, visits) => {
-        const gate = createGate({ atOnce: 3 });
+        const semaphore = createSemaphore({ perKey: 1, inAll: 3 });
         const inside: string[] = [];
         const all = visits.map(({ realm, fails }) =>
-          gate.pass(realm, async () => {
+          semaphore(realm, async () => {
             expect(inside).not.toContain(realm);
             inside.push(realm);
             expect(inside.length).toBeLessThanOrEqual(3);

@@ -1,0 +1,84 @@
+// Owns: dead-peer detection, for a network partition or a machine that died: queries on the connection fail, and it is closed,
+// instead of waiting a quarter of an hour for the operating system.
+// Does not own: what becomes of the request (503, http/problems.ts); connecting again (the pool, changes.ts).
+import { Socket } from 'node:net';
+import type pg from 'pg';
+
+/** TCP probes an idle peer after ten seconds and then each second. They say nothing about a query that is running. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+/** Beyond the limit of a statement, for the answer to arrive. */
+const GRACE_MS = 5_000;
+
+const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
+  stream instanceof Socket ? stream : undefined;
+
+export const peerTimeout = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
+
+/** After a pause of the process its timers come first: what was sent meanwhile is read before anything is decided. */
+function onIdle(socket: Socket, act: () => void): () => void {
+  let over = false;
+  const check = () => {
+    const { bytesRead } = socket;
+    setImmediate(() => {
+      if (!over && socket.bytesRead === bytesRead) act();
+    });
+  };
+  socket.on('timeout', check);
+  return () => {
+    over = true;
+    socket.off('timeout', check);
+  };
+}
+
+/** @param longestMs how long a statement may take, by PostgreSQL's own clock */
+export function closeDeadPeers(pool: pg.Pool, longestMs: number): void {
+  const acquired = new WeakSet<pg.Client>();
+  pool.on('acquire', (client) => acquired.add(client));
+  pool.on('release', (_, client) => acquired.delete(client));
+  pool.on('connect', (client) => {
+    const socket = socketOf(client);
+    // Any byte, either way, restarts it.
+    socket?.setTimeout(longestMs + GRACE_MS);
+    if (socket) onIdle(socket, () => void (acquired.has(client) && socket.destroy(peerTimeout())));
+  });
+}
+
+/** For statements that take longer; returns what restores the usual limit. */
+export function allowLonger(client: pg.Client, longestMs: number): () => void {
+  const socket = socketOf(client);
+  const usual = socket?.timeout ?? 0;
+  socket?.setTimeout(longestMs + GRACE_MS);
+  return () => void socket?.setTimeout(usual);
+}
+
+/**
+ * For a connection that is idle for good reasons, except while something waits for it: closes it where nothing is sent either
+ * way for `longestMs`. Returns the end of waiting.
+ */
+export function limitWait(socket: Socket, longestMs: number): () => void {
+  const end = onIdle(socket, () => void socket.destroy(peerTimeout()));
+  socket.setTimeout(longestMs);
+  return () => {
+    end();
+    socket.setTimeout(0);
+  };
+}
+
+/** Sends a query on a connection that mostly listens when it was idle for `everyMs`, and closes it without an answer. */
+export function probeWhenIdle(client: pg.Client, everyMs: number): void {
+  const socket = socketOf(client);
+  let probing = false;
+  if (!socket) return;
+  socket.setTimeout(everyMs);
+  onIdle(socket, () => {
+    if (probing) return void socket.destroy(peerTimeout());
+    probing = true;
+    client.query('select').then(
+      () => {
+        probing = false;
+      },
+      () => {},
+    );
+  });
+}

@@ -1,0 +1,27 @@
+// A concurrency limit by key that never makes anybody wait: whoever finds its key at the limit is told when to come back,
+// later the more there are.
+
+const SPACING_MS = 5;
+const LONGEST_MS = 30_000;
+
+export function createConcurrencyLimit({ perKey, now }: { perKey: number; now(): Date }) {
+  /** Of the keys that something runs for; `next` is when the last one that was told to come back will. */
+  const keys = new Map<string, { running: number; next: number }>();
+  /** Runs `work`, or says after how many seconds to come back. */
+  return async <T>(key: string, work: () => Promise<T>): Promise<{ result: T } | { retryAfterSeconds: number }> => {
+    const entry = keys.get(key) ?? { running: 0, next: 0 };
+    if (entry.running >= perKey) {
+      const at = now().getTime();
+      entry.next = Math.min(Math.max(entry.next, at) + SPACING_MS, at + LONGEST_MS);
+      return { retryAfterSeconds: (entry.next - at) / 1000 };
+    }
+    keys.set(key, entry);
+    entry.running += 1;
+    try {
+      return { result: await work() };
+    } finally {
+      entry.running -= 1;
+      if (entry.running === 0) keys.delete(key);
+    }
+  };
+}
