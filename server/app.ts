@@ -224,6 +224,7 @@ export async function buildApp({
     issuerKeys: createIssuerKeys({ outbound, now }),
     mint: protocol.mint,
     adminAudience: access.audience,
+    refusals: protocol.refusals,
     metrics,
     now,
   });

@@ -12,6 +12,7 @@ import { createRefusals } from './events/refusals.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
+import { auditedAuthentication } from './features/client-authentication/audited.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createClientAuthentication } from './features/client-authentication/service.ts';
 import { createClientViews } from './features/clients/view.ts';
@@ -115,6 +116,7 @@ export function createProtocol(deps: ProtocolDeps) {
     factors,
     consents,
     tokens,
+    refusals,
     baseUrl,
     now,
   });
@@ -124,6 +126,7 @@ export function createProtocol(deps: ProtocolDeps) {
     /** For the workload exchange, which mints for clients too. */
     mint,
     clients,
+    refusals,
     continuation: authorization.continuation,
 
     ready: readyDocuments(discovery),
@@ -141,8 +144,9 @@ export function createProtocol(deps: ProtocolDeps) {
         discoveryRoutes(app, discovery);
         tokenRoutes(app, { endpoint, cors });
         userinfoRoutes(app, { userinfo, cors });
-        revokeRoutes(app, { authentication, revocation, cors });
-        introspectRoutes(app, { authentication, introspection });
+        const audited = auditedAuthentication(authentication, refusals);
+        revokeRoutes(app, { authentication: audited, revocation, cors });
+        introspectRoutes(app, { authentication: audited, introspection });
         more(app);
       });
       await http.register(async (pages) => {

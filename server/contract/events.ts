@@ -30,6 +30,7 @@ export const eventTypes = {
   CONSENT_GRANTED: runtime,
   CONSENT_REVOKED: runtime,
   SESSION_ENDED: runtime,
+  AUTHORIZATION_REFUSED: runtime,
   CODE_ISSUED: runtime,
   TOKEN_ISSUED: runtime,
   TOKEN_REFRESHED: runtime,

@@ -1,31 +1,41 @@
-// Audits what strangers are refused, so that no address can fill the log: of one realm and network the first few of a
-// minute are events of their own, the others one event that says how many they were. It counts in this process.
+// Audits what strangers are refused, so that no address can fill the log: of one realm, type and network the first few of a
+// minute are events of their own, the others one event that says how many they were. What somebody known is refused is
+// counted by its kind, so that no flood hides it. It counts in this process.
 // Specification 6.1; state that changed is audited where it changed, never here.
 import type { DomainEvent } from '../contract/events.ts';
+import { sha256 } from '../crypto/tokens.ts';
 import { network } from '../http/network.ts';
 
 const WINDOW_MS = 60_000;
 const MOST = 20;
+const MOST_OF_A_KIND = 5;
 const MAX_WINDOWS = 20_000;
 
 interface Window {
   until: number;
+  /** Of one kind only. */
+  kind: boolean;
   seen: number;
   last: DomainEvent;
 }
+
+const mostOf = (kind: boolean): number => (kind ? MOST_OF_A_KIND : MOST);
 
 export function createRefusals({ record, now }: { record(event: DomainEvent): void; now: () => Date }) {
   /** Oldest first: a window is put in when it begins. */
   const windows = new Map<string, Window>();
   let timer: NodeJS.Timeout | undefined;
 
-  function close(key: string, { seen, last }: Window): void {
+  function close(key: string, { seen, last, kind }: Window): void {
     windows.delete(key);
-    if (seen <= MOST) return;
+    const unrecorded = seen - mostOf(kind);
+    if (unrecorded <= 0) return;
     const { type, realm, by, outcome } = last;
     const ipAddress = by.ipAddress === null ? null : network(by.ipAddress);
-    const data = { unrecorded: seen - MOST, reason: `${seen - MOST} more within a minute from this address` };
-    record({ type, realm, by: { actor: null, ipAddress }, data, ...(outcome && { outcome }) });
+    const reason = `${unrecorded} more within a minute from this address`;
+    const data = kind ? { ...last.data, unrecorded } : { unrecorded, reason };
+    const actor = kind ? by.actor : null;
+    record({ type, realm, by: { actor, ipAddress }, data, ...(outcome && { outcome }) });
   }
 
   function closeEnded(): void {
@@ -39,8 +49,10 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
   }
 
   return {
-    record(event: DomainEvent): void {
-      const key = `${event.realm} ${network(event.by.ipAddress ?? '')}`;
+    /** `kind`: what is refused and why, of somebody known; these are counted apart. */
+    record(event: DomainEvent, kind?: string): void {
+      const apart = kind === undefined ? '' : sha256(kind).toString('base64url');
+      const key = `${event.realm} ${event.type} ${network(event.by.ipAddress ?? '')} ${apart}`;
       const at = now().getTime();
       let window = windows.get(key);
       if (window && window.until <= at) {
@@ -48,13 +60,13 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
         window = undefined;
       }
       if (!window) {
-        window = { until: at + WINDOW_MS, seen: 0, last: event };
+        window = { until: at + WINDOW_MS, kind: kind !== undefined, seen: 0, last: event };
         windows.set(key, window);
         if (timer === undefined || windows.size > MAX_WINDOWS) closeEnded();
       }
       window.seen += 1;
       window.last = event;
-      if (window.seen <= MOST) record(event);
+      if (window.seen <= mostOf(window.kind)) record(event);
     },
     /** Says what was not recorded yet. */
     stop(): void {

@@ -37,6 +37,8 @@ export class OAuthError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Its audit row was written with the state that it left. */
   readonly audited: boolean;
+  /** The client that it refused, as the request named it: for the log and the audit trail. */
+  clientId: string | undefined;
   constructor(
     error: OAuthErrorCode,
     description?: string,
@@ -53,3 +55,7 @@ export class OAuthError extends Error {
     return oauthErrors[this.error];
   }
 }
+
+/** What a stranger sent, as a log can show it: bounded, and of plain characters. */
+export const shown = (text: string | undefined, most: number): string | undefined =>
+  text?.slice(0, most).replace(/[^\x20-\x7e]/g, '?');

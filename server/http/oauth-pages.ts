@@ -1,7 +1,7 @@
 // OAuth errors at the endpoints that people's browsers visit: a page with the same information, never a redirect.
 // Decisions "Errors": browser endpoints show a page with the same information.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { oauthErrorOf, realmOf } from './oauth.ts';
+import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import { type Brand, html, sendPage, sentence } from './pages.ts';
 
 /** Fastify's error handler of the protocol's pages. */
@@ -9,7 +9,7 @@ export const oauthPageErrors =
   (brandOf: (realm: string) => Promise<Brand | undefined>) =>
   async (thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const error = oauthErrorOf(thrown);
-    if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.error);
+    logRefusal(request, error);
     if (error.retryAfterSeconds !== undefined) void reply.header('retry-after', String(error.retryAfterSeconds));
     const realm = realmOf(request);
     const brand = error.error === 'not_found' ? undefined : await brandOf(realm).catch(() => undefined);

@@ -1,10 +1,12 @@
 // The protocol surface under /realms/{realm}: form bodies, no-store, the realm must exist, CORS, OAuth's error form.
 // Browser errors as pages are features/authorize's and features/logout's. Decisions "Errors", "Protocol paths".
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import { codeOf } from '../db/error-code.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
+import { pathRealm } from './path-realm.ts';
 import { databaseAway } from './problems.ts';
 
 const REALM = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -12,12 +14,7 @@ const BODY_LIMIT = 64 * 1024;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The realm of the path. */
-export const realmOf = (request: FastifyRequest): string => {
-  const { params } = request;
-  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
-    ? params.realm
-    : '';
-};
+export const realmOf = (request: FastifyRequest): string => pathRealm(request) ?? '';
 
 /** The parameters of a form body; other bodies are refused (RFC 6749 §3.2). */
 export function formOf(request: FastifyRequest): Form {
@@ -91,11 +88,19 @@ export function oauthErrorOf(error: unknown): OAuthError {
   return new OAuthError('server_error', undefined, { cause: error });
 }
 
+/** Who was refused what, and why: one line, without what the request sent as a proof. */
+export function logRefusal(request: FastifyRequest, error: OAuthError): void {
+  const { reason, clientId: client } = error;
+  const who = { realm: realmOf(request), ...(client !== undefined && { client }), address: request.ip };
+  if (error.status >= 500) request.log.error({ ...who, err: error.cause ?? error }, error.error);
+  else if (reason !== undefined || client !== undefined)
+    request.log.info({ ...who, ...(reason !== undefined && { reason }) }, error.error);
+}
+
 /** RFC 6749 §5.2 and RFC 6750 §3. */
 function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = oauthErrorOf(thrown);
-  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.error);
-  else if (error.reason) request.log.info({ reason: error.reason }, error.error);
+  logRefusal(request, error);
   if (error.retryAfterSeconds !== undefined) void reply.header('retry-after', String(error.retryAfterSeconds));
   const challenge = challengeOf(error, realmOf(request));
   if (challenge !== undefined && !reply.hasHeader('www-authenticate')) {

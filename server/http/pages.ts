@@ -1,5 +1,6 @@
 // The surface that people see: page layout, a strict CSP, the style sheets, and errors as pages.
 // It knows no page's content (features/*/pages.ts). Decisions "Errors": browser endpoints show a page. Specification 2.3 branding.
+
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, problems } from '../contract/problem.ts';
@@ -7,7 +8,8 @@ import type { Settings } from '../contract/settings.ts';
 import { parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { type Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
-import { problemOf } from './problems.ts';
+import { pathRealm } from './path-realm.ts';
+import { logProblem, problemOf } from './problems.ts';
 
 export { Html, html } from './html.ts';
 
@@ -159,19 +161,11 @@ export const pageErrors =
   (brandOf: (realm: string) => Promise<Brand | undefined>) =>
   async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const problem = problemOf(error);
-    if (problem.status >= 500) request.log.error({ err: problem.cause ?? problem }, problems[problem.code].title);
-    const realm = realmOf(request);
+    logProblem(request, problem);
+    const realm = pathRealm(request);
     const brand = realm && (await brandOf(realm).catch(() => undefined));
     return sendProblemPage(reply, problem, brand ? { realm, brand } : {});
   };
-
-/** The realm of the path, where the route has one. */
-export function realmOf(request: FastifyRequest): string | undefined {
-  const { params } = request;
-  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
-    ? params.realm
-    : undefined;
-}
 
 /** Serves the style sheets as answers of this origin, so that the pages need nothing inline. */
 export function mountPageAssets(
@@ -188,12 +182,12 @@ export function mountPageAssets(
   app.get(STYLE_PATH, { schema: { hide: true } }, (_, reply) => send(reply, pageStyle, YEAR_SECONDS));
   // The address carries a digest of the theme, so a change has another address.
   app.get('/realms/:realm/theme.css', { schema: { hide: true } }, async (request, reply) => {
-    const brand = await brandOf(realmOf(request) ?? '');
+    const brand = await brandOf(pathRealm(request) ?? '');
     if (!brand) throw new Problem('not-found');
     return send(reply, themeCss(brand), YEAR_SECONDS);
   });
   app.get('/realms/:realm/colours.css', { schema: { hide: true } }, async (request, reply) => {
-    const brand = await brandOf(realmOf(request) ?? '');
+    const brand = await brandOf(pathRealm(request) ?? '');
     if (!brand) throw new Problem('not-found');
     return send(reply, themeCss({ ...brand, customCss: null }), YEAR_SECONDS);
   });

@@ -1,5 +1,6 @@
 // Renders every failure of the admin, account and monitoring APIs as RFC 9457 problem+json. OAuth's is http/oauth.ts.
 // Nothing private leaves: an unknown error is a 500 that says nothing, and its cause goes to the log. Decisions "Errors".
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -7,6 +8,7 @@ import { type FieldError, Problem, type ProblemCode, problems, problemType } fro
 import { codeOf, LOCKED, neededBy, refersToNothing } from '../db/error-code.ts';
 import { unreachable } from '../db/unreachable.ts';
 import { OVERLOADED } from '../schedule/bulkhead.ts';
+import { pathRealm } from './path-realm.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
 /** A name whose bytes no index holds: its characters were counted, and may have four each. */
@@ -131,11 +133,17 @@ const problemBody = (problem: Problem, instance: string) => ({
   ...problem.extra,
 });
 
+/** What went wrong for whom, where that is more than the answer says. */
+export function logProblem(request: FastifyRequest, problem: Problem): void {
+  const who = { realm: pathRealm(request), address: request.ip };
+  if (problem.status >= 500) request.log.error({ ...who, err: problem.cause ?? problem }, problems[problem.code].title);
+  else if (problem.reason) request.log.info({ ...who, reason: problem.reason }, problem.code);
+}
+
 /** Fastify's error handler of the surfaces that answer problems. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error);
-  if (problem.status >= 500) request.log.error({ err: problem.cause ?? problem }, problems[problem.code].title);
-  else if (problem.reason) request.log.info({ reason: problem.reason }, problem.code);
+  logProblem(request, problem);
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   const [path = ''] = request.url.split('?');
   return reply

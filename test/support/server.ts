@@ -7,6 +7,7 @@ import { type Config, parseConfig } from '../../server/config.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { openPool } from '../../server/db/sql.ts';
+import { createLog } from '../../server/log.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { preparedKeyPair } from './key-pairs.ts';
@@ -36,6 +37,7 @@ export async function startTestServer({
   retryDelaysSeconds,
   costly = false,
   resolveTxt,
+  lines,
 }: {
   env?: Record<string, string>;
   now?: () => Date;
@@ -45,6 +47,8 @@ export async function startTestServer({
   costly?: boolean;
   /** The TXT records of domains. */
   resolveTxt?: AppOptions['resolveTxt'];
+  /** Gets the lines of the log. */
+  lines?: string[];
 } = {}): Promise<TestServer> {
   const database = await createDatabase();
   const port = await freePort();
@@ -58,7 +62,9 @@ export async function startTestServer({
     ...env,
   });
   const pool = openPool(database.url);
-  const log = pino({ level: config.SVC_LOG_LEVEL });
+  const log = lines
+    ? createLog('info', { to: { write: (line) => void lines.push(line) } })
+    : pino({ level: config.SVC_LOG_LEVEL });
   const app = await buildApp({
     config,
     pool,

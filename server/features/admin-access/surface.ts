@@ -1,5 +1,6 @@
 // The admin surface: who asks → CSRF → permission in the realm of the path → that realm exists → the handler.
 // Deny by default: a route without a contract is refused. Specification 5; decisions "Admin authentication".
+
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
@@ -7,6 +8,7 @@ import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import { byPrincipal, may, type Principal, partyOf } from '../../domain/principal.ts';
+import { pathRealm } from '../../http/path-realm.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
 
 export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
@@ -35,13 +37,6 @@ const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** Reached without being signed in. */
 const OPEN = new Set(['POST /admin/login', 'GET /admin/login']);
 
-const realmOf = (request: FastifyRequest): string | undefined => {
-  const { params } = request;
-  return typeof params === 'object' && params !== null && 'realm' in params && typeof params.realm === 'string'
-    ? params.realm
-    : undefined;
-};
-
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
 export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   const deny = (
@@ -50,7 +45,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     permission: Permission | 'csrf' | 'privilege-escalation',
   ): Promise<void> =>
     surface.denied({
-      realm: realmOf(request) ?? principal.realm,
+      realm: pathRealm(request) ?? principal.realm,
       home: principal.realm,
       by: byPrincipal(principal, request.ip),
       permission,
@@ -81,7 +76,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     const { principal, cookie } = await identify(request, surface);
     request.principal = principal;
     request.party = partyOf(principal);
-    const realm = realmOf(request) ?? '-';
+    const realm = pathRealm(request) ?? '-';
     const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
       await deny(request, principal, permission);
       throw problem;
@@ -110,7 +105,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     const status = reply.statusCode;
     const outcome = status < 400 ? 'success' : status === 401 || status === 403 ? 'denied' : 'failure';
     surface.countWrite({
-      realm: realmOf(request) ?? request.principal?.realm ?? 'master',
+      realm: pathRealm(request) ?? request.principal?.realm ?? 'master',
       method: request.method,
       outcome,
     });

@@ -10,9 +10,10 @@ import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
 import { OFFLINE } from '../../domain/scopes.ts';
+import type { Refusals } from '../../events/refusals.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
+import { OAuthError, shown } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
@@ -34,6 +35,8 @@ import { countsFrom, decide } from './decide.ts';
 import { type CodeRow, holdsOneOf, insertCode, insertFirstCode } from './store.ts';
 
 const CODE_MS = 60_000;
+const MOST_CLIENT_ID = 255;
+const MOST_REDIRECT_URI = 500;
 
 /** Where a sign-in goes on: routes.ts answers there. */
 export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
@@ -56,6 +59,7 @@ export interface AuthorizationDeps {
   factors: Factors;
   consents: Consents;
   tokens: Pick<Tokens, 'verify'>;
+  refusals: Pick<Refusals, 'record'>;
   baseUrl: string;
   now: () => Date;
 }
@@ -81,7 +85,7 @@ interface Past {
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, baseUrl, now } = deps;
+  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, refusals, baseUrl, now } = deps;
   const adminResource = adminAudience(baseUrl);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
@@ -287,17 +291,37 @@ export function createAuthorization(deps: AuthorizationDeps) {
     },
   };
 
+  /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
+  function knownTarget({ realm, request }: Way, form: Form, client: ClientView | undefined): Target {
+    try {
+      return targetOf(form, client);
+    } catch (thrown) {
+      const error = oauthErrorOf(thrown);
+      error.clientId = shown(form.get('client_id'), MOST_CLIENT_ID);
+      const redirectUri = shown(form.get('redirect_uri'), MOST_REDIRECT_URI) ?? null;
+      refusals.record({
+        type: 'AUTHORIZATION_REFUSED',
+        realm,
+        by: { actor: null, ipAddress: request.ip },
+        clientId: error.clientId ?? null,
+        outcome: 'failure',
+        data: { error: error.error, reason: error.description ?? null, redirectUri },
+      });
+      throw error;
+    }
+  }
+
   /** Faults before the target is known are thrown, and shown on a page; later ones go to the application. */
   async function handle(way: Way, form: Form, past: Past, refused?: OAuthError): Promise<FastifyReply> {
     const { realm, brand, issuer } = way;
     const client = await clients.view(realm, form.get('client_id') ?? '');
-    const target: Target = targetOf(form, client);
+    const target: Target = knownTarget(way, form, client);
     try {
       if (refused) throw refused;
       return await goOn(way, requestOf(target, await contextOf(realm, brand, form, target.client)), past);
     } catch (thrown) {
       // The application was deleted in the meantime: nobody is known any more to whom an error could go.
-      if (refersToNothing(thrown)) targetOf(form, undefined);
+      if (refersToNothing(thrown)) knownTarget(way, form, undefined);
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
       return sendAnswer(way.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });

@@ -1,7 +1,7 @@
 // What a request presents of its client: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
 import { decodeJwt } from 'jose';
 import type { Form } from '../../http/form.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
+import { OAuthError, shown } from '../../http/oauth-error.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -10,6 +10,8 @@ export type Presented = { clientId: string } & (
   | { method: 'assertion'; assertion: string }
   | { method: 'none' }
 );
+
+const MOST_NAME = 255;
 
 const refused = (reason: string) =>
   new OAuthError('invalid_client', 'The client could not be authenticated', { reason });
@@ -40,6 +42,27 @@ function basic(authorization: string, named: string | undefined): Presented {
   // Many clients don't form-encode the secret, though RFC 6749 §2.3.1 says so: as it came, it may hold too.
   const secret = formDecoded(raw) ?? raw;
   return { clientId, method: 'secret', secrets: secret === raw ? [raw] : [secret, raw] };
+}
+
+/** What a request calls its client, whatever is wrong with the rest of it. */
+export function nameIn(authorization: string | undefined, form: Form): string | undefined {
+  const name = form.get('client_id') ?? nameInBasic(authorization) ?? subjectOf(form.get('client_assertion'));
+  return shown(name, MOST_NAME);
+}
+
+function nameInBasic(authorization = ''): string | undefined {
+  const pair = Buffer.from(/^Basic +(\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString();
+  const colon = pair.indexOf(':');
+  // Without a colon it may be a secret.
+  return colon < 1 ? undefined : (formDecoded(pair.slice(0, colon)) ?? pair.slice(0, colon));
+}
+
+function subjectOf(assertion: string | undefined): string | undefined {
+  try {
+    return assertion === undefined ? undefined : decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
 }
 
 function formDecoded(text: string): string | undefined {

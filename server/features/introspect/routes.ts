@@ -8,14 +8,22 @@ import type { Introspection } from './service.ts';
 
 export function introspectRoutes(
   app: FastifyInstance,
-  { authentication, introspection }: { authentication: ClientAuthentication; introspection: Introspection },
+  {
+    authentication,
+    introspection,
+  }: { authentication: Pick<ClientAuthentication, 'authenticate'>; introspection: Introspection },
 ): void {
   app.route({
     ...introspectRoute,
     handler: async (request, reply) => {
       const realm = realmOf(request);
       const form = formOf(request);
-      const { client, confidential } = await authentication.authenticate(realm, request.headers.authorization, form);
+      const { client, confidential } = await authentication.authenticate({
+        realm,
+        authorization: request.headers.authorization,
+        form,
+        address: request.ip,
+      });
       // Whoever could ask without proof could try tokens out (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');

@@ -9,7 +9,11 @@ import type { Revocation } from './service.ts';
 
 export function revokeRoutes(
   app: FastifyInstance,
-  { authentication, revocation, cors }: { authentication: ClientAuthentication; revocation: Revocation; cors: Cors },
+  {
+    authentication,
+    revocation,
+    cors,
+  }: { authentication: Pick<ClientAuthentication, 'authenticate'>; revocation: Revocation; cors: Cors },
 ): void {
   cors.preflight(app, revokeRoute.url);
   app.route({
@@ -18,7 +22,12 @@ export function revokeRoutes(
       const realm = realmOf(request);
       await cors.allow(request, reply);
       const form = formOf(request);
-      const { client } = await authentication.authenticate(realm, request.headers.authorization, form);
+      const { client } = await authentication.authenticate({
+        realm,
+        authorization: request.headers.authorization,
+        form,
+        address: request.ip,
+      });
       cors.restrict(request, reply, client);
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');

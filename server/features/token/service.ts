@@ -88,7 +88,7 @@ export function createTokenEndpoint({
       const nobody: By = { actor: null, ipAddress: request.ipAddress };
       let who: Authenticated | undefined;
       try {
-        who = await authentication.authenticate(realm, request.authorization, form);
+        who = await authentication.authenticate({ ...request, address: request.ipAddress });
         const { client } = who;
         const by: By = {
           actor: { type: 'client', id: client.id, name: client.clientId },
@@ -97,7 +97,7 @@ export function createTokenEndpoint({
         return { json: bodyOf(await granted(request, by, who)), client };
       } catch (thrown) {
         const error = oauthErrorOf(thrown);
-        const named = who?.client.clientId ?? form.get('client_id')?.slice(0, 255) ?? null;
+        const named = who?.client.clientId ?? error.clientId ?? null;
         const grant = form.get('grant_type')?.slice(0, 100) ?? null;
         if (error.status < 500 && !error.audited)
           refusals.record(refusedEvent({ realm, by: nobody }, named, grant, error));

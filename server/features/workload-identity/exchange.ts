@@ -8,6 +8,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { ScopeView } from '../../domain/claims.ts';
 import { allowedResources } from '../../domain/resource-indicators.ts';
+import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Mint, Minted } from '../issued-tokens/mint.ts';
@@ -20,6 +21,9 @@ const FAILURE_MS = 2_000;
 /** The part of that time that fetching keys may take; the rest is for the audit row. */
 const KEYS_SHARE = 0.8;
 
+/** Of a token's own words in the audit trail. */
+const MOST_NAME = 1024;
+
 export interface ExchangeDeps {
   sql: Sql;
   transact: Transact;
@@ -28,6 +32,7 @@ export interface ExchangeDeps {
   issuerKeys: IssuerKeys;
   mint: Pick<Mint, 'forClient'>;
   adminAudience: string;
+  refusals: Pick<Refusals, 'record'>;
   metrics: { tokenIssued(realm: string, grant: string): void };
   now(): Date;
   failureMs?: number;
@@ -46,7 +51,7 @@ interface Accepted {
   credential: store.CredentialRow;
   client: ClientView;
 }
-type Verdict = ({ ok: true } & Accepted) | { ok: false; reason: string };
+type Verdict = ({ ok: true } & Accepted) | { ok: false; reason: string; credential?: store.CredentialRow };
 
 export function createExchange({
   sql,
@@ -56,6 +61,7 @@ export function createExchange({
   issuerKeys,
   mint,
   adminAudience,
+  refusals,
   metrics,
   now,
   failureMs = FAILURE_MS,
@@ -71,9 +77,9 @@ export function createExchange({
   }
 
   async function judge(realm: string, token: Presented): Promise<Verdict> {
-    const refuse = (reason: string): Verdict => ({ ok: false, reason });
     const credential = await store.match(sql, realm, token);
-    if (!credential) return refuse('no credential has this issuer, subject and audience');
+    if (!credential) return { ok: false, reason: 'no credential has this issuer, subject and audience' };
+    const refuse = (reason: string): Verdict => ({ ok: false, reason, credential });
     if (!credential.enabled) return refuse('the credential is disabled');
     try {
       if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
@@ -98,9 +104,9 @@ export function createExchange({
       const { resourceIndicators: realmList } = ofRealm;
       allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: credential.admin_access });
     } catch (error) {
-      await transact(realm, async (tx) =>
-        tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'a resource is not allowed' })),
-      );
+      const reason = 'a resource is not allowed';
+      const refused = audit('WORKLOAD_TOKEN_REFUSED', { verified: true, credential: credential.name, reason });
+      refusals.record(refused, `${credential.id} ${reason}`);
       throw error;
     }
     const minted = await mint.forClient(realm, client, {
@@ -142,15 +148,21 @@ export function createExchange({
       // Keys that come later than any failure is answered are kept for the next try.
       const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
       const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
-      const verdict: Verdict = reading.ok ? await Promise.race([judge(realm, reading.token), late]) : reading;
+      const verdict: Verdict = reading.ok
+        ? await Promise.race([judge(realm, reading.token), late])
+        : { ok: false, reason: reading.reason };
       if (verdict.ok) {
         const granted = await grant(request, verdict);
         if (granted) return granted;
       } else {
+        const { reason, credential } = verdict;
         const audit = eventOf(request, reading.ok ? reading.token : reading);
-        await transact(realm, async (tx) =>
-          tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: false, reason: verdict.reason })),
-        );
+        const refused = audit('WORKLOAD_TOKEN_REFUSED', {
+          verified: false,
+          ...(credential && { credential: credential.name }),
+          reason,
+        });
+        refusals.record(refused, credential && `${credential.id} ${reason}`);
       }
       await deadline;
       return undefined;
@@ -159,7 +171,7 @@ export function createExchange({
 }
 export type Exchange = ReturnType<typeof createExchange>;
 
-/** Specification 6.1: each exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
+/** Specification 6.1: an exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
 const eventOf =
   ({ realm, ipAddress }: ExchangeRequest, { issuer, subject }: { issuer?: string; subject?: string }) =>
   (
@@ -170,7 +182,7 @@ const eventOf =
     realm,
     by: { actor: verified ? { type: 'workload', id: null, name: subject ?? null } : null, ipAddress },
     outcome: type === 'WORKLOAD_TOKEN_ISSUED' ? 'success' : 'failure',
-    data: { issuer: issuer ?? null, subject: subject ?? null, ...data },
+    data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
   });
 
 /** What the credential has of the requested scopes; claims come with those that the client knows. */
