@@ -2,7 +2,7 @@
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
 import { stringify } from 'yaml';
-import type { Change, KeptObject, OwnershipMove, Plan } from '../server/contract/transfer.ts';
+import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
 import type { MissingSecret } from './declared.ts';
 import { paint, plain } from './output.ts';
@@ -41,6 +41,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
     ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
+    ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
     ...handed(io, planned),
     ...byManager(
       plan.conflicts.map(({ kind, key, path, manager }) => [manager, path ? `${kind} ${path}` : `${kind} ${key}`]),
@@ -62,6 +63,10 @@ export const keptText = ({ kind, key, usedBy }: KeptObject): string => {
   const users = usedBy.map((user) => [user.kind, user.path ?? user.key].join(' ')).join(', ');
   return `${kind} ${key}: still used${users === '' ? '' : ` by ${users}`}`;
 };
+
+/** `secret of client billing: the server has no SVC_VAR_BILLING` */
+const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): string =>
+  `${path} of ${kind} ${key}: ${because === 'variableNotSet' ? `the server has no ${variable}` : 'not compared, which needs the right to write it'}`;
 
 /** `manager` → what of it, in words that may go to a terminal. */
 function byManager(pairs: readonly [manager: string, name: string][]): [string, string][] {

@@ -26,12 +26,14 @@ export const areas = [
   'managers',
 ] as const;
 export type Area = (typeof areas)[number];
-export type Permission = `${Area}:read` | `${Area}:write` | 'realm:create' | 'realm:delete';
+export type Permission = `${Area}:read` | `${Area}:write` | 'realm:create' | 'realm:delete' | 'realm:plan';
 
 export const permissions: readonly Permission[] = [
   ...areas.flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
   'realm:create',
   'realm:delete',
+  // have documents planned, whatever their sections but users: for pipelines that write nothing
+  'realm:plan',
 ];
 
 export const PermissionName = z.enum([...permissions]);

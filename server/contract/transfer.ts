@@ -80,6 +80,18 @@ export const KeptObject = z.object({
     .describe('At most 100, and only what the importer may read'),
 });
 export type KeptObject = z.infer<typeof KeptObject>;
+export const KeptSecret = z.object({
+  kind: z.string(),
+  key: z.string(),
+  path: z.string().describe('The field'),
+  because: z
+    .enum(['variableNotSet', 'notCompared'])
+    .describe(
+      'variableNotSet: the server has no variable of the placeholder’s name; notCompared: the importer may have neither a variable looked up nor, in a dry run without the section’s write permission, a value compared',
+    ),
+  variable: z.string().optional().describe('The placeholder’s name'),
+});
+export type KeptSecret = z.infer<typeof KeptSecret>;
 export const Plan = z
   .object({
     manager: z.string(),
@@ -91,6 +103,10 @@ export const Plan = z
       .array(KeptObject)
       .default([])
       .describe('What pruning would delete and something still needs: it goes once nothing does, with the next import'),
+    keptSecrets: z
+      .array(KeptSecret)
+      .default([])
+      .describe('Declared secrets that stay as they are stored, whatever they are'),
     inSync: z.boolean().describe('Nothing to change, nothing to take or release, no conflict: applying writes nothing'),
     summary: z.object({ create: z.int(), update: z.int(), delete: z.int(), text: z.string().describe('In words') }),
   })
@@ -131,7 +147,8 @@ export const importRealm = route({
   description: [
     'The answer is the plan. A top-level key that is absent is not touched; only declared fields are compared and owned.',
     'A realm that does not exist is seeded first (needs `realm:create`). Needs the read permission of every section that the document',
-    'declares and the write permission of every section that the plan changes; nobody can give what they do not hold.',
+    'declares and, unless it is a dry run, the write permission of every section that the plan changes; nobody can give what they do not hold.',
+    'A dry run shows no more than its caller may read: without a section’s write permission none of its secrets is compared (`keptSecrets`). With `realm:plan`, every section but users may be planned; stored values are then shown as *** where the section’s read permission is missing.',
     '`If-Match: "<revision>"` applies only what was planned against that revision (`"0"`: only where the realm does not exist), else 412.',
     '`dryRun=true` answers the plan, conflicts included, and writes nothing; otherwise a conflict is a 409 that lists every conflict with its owner in `conflicts` and changes nothing; `force=true` takes over instead.',
     '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
@@ -139,7 +156,7 @@ export const importRealm = route({
     'What something else still needs is not pruned: it stays the manager’s, is told in `kept`, and goes with an import after its last user has gone; whoever else declares it has it.',
     'A realm that is made of a whole export, every key of the format present, has only those of the seeded client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
-    'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for who holds the section’s write permission over every realm; both are shown as ***. Different wrong values of a stored secret in plans that write nothing are counted: after ten in a quarter of an hour, 429 with `Retry-After`.',
+    'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for who holds the section’s write permission over every realm; where it has no value, the secret that is stored stays (`keptSecrets`), and an object that has none is refused. Both are shown as ***. Different wrong values of a stored secret in plans that write nothing are counted: after ten in a quarter of an hour, 429 with `Retry-After`.',
     'Credentials of a user are set where the user is created or has none of that type yet, and never replaced. Keys, sessions, consents and events are not touched.',
     'Applying the same document again plans nothing, writes nothing and audits nothing. The body is read as a stream: users may be any number, the other sections together 32 MiB.',
   ].join(' '),

@@ -39,11 +39,14 @@ export async function danglingReferences(
     parts,
     declared,
     changes,
+    mayAsk = () => true,
   }: {
     realm: string;
     parts: readonly RealmPart[];
     declared: readonly { part: RealmPart; items: readonly Item[] }[];
     changes: readonly PlannedChange[];
+    /** Whether names of the kind `of` that objects of the kind `by` use are looked for. */
+    mayAsk?: (by: string, of: string) => boolean;
   },
 ): Promise<FieldError[]> {
   const changed = new Set(changes.map((c) => nameOf(c.kind, c.key)));
@@ -54,7 +57,9 @@ export async function danglingReferences(
     items.flatMap((item) => {
       const all = gone.size > 0 || changed.has(nameOf(part.kind, item.key)) ? (part.references?.(item) ?? []) : [];
       const now = changed.has(nameOf(part.kind, item.key)) ? all : all.filter((r) => gone.has(nameOf(r.kind, r.key)));
-      return now.map(({ kind, key, path }) => ({ kind, key, path: join(item.path, path) }));
+      return now
+        .filter(({ kind }) => mayAsk(part.kind, kind))
+        .map(({ kind, key, path }) => ({ kind, key, path: join(item.path, path) }));
     }),
   );
   const there = new Set<string>();

@@ -10,7 +10,21 @@ export interface Trial {
   wrong(secret: string, value: string): void;
 }
 
-const MASK = '***';
+/**
+ * In place of a declared secret: what is stored stays, and is not compared. Where nothing is stored, a value is missing.
+ * An object, so that nothing takes it for a text to be stored.
+ */
+export class KeepsSecret {
+  readonly because: 'variableNotSet' | 'notCompared';
+  /** The placeholder's name. */
+  readonly variable: string | undefined;
+  constructor(because: KeepsSecret['because'], variable?: string) {
+    this.because = because;
+    this.variable = variable;
+  }
+}
+
+export const MASK = '***';
 /** An object, so that no declared text equals it. */
 const MASK_OF_OTHER = Object.freeze({ secret: MASK });
 
@@ -54,6 +68,7 @@ export async function comparedSecrets(
 
 async function compared(wanted: unknown, stored: unknown, trial: Trial | undefined): Promise<unknown> {
   if (!isStoredSecret(stored)) return null;
+  if (wanted instanceof KeepsSecret) return wanted;
   if (typeof wanted !== 'string') return MASK_OF_OTHER;
   if (await stored.matches(wanted)) return wanted;
   trial?.wrong(stored.id, wanted);

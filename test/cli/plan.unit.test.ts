@@ -13,6 +13,7 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     changes: [],
     ownership: [],
     kept: [],
+    keptSecrets: [],
     conflicts: [],
     inSync: false,
     summary: { create: 0, update: 0, delete: 0, text: '' },

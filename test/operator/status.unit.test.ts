@@ -129,6 +129,7 @@ const plan = (changes: Change[]): Plan => ({
   changes,
   ownership: [],
   kept: [],
+  keptSecrets: [],
   conflicts: [],
   inSync: false,
   summary: { create: 0, update: changes.length, delete: 0, text: 'in the server’s words' },

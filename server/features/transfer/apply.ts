@@ -2,11 +2,12 @@
 // Does not own: how the document gets there (service.ts), comparing (engine.ts), users' rows (people.ts).
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { By } from '../../contract/events.ts';
+import type { Area } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { ImportQuery, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { may, type Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { names } from '../../http/etag.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
@@ -19,7 +20,7 @@ import { refuseKept } from './kept.ts';
 import { linkPeople, namesPeople, unknownPeople } from './members.ts';
 import type { People, UserPlan } from './people.ts';
 import { planOf } from './present.ts';
-import { refuseGuesses, requirePermission, requireSections } from './rights.ts';
+import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
 import * as store from './store.ts';
 
 /** Who applies what to which realm. */
@@ -87,7 +88,8 @@ export function createApply({
     }
     expectRevision(ifMatch, revision);
     if (revision === undefined) {
-      if (!principal.permissions.get('*')?.has('realm:create'))
+      const everywhere = principal.permissions.get('*');
+      if (!everywhere?.has('realm:create') && !(query.dryRun && everywhere?.has('realm:plan')))
         throw new Problem('forbidden', 'This needs the permission realm:create over every realm', {
           extra: { permission: 'realm:create' },
         });
@@ -109,13 +111,15 @@ export function createApply({
     const created = opened.revision === undefined;
     const anew = created && document.whole;
     let { revision } = opened;
+    const rights = rightsOf(request);
     const mayRead = (kind: string) => {
       const part = everyKind.get(kind);
-      return part !== undefined && may(principal, realm, `${part.area}:read`);
+      return part !== undefined && rights.read(part.area);
     };
     if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
-      const { config, users } = await plan(tx.sql, { realm, declared, people, ask: query, principal, trial, anew });
+      const asked = { principal, realm, query, trial };
+      const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const wire = (at: number) =>
         planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead });
@@ -140,39 +144,33 @@ export function createApply({
   /** @throws Problem where the importer lacks a right, or the document doesn't fit the realm */
   async function plan(
     on: Sql,
-    {
-      realm,
-      declared,
-      people,
-      ask,
-      principal,
-      trial,
-      anew,
-    }: {
-      realm: string;
-      declared: readonly Section[];
-      people: People | undefined;
-      ask: ImportQuery;
-      principal: Principal;
-      trial: Trial;
-      anew: boolean;
-    },
+    asked: Pick<Request, 'principal' | 'realm' | 'trial' | 'query'>,
+    { declared, people, anew }: { declared: readonly Section[]; people: People | undefined; anew: boolean },
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
-    requireSections(principal, realm, { declared: declared.map((s) => s.part), written: [] });
+    const { principal, realm, query, trial } = asked;
+    const rights = rightsOf(asked);
+    const areaOf = (kind: string): Area | undefined => (kind === 'user' ? 'users' : everyKind.get(kind)?.area);
+    const holds = (right: (area: Area) => boolean, kind: string) => {
+      const area = areaOf(kind);
+      return area !== undefined && right(area);
+    };
+    /** Who may write by a name finds out anyway whether it is there. */
+    const mayAsk = (by: string, of: string) => !query.dryRun || holds(rights.write, by) || holds(rights.plan, of);
+    requireSections(asked, { planned: declared.map((s) => s.part), written: [] });
     if (declared.some(namesPeople)) requirePermission(principal, realm, 'users:read');
     await refuseGuesses(on, principal, realm, declared);
     const permit = (touched: ReadonlySet<string>) =>
-      requireSections(principal, realm, {
-        declared: [],
-        written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []),
-      });
-    const config = await planRealm(on, { realm, parts, declared, ask, trial, permit, anew });
-    await refuseEscalation(on, { realm, principal, parts, changes: config.changes });
-    const users = people ? await people.plan(on, ask, config.changes) : NO_USERS;
+      requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
+    const config = await planRealm(on, { realm, parts, declared, ask: query, trial, permit, anew, mayAsk });
+    // A plan of what somebody may not write anyway gives and takes over nothing.
+    const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
+    await refuseEscalation(on, { realm, principal, parts, changes: theirs });
+    const users = people ? await people.plan(on, query, config.changes, mayAsk) : NO_USERS;
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     if (!people) return { config, users };
-    if (users.writes) requirePermission(principal, realm, 'users:write');
-    if (users.counts.has('update') || users.counts.has('delete')) await people.refuseEscalation(on, principal);
+    if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');
+    const changed = users.counts.has('update') || users.counts.has('delete');
+    if (changed && rights.write('users')) await people.refuseEscalation(on, principal);
     return { config, users };
   }
 
@@ -224,9 +222,15 @@ export function createApply({
       throw new Problem('not-found', `Nothing here is managed by ${manager}`);
     // Nobody changes the realm between the plan and its end.
     await store.holdRevision(tx.sql, realm);
-    const ask = { manager, prune: true, force: false, dryRun: false };
-    const nothing = { realm, declared: [], people: undefined, ask, principal, trial: NONE, anew: false };
-    const { changes, kept } = objects === 'keep' ? { changes: [], kept: [] } : (await plan(tx.sql, nothing)).config;
+    const asked = {
+      principal,
+      realm,
+      trial: NONE,
+      query: { manager, prune: true, force: false, dryRun: false },
+    };
+    const nothing = { declared: [], people: undefined, anew: false };
+    const { changes, kept } =
+      objects === 'keep' ? { changes: [], kept: [] } : (await plan(tx.sql, asked, nothing)).config;
     refuseKept(kept);
     await writeChanges(tx, { realm, by, parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);

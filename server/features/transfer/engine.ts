@@ -1,6 +1,6 @@
 // Planning all sections of a document against the realm: the phases that no part can forget.
 // Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
-import type { Conflict } from '../../contract/transfer.ts';
+import type { Conflict, KeptSecret } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
@@ -11,6 +11,7 @@ import { refuse, type Section } from './document.ts';
 import { type Kept, keepNeeded, type Need } from './kept.ts';
 import { type Ask, deletion, type Move, type Owner, type Planned, planDropped, planObjects } from './plan.ts';
 import { needsOf } from './references.ts';
+import { keptSecrets, refuseValueless } from './secrets.ts';
 import * as store from './store.ts';
 
 export interface EnginePlan {
@@ -18,6 +19,7 @@ export interface EnginePlan {
   conflicts: Conflict[];
   moves: Move[];
   kept: Kept[];
+  keptSecrets: KeptSecret[];
 }
 
 /** What `declared` asks for, and with `prune` what the manager's other objects come to. */
@@ -31,43 +33,51 @@ export async function planRealm(
     trial,
     permit,
     anew,
+    mayAsk,
   }: {
     realm: string;
     parts: readonly RealmPart[];
     declared: readonly Section[];
-    ask: Ask;
+    ask: Ask & { dryRun: boolean };
     trial: Trial;
     /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
     permit(touched: ReadonlySet<string>): void;
     /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
     anew: boolean;
+    /** Whether the importer may be told that an object of one kind names one of another that isn't there. */
+    mayAsk(by: string, of: string): boolean;
   },
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
-  for (const section of declared) await planSection(sql, { realm, section, ask, trial, all });
+  const secrets: KeptSecret[] = [];
+  for (const section of declared) secrets.push(...(await planSection(sql, { realm, section, ask, trial, all })));
   const pruned = ask.prune ? await planPruned(sql, { realm, parts, declared, ask, all }) : undefined;
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
   refuse(all.faults);
   const { changes } = all;
-  refuse(await danglingReferences(sql, { realm, parts, declared, changes }));
+  refuseValueless(parts, changes, ask.dryRun);
+  refuse(await danglingReferences(sql, { realm, parts, declared, changes, mayAsk }));
   const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: ask.manager, changes }) : [];
   const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
   const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
-  return { changes: all.changes, conflicts: all.conflicts, moves: all.moves, kept };
+  return { changes: all.changes, conflicts: all.conflicts, moves: all.moves, kept, keptSecrets: secrets };
 }
 
 async function planSection(
   sql: Sql,
   { realm, section, ask, trial, all }: { realm: string; section: Section; ask: Ask; trial: Trial; all: Planned },
-): Promise<void> {
+): Promise<KeptSecret[]> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
+  const kept: KeptSecret[] = [];
   for (const chunk of chunks(items)) {
     const keys = chunk.map((item) => item.key);
     const owners = await store.readOwners(sql, realm, part.kind, keys);
-    const current = await compareSecrets(part, chunk, await part.read(sql, realm, keys), { sql, trial });
+    const stored = await part.read(sql, realm, keys);
+    kept.push(...keptSecrets(part, chunk, stored));
+    const current = await compareSecrets(part, chunk, stored, { sql, trial });
     const planned = planObjects(rules, ask, { items: chunk, current, owners });
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);
@@ -75,6 +85,7 @@ async function planSection(
     all.moves.push(...planned.moves);
     await yieldLoop();
   }
+  return kept;
 }
 
 const rulesOf = (part: RealmPart, realm: string) => ({

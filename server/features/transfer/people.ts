@@ -35,6 +35,9 @@ const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['cre
 const keysOf = (changes: readonly PlannedChange[], kind: string, action: PlannedChange['action']): string[] =>
   changes.filter((c) => c.kind === kind && c.action === action).map((c) => c.key);
 
+/** Whether the importer may be told that what a user names isn't there. */
+type MayAsk = (by: 'user', of: string) => boolean;
+
 const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
 
 /** The users of one import, in its transaction. */
@@ -42,7 +45,7 @@ export interface People {
   /** Of the rows that they wait in. */
   importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
-  plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[]): Promise<UserPlan>;
+  plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
   merge(tx: Tx, by: By, ask: Ask, at: Date, counts: UserPlan['counts']): Promise<void>;
@@ -54,7 +57,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
   const many = () => stage.count() > MANY;
   return {
     importId,
-    plan: (sql, ask, changes) => rows.ofMany(sql, many(), () => planOf(sql, ask, changes)),
+    plan: (sql, ask, changes, mayAsk) => rows.ofMany(sql, many(), () => planOf(sql, ask, changes, mayAsk)),
     async refuseEscalation(sql, principal) {
       for (const { holder, role, permissions, target_realm } of await rows.administrators(sql, realm, importId))
         if (!holdsAll(principal, target_realm, permissions))
@@ -68,6 +71,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     sql: Sql,
     ask: Ask & { dryRun: boolean },
     changes: readonly PlannedChange[],
+    mayAsk: MayAsk,
   ): Promise<UserPlan> {
     const ties = declaresTies(declares);
     const known = await rows.anybody(sql, realm);
@@ -82,7 +86,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
     if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
       await refuseDoubles(rows, sql, importId);
-    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes });
+    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
     // Otherwise the unique index finds them.
     const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
     if (taken) throw taken;
@@ -101,10 +105,10 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
   const counts = fresh(straight.count());
   return {
     importId,
-    async plan(sql, _ask, changes) {
+    async plan(sql, _ask, changes, mayAsk) {
       if (declaresTies(declares)) {
         await rows.analyze(sql, importId);
-        await refuseUnknownNames(rows, sql, { realm, importId, changes });
+        await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
       }
       return { counts, conflicts: [], writes: counts.size > 0 };
     },
@@ -120,7 +124,12 @@ export function straightPeople(rows: ImportStore, realm: string, straight: Strai
 async function refuseUnknownNames(
   rows: ImportStore,
   sql: Sql,
-  { realm, importId, changes }: { realm: string; importId: string; changes: readonly PlannedChange[] },
+  {
+    realm,
+    importId,
+    changes,
+    mayAsk,
+  }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayAsk: MayAsk },
 ): Promise<void> {
   const kinds = { roles: 'role', groups: 'group', clientRoles: 'clientRole' } as const;
   const namesOf = (action: PlannedChange['action']) => ({
@@ -131,8 +140,9 @@ async function refuseUnknownNames(
   const gone = namesOf('delete');
   const unknown = await rows.unknownNames(sql, realm, importId, { made: namesOf('create'), gone });
   refuse(
-    unknown.map(({ n, field, name }) => {
+    unknown.flatMap(({ n, field, name }) => {
       const [path, kind] = [`users[${n}].${field}`, kinds[field]];
+      if (!mayAsk('user', kind)) return [];
       return gone[field].includes(name) ? prunedName(path, kind, name) : unknownName(path, kind, name);
     }),
   );

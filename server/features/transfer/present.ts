@@ -2,20 +2,31 @@
 // Specification 2.10; decisions "Import, export, plan".
 import type { Change, Conflict, KeptObject, OwnershipMove, Plan } from '../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
-import { masked } from '../../resource/secrets.ts';
+import { MASK, masked } from '../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
 const SETTINGS = 'settings';
 
 /** Settings are compared field by field; people read them as one object. */
-function shownChanges(realm: string, parts: readonly RealmPart[], changes: readonly PlannedChange[]): Change[] {
+function shownChanges(
+  realm: string,
+  parts: readonly RealmPart[],
+  changes: readonly PlannedChange[],
+  mayRead: (kind: string) => boolean,
+): Change[] {
   const secrets = new Map(parts.map((part) => [part.kind, part.secrets ?? []]));
+  const shown = (change: PlannedChange): PlannedChange['fields'] => {
+    const fields = masked(change, secrets.get(change.kind) ?? []);
+    return mayRead(change.kind) || change.action === 'create'
+      ? fields
+      : fields.map((field) => ({ ...field, from: MASK }));
+  };
   const settings = changes
     .filter((c) => c.kind === SETTINGS)
-    .flatMap((c) => c.fields.map(({ from, to }) => ({ path: c.key, from, to })));
+    .flatMap((c) => shown(c).map(({ from, to }) => ({ path: c.key, from, to })));
   const rest = changes
     .filter((c) => c.kind !== SETTINGS)
-    .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: masked(c, secrets.get(c.kind) ?? []) }));
+    .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: shown(c) }));
   return settings.length === 0 ? rest : [{ action: 'update', kind: SETTINGS, key: realm, fields: settings }, ...rest];
 }
 
@@ -51,12 +62,12 @@ export function planOf(
   }: {
     parts: readonly RealmPart[];
     users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] };
-    /** Whether the importer may be told of objects of a kind that the document doesn't declare. */
+    /** Whether the importer may be told what is stored, and of objects that the document doesn't declare. */
     mayRead(kind: string): boolean;
   },
 ): Plan {
   const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
-  const changes = [...seeded, ...shownChanges(realm, parts, plan.changes)];
+  const changes = [...seeded, ...shownChanges(realm, parts, plan.changes, mayRead)];
   const of = (action: Change['action']) =>
     changes.filter((c) => c.action === action).length + (users.counts.get(action) ?? 0);
   const [create, update, remove] = [of('create'), of('update'), of('delete')];
@@ -81,6 +92,7 @@ export function planOf(
     ownership,
     conflicts,
     kept,
+    keptSecrets: plan.keptSecrets,
     inSync,
     summary: { create, update, delete: remove, text },
   };

@@ -1,6 +1,6 @@
 // What the importer must hold: each section's permissions, and as much as those whose secrets it would have compared.
 // What the changes give or take over is resource/rights.ts's. Decisions "Import, export, plan" (Rights), "Tenancy".
-import type { Permission } from '../../contract/permissions.ts';
+import type { Area, Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { may, type Principal } from '../../domain/principal.ts';
@@ -16,14 +16,41 @@ export function requirePermission(principal: Principal, realm: string, permissio
     });
 }
 
-/** Reading what is declared (the plan shows it), writing what changes. */
+/** What one import may do, and be told. */
+export interface Rights {
+  /** A plan may show what is stored there. */
+  read(area: Area): boolean;
+  write(area: Area): boolean;
+  /** The section may be planned: who reads it, and in a dry run who holds `realm:plan`, which is not about people. */
+  plan(area: Area): boolean;
+}
+
+export function rightsOf({ principal, realm, query: { dryRun } }: Importing): Rights {
+  const holds = (permission: Permission) => may(principal, realm, permission);
+  const read = (area: Area) => holds(`${area}:read`);
+  return {
+    read,
+    write: (area) => holds(`${area}:write`),
+    plan: (area) => read(area) || (dryRun && area !== 'users' && holds('realm:plan')),
+  };
+}
+interface Importing {
+  principal: Principal;
+  realm: string;
+  query: { dryRun: boolean };
+}
+
+/** Planning what is declared or touched (the plan names it); writing what changes, unless nothing is written. */
 export function requireSections(
-  principal: Principal,
-  realm: string,
-  { declared, written }: { declared: readonly RealmPart[]; written: readonly RealmPart[] },
+  asked: Importing,
+  { planned, written }: { planned: readonly RealmPart[]; written: readonly RealmPart[] },
 ): void {
-  for (const part of declared) requirePermission(principal, realm, `${part.area}:read`);
-  for (const part of written) requirePermission(principal, realm, `${part.area}:write`);
+  const { principal, realm, query } = asked;
+  const { plan } = rightsOf(asked);
+  const touched = query.dryRun ? [...planned, ...written] : planned;
+  for (const { area } of touched) if (!plan(area)) requirePermission(principal, realm, `${area}:read`);
+  if (query.dryRun) return;
+  for (const { area } of written) requirePermission(principal, realm, `${area}:write`);
 }
 
 /**

@@ -30,7 +30,7 @@ export function transferRoutes(
       { principal, by, realm },
       { method: 'GET', path: `/admin/realms/${realm}/export` },
       async () => {
-        requireSections(principal, realm, { declared: parts, written: [] });
+        requireSections({ principal, realm, query: { dryRun: false } }, { planned: parts, written: [] });
         if (query.users) requirePermission(principal, realm, 'users:read');
       },
     );

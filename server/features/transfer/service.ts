@@ -22,8 +22,8 @@ import { type Document, readDocument, refuse, type Section } from './document.ts
 import type { Guesses } from './guesses.ts';
 import { createHolder, type Held } from './held.ts';
 import { type ImportStore, stagedPeople, straightPeople, takenNames } from './people.ts';
-import { requirePermission, requireSections } from './rights.ts';
-import { declaresSecret, resolvePlaceholders } from './secrets.ts';
+import { requirePermission, requireSections, rightsOf } from './rights.ts';
+import { declaresSecret, settleSecrets } from './secrets.ts';
 
 export interface TransferDeps {
   sql: Sql;
@@ -157,12 +157,13 @@ export function createTransfer({
   }
 
   /** Before the environment is asked and any secret compared: a plan would tell a reader whether they guessed it. */
-  function ready({ principal, realm }: Request, declared: Section[]): void {
-    requireSections(principal, realm, {
-      declared: declared.map(({ part }) => part),
+  function ready(request: Request, declared: Section[]): void {
+    requireSections(request, {
+      planned: declared.map(({ part }) => part),
       written: declared.filter(declaresSecret).map(({ part }) => part),
     });
-    resolvePlaceholders(declared, { environment: documentEnvironment, principal });
+    const { principal } = request;
+    settleSecrets(declared, { environment: documentEnvironment, principal, mayWrite: rightsOf(request).write });
   }
 
   async function goesStraight({ principal, realm, query }: Request, held: Held): Promise<boolean> {

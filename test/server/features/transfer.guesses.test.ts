@@ -166,23 +166,55 @@ describe('who works with secrets all day', () => {
 describe('a variable of the server’s environment', () => {
   const named = (name: string) => `\${${name}}`;
 
-  test('is nobody’s who writes in one realm alone, and the answer doesn’t tell whether there is such a name', async () => {
+  test('is nobody’s who writes in one realm alone, and no answer tells whether there is such a name', async () => {
     const { realm, who } = await tenancy();
-    const answers = [];
+    const answers = { new: new Set<string>(), stored: new Set<string>() };
     for (const name of ['SVC_VAR_ANOTHERS', 'SVC_VAR_NOBODYS']) {
-      for (const document of [client(named(name)), hook(named(name))]) {
-        for (const dryRun of ['true', 'false'] as const) {
-          const { status, problem } = await refusal(send(who, realm, document, { dryRun }));
-          answers.push([Object.keys(document)[0], JSON.stringify({ status, problem })]);
-        }
-      }
+      const secret = named(name);
+      const fresh = {
+        clients: [{ clientId: 'another', secret }],
+        webhooks: [{ name: 'another', ...listener, secret }],
+      };
+      const { status, problem } = await refusal(send(who, realm, fresh));
+      answers.new.add(JSON.stringify({ status, problem }));
+      const kept = await plan(who, realm, { ...client(secret), ...hook(secret) });
+      answers.stored.add(JSON.stringify(kept).replaceAll(name, 'THE_NAME'));
     }
-    for (const section of ['clients', 'webhooks']) {
-      const told = new Set(answers.filter(([of]) => of === section).map(([, text]) => text));
-      expect(told.size).toBe(1);
-      expect([...told][0]).toContain(`${section}:write`);
-      expect([...told][0]).not.toMatch(/SVC_VAR/);
+    expect([answers.new.size, answers.stored.size]).toEqual([1, 1]);
+    expect([...answers.new][0]).toMatch(/clients:write|webhooks:write/);
+    expect([...answers.new][0]).not.toMatch(/SVC_VAR/);
+  });
+
+  test('that isn’t there, or not theirs to use, leaves the stored secret as it is', async () => {
+    const { realm, who } = await tenancy();
+    const stored = async () => {
+      const { rows } = await server.pool.query(
+        `select (select row(secret_hash)::text from client where realm_id = $1 and client_id = 'app') as client,
+                (select secret::text from webhook where realm_id = $1) as webhook`,
+        [realm],
+      );
+      return rows[0];
+    };
+    const before = await stored();
+    const kept = (because: string, variable: string) => [
+      { kind: 'client', key: 'app', path: 'secret', because, variable },
+      { kind: 'webhook', key: 'hook', path: 'secret', because, variable },
+    ];
+    for (const [by, name, because] of [
+      [who, 'SVC_VAR_ANOTHERS', 'notCompared'],
+      [server.admin, 'SVC_VAR_NOBODYS', 'variableNotSet'],
+    ] as const) {
+      const document = { ...client(named(name)), ...hook(named(name)) };
+      const done = await send(by, realm, document, { force: 'true' });
+      expect(done).toMatchObject({ changes: [], keptSecrets: kept(because, name) });
+      expect(await send(by, realm, document, { dryRun: 'true' })).toMatchObject({ inSync: true, changes: [] });
     }
+    expect(await stored()).toEqual(before);
+    // another field changes by itself, and the secret stays
+    const changed = { clients: [{ clientId: 'app', name: 'App', secret: named('SVC_VAR_NOBODYS') }] };
+    expect((await send(server.admin, realm, changed))?.changes).toMatchObject([{ fields: [{ path: 'name' }] }]);
+    expect(await stored()).toEqual(before);
+    expect((await plan(server.admin, realm, client(SECRET)))?.changes).toEqual([]);
   });
 
   test('is for who holds that permission over every realm, and for no other section', async () => {
@@ -190,7 +222,8 @@ describe('a variable of the server’s environment', () => {
     const everywhere = await administrator(server, { target: '*', permissions: ['clients:read', 'clients:write'] });
     await send(everywhere, realm, client(named('SVC_VAR_ANOTHERS')), { force: 'true' });
     expect((await plan(server.admin, realm, client(ANOTHERS)))?.changes).toEqual([]);
-    expect(await refusal(send(everywhere, realm, client(named('SVC_VAR_NOBODYS')), { force: 'true' }))).toMatchObject({
+    const another = { clients: [{ clientId: 'another', secret: named('SVC_VAR_NOBODYS') }] };
+    expect(await refusal(send(everywhere, realm, another))).toMatchObject({
       status: 400,
       problem: { missing: ['SVC_VAR_NOBODYS'] },
     });
@@ -198,7 +231,8 @@ describe('a variable of the server’s environment', () => {
       target: '*',
       permissions: ['webhooks:read', 'clients:read', 'clients:write'],
     });
-    expect(await refusal(send(mixed, realm, hook(named('SVC_VAR_ANOTHERS'))))).toMatchObject({ status: 403 });
+    const unowned = { webhooks: [{ name: 'another', ...listener, secret: named('SVC_VAR_ANOTHERS') }] };
+    expect(await refusal(send(mixed, realm, unowned))).toMatchObject({ status: 403 });
   });
 });
 
