@@ -92,7 +92,7 @@ export async function buildApp({
   const { sql, realmSql, transact, seal, bus, queue, enqueue, outbound } = ground;
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
-  const caches: { drop(realm: string | undefined): void }[] = [];
+  const caches: { drop(realm: string | undefined): void }[] = [ground.outbox];
   const changed = (realm: string | undefined) => {
     for (const cache of caches) cache.drop(realm);
   };

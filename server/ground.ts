@@ -39,6 +39,7 @@ export function createGround({ config, pool, databaseUrl, masterKey, log, strict
     sql,
     batchedReads: batchedReadsOver(pool),
     realmSql: realmSqlOver(bulkhead, pool, sql),
+    outbox,
     transact: createTransact({ pool, bulkhead, outbox, committed: bus.emit, strict }),
     seal: createSeal(masterKey),
     signInSeal: createTokenSeal(masterKey, 'sign-in'),

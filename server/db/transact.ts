@@ -1,4 +1,4 @@
-// The way to write what others hear of: state, audit rows and webhook deliveries in one transaction, told of after commit.
+// Transactions: state, audit rows and webhook deliveries are written together, and listeners are told after the commit.
 // It knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
@@ -32,6 +32,8 @@ interface AttemptOptions extends TransactionOptions {
   ofMany?: boolean;
   /** On one of the last connections: what is locked is not waited for. */
   shortLocks?: boolean;
+  /** A webhook was made since the outbox looked: deliveries are looked up for all events. */
+  lookUpAll?: boolean;
 }
 /** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
 export type Transact = <T>(
@@ -40,21 +42,25 @@ export type Transact = <T>(
   options?: TransactionOptions,
 ) => Promise<T>;
 
-/** Writes what others hear of events, in the transaction that they are of. */
+/** Writes audit rows and deliveries of webhooks, in the transaction that the events are of. */
 export interface Outbox {
+  /** Those of the realms that have a webhook, as far as is known; what is not known it asks for. */
+  subscribed(sql: Sql, realms: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Forgets what is known of a realm, or of all. */
+  drop(realm: string | undefined): void;
   /** The audit rows and the deliveries. */
   write(sql: Sql, events: readonly DomainEvent[]): Promise<void>;
-  /** The audit rows alone, for where nobody subscribes to anything. */
+  /** The audit rows alone, for realms without webhooks. */
   log(events: readonly DomainEvent[]): Statement[];
   /** The same for COPY. */
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
 
-const SUBSCRIBED = statement`select exists (select from webhook) as subscribed`;
-/** Fails where there is a webhook. */
-const UNHEARD = statement`select 1 / (not exists (select from webhook))::int as unheard`;
+/** Fails where one of the realms has a webhook. */
+const noWebhooks = (realms: readonly string[]): Statement =>
+  statement`select 1 / (not exists (select from webhook where realm_id = any(${realms}::text[])))::int as none`;
 const DIVISION_BY_ZERO = '22012';
-/** From here on COPY, which PostgreSQL does in two thirds of the time, pays for two messages more. */
+/** From here on COPY, which PostgreSQL does in two thirds of the time, is worth two more messages. */
 const MANY = 50;
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
@@ -84,15 +90,11 @@ export function createTransact({
   committed,
   strict,
 }: TransactOptions): Transact {
-  /** Whether there was a webhook when it was last looked; no is checked where it is relied on. */
-  let subscribers = true;
-
-  /** A transaction on one connection, said in as few messages as can be. */
-  function conversation(client: pg.PoolClient, { bookkeeping, longestMs, ofMany, shortLocks }: AttemptOptions) {
+  /** A transaction on one connection, in as few messages as can be. */
+  function conversation(client: pg.PoolClient, options: AttemptOptions) {
+    const { bookkeeping, longestMs, ofMany, shortLocks, lookUpAll } = options;
     let begun = false;
     const first = shortLocks && longestMs === undefined ? [BEGIN, SHORT_LOCK_TIMEOUT] : [BEGIN];
-    // A subscription that is made after this look is made beside this transaction, and may miss its events.
-    let subscribed = true;
     /** The transaction begins in the same message as its first statement: a round trip less. */
     const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
       const wanted = statement(strings, ...values);
@@ -102,11 +104,9 @@ export function createTransact({
     };
     const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
       begun = true;
-      const [found, ...rows] = (await runPipeline(client, [...first, SUBSCRIBED, ...statements])).slice(first.length);
-      subscribed = !found?.some((row) => 'subscribed' in row && row.subscribed === false);
-      subscribers = subscribed;
-      return rows;
+      return (await runPipeline(client, [...first, ...statements])).slice(first.length);
     };
+    const run = (statements: readonly Statement[]) => (begun ? runPipeline(client, statements) : begin(statements));
     const last: Statement[] = [];
     const events: DomainEvent[] = [];
     const tx: Tx = {
@@ -118,39 +118,38 @@ export function createTransact({
         return copyOver(client, target);
       },
     };
-    /** The whole transaction, where nothing was asked and nobody subscribes. */
-    const logAlone = async (): Promise<void> => {
-      if (events.length < MANY || last.length > 0) {
-        await runPipeline(client, [...first, ...last, ...outbox.log(events), UNHEARD, COMMIT]);
-        return;
+    /** Writes what is left and the events, and commits: in one message where no realm of the events has a webhook. */
+    const end = async (): Promise<readonly DomainEvent[]> => {
+      if (events.length === 0) {
+        if (last.length > 0) await run(last);
+        if (strict && !bookkeeping && begun) await refuseUnrecordedWrite(sql);
+        if (begun) await run([COMMIT]);
+        return events;
       }
-      const { target, text } = outbox.rows(events);
-      await runPipeline(client, [BEGIN]);
+      const subscribed = await subscribedOf(events);
+      const logged = subscribed ? events.filter(({ realm }) => !subscribed.has(realm)) : [];
+      const delivered = subscribed ? events.filter(({ realm }) => subscribed.has(realm)) : events;
+      const copied = logged.length >= MANY;
+      // A delivery refers to its webhook, which may be locked for long: no realm waits for another's (55P03).
+      if (ofMany && delivered.length > 0) last.push(SHORT_LOCK_TIMEOUT);
+      if (logged.length > 0 && !copied) last.push(...outbox.log(logged));
+      const commit = [...(logged.length > 0 ? [noWebhooks(realmsOf(logged))] : []), ...revisionsOf(events), COMMIT];
+      if (delivered.length === 0 && !copied) await run([...last, ...commit]);
+      else {
+        if (last.length > 0 || !begun) await run(last);
+        if (copied) await copyRows(outbox.rows(logged));
+        if (delivered.length > 0) await outbox.write(sql, delivered);
+        await run(commit);
+      }
+      return events;
+    };
+    /** Undefined: deliveries are looked up for all, as for a change of configuration, which may be a webhook's. */
+    const subscribedOf = async (of: readonly DomainEvent[]): Promise<ReadonlySet<string> | undefined> =>
+      lookUpAll || of.some(isConfiguration) ? undefined : outbox.subscribed(sql, realmsOf(of));
+    const copyRows = async ({ target, text }: { target: string; text: string }): Promise<void> => {
       const copy = await copyOver(client, target);
       await copy.write(text);
       await copy.finish();
-      await runPipeline(client, [UNHEARD, COMMIT]);
-    };
-    /** Writes what is left, and what is told of it, and commits; in one message where nobody subscribes to anything. */
-    const end = async (): Promise<readonly DomainEvent[]> => {
-      const tells = events.length > 0 && !events.some((event) => eventTypes[event.type].configuration);
-      if (tells && !begun && !subscribers) {
-        begun = true;
-        await logAlone().catch((error: unknown) => {
-          subscribers = codeOf(error) === DIVISION_BY_ZERO;
-          throw subscribers ? new Heard() : error;
-        });
-      } else if (tells && begun && !subscribed) {
-        await runPipeline(client, [...last, ...outbox.log(events), COMMIT]);
-      } else {
-        // A delivery refers to its webhook, which somebody may hold for long: nobody waits for what is another realm's (55P03).
-        if (ofMany && events.length > 0) last.push(SHORT_LOCK_TIMEOUT);
-        if (last.length > 0) await (begun ? runPipeline(client, last) : begin(last));
-        if (events.length > 0) await outbox.write(sql, events);
-        else if (strict && !bookkeeping && begun) await refuseSilentWrite(sql);
-        if (begun) await runPipeline(client, [...revisionsOf(events), COMMIT]);
-      }
-      return events;
     };
     /** Throws where the connection is no good any more. */
     const undo = async (): Promise<void> => {
@@ -182,11 +181,17 @@ export function createTransact({
   }
 
   async function attempts<T>(work: (tx: Tx) => Promise<T>, options: AttemptOptions): Promise<T> {
+    let lookUpAll = false;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(work, options);
+        return await attempt(work, { ...options, lookUpAll });
       } catch (error) {
-        if (tries === TRIES || !(error instanceof Heard || AGAIN.has(codeOf(error)))) throw error;
+        const code = codeOf(error);
+        const outdated = code === DIVISION_BY_ZERO && !lookUpAll;
+        if (tries === TRIES || !(outdated || AGAIN.has(code))) throw error;
+        if (!outdated) continue;
+        lookUpAll = true;
+        outbox.drop(undefined);
       }
     }
   }
@@ -203,19 +208,18 @@ export function createTransact({
 const patience = (longestMs: number): Statement => statement`
   select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true)`;
 
-/** There is a webhook after all, so the transaction goes the longer way. */
-class Heard extends Error {}
+const isConfiguration = ({ type }: DomainEvent): boolean => eventTypes[type].configuration;
+const realmsOf = (events: readonly DomainEvent[]): string[] => [...new Set(events.map(({ realm }) => realm))].sort();
 
 /** Last before commit, so that the realm's row is locked as briefly as can be; sorted, so that two never deadlock. */
 function revisionsOf(events: readonly DomainEvent[]): Statement[] {
-  const realms = [...new Set(events.filter((e) => eventTypes[e.type].configuration).map((e) => e.realm))].sort();
-  return realms.flatMap((realm) => [
+  return realmsOf(events.filter(isConfiguration)).flatMap((realm) => [
     statement`update realm set revision = revision + 1 where realm_id = ${realm}`,
     statement`select pg_notify('realm_changed', ${realm})`,
   ]);
 }
 
-async function refuseSilentWrite(sql: Sql): Promise<void> {
+async function refuseUnrecordedWrite(sql: Sql): Promise<void> {
   const [row] = await sql<{ wrote: boolean }>`select pg_current_xact_id_if_assigned() is not null as wrote`;
   if (row?.wrote) throw new Error('a transaction wrote and recorded no event');
 }

@@ -7,6 +7,7 @@ import { jsonText } from '../db/json.ts';
 import type { Sql } from '../db/sql.ts';
 import { fragment, statement } from '../db/statement.ts';
 import type { Outbox } from '../db/transact.ts';
+import { createSubscriptions } from './subscriptions.ts';
 
 export interface OutboxOptions {
   now(): Date;
@@ -19,6 +20,7 @@ const COPIED = 'event (realm_id, id, type, actor, subject, client_id, ip_address
 
 /** One statement for all: audit rows from one JSON text, deliveries by joining the enabled subscriptions. */
 export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
+  const subscriptions = createSubscriptions({ now });
   const rowOf = ({ realm, id, type, by, subject, clientId, outcome, data, webhookId }: DomainEvent) => ({
     realm_id: realm,
     id: id ?? newId(),
@@ -45,7 +47,7 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
   };
   /**
    * PostgreSQL puts the webhook's body together, `{id, type, realmId, occurredAt, actor, subject, data}` (decisions
-   * "Webhooks"), so that it costs nothing where nobody listens.
+   * "Webhooks"), so that it costs nothing where no webhook wants the event.
    */
   async function writeSome(sql: Sql, events: readonly DomainEvent[], occurredAt: Date): Promise<void> {
     const deliveries = await sql<{ realm_id: string; webhook_id: string; id: string }>`
@@ -67,6 +69,8 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
       );
   }
   return {
+    subscribed: subscriptions.among,
+    drop: subscriptions.drop,
     log: (events) =>
       chunksOf(events).map(
         (some) => statement`

@@ -1,4 +1,4 @@
-// Owns: a database for all tests of a file with a pool and transactions over it, of whose events nobody hears.
+// Owns: a database for all tests of a file with a pool and transactions over it, which writes no audit rows.
 // Does not own: the database itself (database.ts), a server on one (server.ts).
 // Implements: tests of server/db, which knows no feature.
 import type pg from 'pg';
@@ -14,7 +14,9 @@ import {
 } from '../../server/db/transact.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
-const silent: Outbox = {
+const withoutAudit: Outbox = {
+  subscribed: async () => new Set(),
+  drop: () => {},
   write: async () => {},
   log: () => [statement`select`],
   rows: () => ({ target: '', text: '' }),
@@ -36,7 +38,7 @@ export function bareDatabase({ max, strict = false }: { max: number; strict?: bo
   beforeAll(async () => {
     const database = await createDatabase();
     const pool = openPool(database.url, { max });
-    made = { database, pool, transact: over(pool, silent) };
+    made = { database, pool, transact: over(pool, withoutAudit) };
   });
   afterAll(async () => {
     await made?.pool.end();
@@ -48,7 +50,7 @@ export function bareDatabase({ max, strict = false }: { max: number; strict?: bo
     /** In a realm. */
     transact: ofOne(() => there().transact),
     transactWith(outbox: Partial<Outbox>) {
-      const own = over(there().pool, { ...silent, ...outbox });
+      const own = over(there().pool, { ...withoutAudit, ...outbox });
       return ofOne(() => own);
     },
     get pool() {

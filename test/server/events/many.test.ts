@@ -1,5 +1,6 @@
 // Many audit rows at once, which are written by COPY: they read as they would one by one, and no subscriber misses one.
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
 import type { DomainEvent } from '../../../server/contract/events.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { createTransact } from '../../../server/db/transact.ts';
@@ -109,4 +110,27 @@ test('among many events the one that the database never takes is the only one th
     Array.from({ length: MANY }, (_, n) => n).filter((n) => n !== 7),
   );
   expect(lost).toEqual([1]);
+});
+
+test('a webhook in one realm costs the events of others no message, and is told of its own alone', async () => {
+  const { write, enqueued } = await writer();
+  await bare.sql`insert into realm (realm_id, created_at) values ('busy', now()), ('heard', now())`;
+  await bare.sql`insert into webhook (realm_id, id, name, url, event_types, enabled, created_at)
+    values ('heard', ${newId()}, 'ear', 'https://127.0.0.1:1/', '{*}', true, now())`;
+  const of = (realm: string, n: number) => ({ ...happened(n), realm, clientId: `realm-${realm}` });
+  await write([of('busy', 0), of('heard', 1)]);
+  expect(enqueued).toHaveLength(1);
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  try {
+    await write([of('busy', 2)]);
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockClear();
+    await write([of('busy', 3), of('heard', 4)]);
+    expect(query.mock.calls.length).toBeGreaterThan(1);
+  } finally {
+    query.mockRestore();
+  }
+  expect(enqueued).toHaveLength(2);
+  expect((await rowsOf('realm-%')).map(({ n }) => n)).toEqual([0, 1, 2, 3, 4]);
+  await bare.sql`delete from webhook`;
 });
