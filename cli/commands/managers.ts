@@ -53,7 +53,7 @@ function release(managers: Command, cli: Cli): void {
       const { client } = await cli.connect();
       if (deleteObjects && !yes) await sure(cli, `Delete all that ${manager} owns in ${realm}?`);
       await client.call(releaseManager, {
-        params: { realm, '*': manager },
+        params: { realm, manager },
         query: { objects: deleteObjects ? 'delete' : 'keep' },
         signal: cli.signal,
       });

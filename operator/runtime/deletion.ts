@@ -77,7 +77,7 @@ export function createDeletion({
   }
 
   async function release(realm: string, manager: string, objects: 'delete' | 'keep'): Promise<string> {
-    await client.call(releaseManager, { params: { realm, '*': manager }, query: { objects } });
+    await client.call(releaseManager, { params: { realm, manager }, query: { objects } });
     return objects === 'delete' ? `removed from the realm ${realm}` : `released; the realm ${realm} keeps it`;
   }
 

@@ -25,6 +25,7 @@ export const AdminLogin = z.strictObject({
 export const adminLogin = route({
   method: 'POST',
   path: '/admin/login',
+  operationId: 'adminLogin',
   tag,
   summary: 'Sign in: sets SVC_ADMIN_SESSION and XSRF-TOKEN',
   permission: null,
@@ -36,6 +37,7 @@ export const adminLogin = route({
 export const adminLogout = route({
   method: 'POST',
   path: '/admin/logout',
+  operationId: 'adminLogout',
   tag,
   summary: 'End the admin session',
   permission: null,
@@ -54,6 +56,7 @@ export const AdminSession = z
 export const getAdminSession = route({
   method: 'GET',
   path: '/admin/session',
+  operationId: 'getAdminSession',
   tag,
   summary: 'Who am I, and what may I do',
   permission: null,

@@ -44,15 +44,13 @@ export interface Answer<T> {
   nextCursor: string | undefined;
 }
 
-/** Fills `:name` and `*` of a route's path and appends the query. */
+/** Fills `:name` and `*name` of a route's path and appends the query. */
 export function address(
   path: string,
   params: Record<string, unknown> = {},
   query: Record<string, unknown> = {},
 ): string {
-  const filled = path.replace(/:([A-Za-z]+)|\*/g, (_, key: string | undefined) =>
-    encodeURIComponent(String(params[key ?? '*'] ?? '')),
-  );
+  const filled = path.replace(/[:*]([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(String(params[key] ?? '')));
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
   return search.size > 0 ? `${filled}?${search}` : filled;

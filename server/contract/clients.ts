@@ -205,6 +205,7 @@ export const createClientSecret = route({
   method: 'POST',
   path: `${at}/:id/secret`,
   tag,
+  operationId: 'createClientSecret',
   summary: 'Make a new secret and show it once; the old one can go on working for a while',
   permission: 'clients:write',
   params: ById,
@@ -247,6 +248,7 @@ export const getServiceAccountRoles = route({
 export const addServiceAccountRoles = route({
   ...ofAccount,
   method: 'POST',
+  operationId: 'addServiceAccountRoles',
   summary: 'Give roles to a client’s service account; what it holds already stays',
   description: 'Admin roles are given by PUT …/admin-roles.',
   permission: 'clients:write',

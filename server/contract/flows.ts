@@ -200,6 +200,7 @@ export const deleteFlow = route({
 export const getBrowserFlow = route({
   method: 'GET',
   path: '/admin/realms/:realm/flow',
+  operationId: 'getBrowserFlow',
   tag,
   summary: 'Read the flow that the realm is bound to',
   permission: 'flows:read',
@@ -209,6 +210,7 @@ export const getBrowserFlow = route({
 export const putBrowserFlow = route({
   method: 'PUT',
   path: '/admin/realms/:realm/flow',
+  operationId: 'updateBrowserFlow',
   tag,
   summary: 'Save the flow that the realm is bound to',
   permission: 'flows:write',

@@ -73,6 +73,7 @@ const ofUser = '/admin/realms/:realm/users/:userId/gdpr' as const;
 export const exportUserData = route({
   method: 'GET',
   path: `${ofUser}/export`,
+  operationId: 'exportUserData',
   tag,
   summary: 'Export what the realm holds of a person',
   permission: 'users:read',
@@ -93,6 +94,7 @@ export const listUserConsents = route({
 export const eraseUser = route({
   method: 'DELETE',
   path: ofUser,
+  operationId: 'eraseUser',
   tag,
   summary: 'Erase a person and what belongs to them; it cannot be undone',
   description:
@@ -109,6 +111,7 @@ const own = '/realms/:realm/account/gdpr' as const;
 export const exportOwnData = route({
   method: 'GET',
   path: `${own}/export`,
+  operationId: 'exportOwnData',
   tag,
   summary: 'Download what the realm holds of you',
   permission: null,
@@ -119,6 +122,7 @@ export const exportOwnData = route({
 export const listOwnConsents = route({
   method: 'GET',
   path: `${own}/consents`,
+  operationId: 'listOwnConsents',
   tag,
   summary: 'List what you have agreed to',
   permission: null,
@@ -129,6 +133,7 @@ export const listOwnConsents = route({
 export const revokeOwnConsent = route({
   method: 'DELETE',
   path: `${own}/consents/:clientId`,
+  operationId: 'revokeOwnConsent',
   tag,
   summary: 'Take back what you agreed to for one application, with the tokens that it has',
   permission: null,

@@ -40,6 +40,7 @@ export const listUserRoles = route({
 export const addUserRole = route({
   method: 'POST',
   path: ofUser,
+  operationId: 'addUserRole',
   tag: 'users',
   summary: 'Give a user a role, of the realm or of a client',
   permission: 'users:write',
@@ -88,6 +89,7 @@ export const addGroupMember = route({
 export const removeGroupMember = route({
   method: 'DELETE',
   path: `${ofGroup}/:userId`,
+  operationId: 'removeGroupMember',
   tag: 'groups',
   summary: 'Take a user out of a group',
   permission: 'users:write',

@@ -69,16 +69,36 @@ const LogoutParameters = z.object({
 });
 const TokenParameters = z.object({ token: z.string(), token_type_hint: parameter, ...ClientParameters });
 const consumes = ['application/x-www-form-urlencoded'];
-const json = { default: OAuthErrorBody };
-const page = { 200: z.string().describe('A page'), 303: z.null().describe('On to the application, or to the sign-in') };
+const bad = OAuthErrorBody.describe('The request is wrong, or the realm says no: `error` tells which');
+const unproven = OAuthErrorBody.describe('`invalid_client` or `invalid_token`; see WWW-Authenticate');
+const insufficient = OAuthErrorBody.describe('`insufficient_scope`: the token has no scope openid');
+const noRealm = OAuthErrorBody.describe('There is no such realm');
+const json = {
+  404: noRealm,
+  default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+};
+const html = (description: string) => ({ description, content: { 'text/html': { schema: z.string() } } });
+const page = {
+  200: html('A page for the person: a question, or an answer that posts itself to the application'),
+  303: z.null().describe('On to the application with the answer or its error, or to the sign-in'),
+  400: html('A page: the request is wrong, and nobody is known to whom that could be told'),
+  404: html('A page: there is no such realm'),
+  default: html('A page: `slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+};
 
 const base = { tags: [tag], params: InRealm };
+const anybody: { [scheme: string]: string[] }[] = [];
+/** By header, or by what the body holds. */
+const byClient = [{ clientSecret: [] }, {}];
+const byAccessToken = [{ accessToken: [] }];
 
 export const authorizeRoute = {
   method: 'GET',
   url: `${at}/authorize`,
   schema: {
     ...base,
+    operationId: 'authorize',
+    security: anybody,
     summary: 'Authorization endpoint: code flow, PKCE S256',
     description:
       'The answer carries `iss` (RFC 9207). A request whose client or redirect_uri is wrong gets a page and is never redirected.',
@@ -91,6 +111,8 @@ export const authorizePostRoute = {
   url: `${at}/authorize`,
   schema: {
     ...base,
+    operationId: 'authorizeByPost',
+    security: anybody,
     summary: 'Authorization endpoint, parameters in the body',
     consumes,
     body: AuthorizeParameters,
@@ -102,13 +124,15 @@ export const tokenRoute = {
   url: `${at}/token`,
   schema: {
     ...base,
+    operationId: 'getToken',
+    security: byClient,
     summary: 'Token endpoint',
     description:
       'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, or none with PKCE. ' +
       'Without a requested resource the audience is the realm’s issuer. A client’s default scopes always apply.',
     consumes,
     body: TokenForm,
-    response: { 200: TokenResponse, ...json },
+    response: { 200: TokenResponse, 400: bad, 401: unproven, ...json },
   },
 } as const;
 export const userinfoRoute = {
@@ -116,22 +140,32 @@ export const userinfoRoute = {
   url: `${at}/userinfo`,
   schema: {
     ...base,
+    operationId: 'getUserinfo',
+    security: byAccessToken,
     summary: 'Claims about the person of an access token with the scope openid',
-    response: { 200: z.looseObject({ sub: z.string() }), ...json },
+    response: { 200: z.looseObject({ sub: z.string() }), 400: bad, 401: unproven, 403: insufficient, ...json },
   },
 } as const;
 export const userinfoPostRoute = {
   method: 'POST',
   url: `${at}/userinfo`,
-  schema: { ...userinfoRoute.schema, consumes, body: z.object({ access_token: parameter }) },
+  schema: {
+    ...userinfoRoute.schema,
+    operationId: 'getUserinfoByPost',
+    security: [...byAccessToken, {}],
+    consumes,
+    body: z.object({ access_token: parameter }),
+  },
 } as const;
 export const jwksRoute = {
   method: 'GET',
   url: `${at}/jwks`,
   schema: {
     ...base,
+    operationId: 'getJwks',
+    security: anybody,
     summary: 'The realm’s public keys; verifiers read them live',
-    response: { 200: z.looseObject({ keys: z.array(z.looseObject({ kid: z.string() })) }) },
+    response: { 200: z.looseObject({ keys: z.array(z.looseObject({ kid: z.string() })) }), ...json },
   },
 } as const;
 export const revokeRoute = {
@@ -139,10 +173,12 @@ export const revokeRoute = {
   url: `${at}/revoke`,
   schema: {
     ...base,
+    operationId: 'revokeToken',
+    security: byClient,
     summary: 'Revocation (RFC 7009): a refresh token ends its grant with its access tokens',
     consumes,
     body: TokenParameters,
-    response: { 200: z.null(), ...json },
+    response: { 200: z.null(), 400: bad, 401: unproven, ...json },
   },
 } as const;
 export const introspectRoute = {
@@ -150,12 +186,14 @@ export const introspectRoute = {
   url: `${at}/introspect`,
   schema: {
     ...base,
+    operationId: 'introspectToken',
+    security: byClient,
     summary: 'Introspection (RFC 7662), for confidential clients',
     description:
       'An access token is shown to the client that it was issued to, and to one that it is for: whose clientId, or a resource in whose `allowedResources`, is among its audiences (without a requested resource that is the realm’s issuer). A refresh token is shown to its own client alone. To anybody else it is `{"active":false}`, as what is not active is.',
     consumes,
     body: TokenParameters,
-    response: { 200: IntrospectionResponse, ...json },
+    response: { 200: IntrospectionResponse, 400: bad, 401: unproven, ...json },
   },
 } as const;
 export const logoutRoute = {
@@ -163,6 +201,8 @@ export const logoutRoute = {
   url: `${at}/logout`,
   schema: {
     ...base,
+    operationId: 'endSession',
+    security: anybody,
     summary: 'RP-initiated logout; asks the person unless a valid id_token_hint names the session',
     querystring: LogoutParameters,
     response: page,
@@ -173,6 +213,8 @@ export const logoutPostRoute = {
   url: `${at}/logout`,
   schema: {
     ...base,
+    operationId: 'endSessionByPost',
+    security: anybody,
     summary: 'RP-initiated logout, parameters in the body',
     consumes,
     body: LogoutParameters,
@@ -184,15 +226,21 @@ export const discoveryRoute = {
   url: '/realms/:realm/.well-known/openid-configuration',
   schema: {
     ...base,
+    operationId: 'getOpenidConfiguration',
+    security: anybody,
     summary: 'Discovery document (OIDC Discovery, RFC 8414)',
-    response: { 200: z.looseObject({ issuer: z.string() }) },
+    response: { 200: z.looseObject({ issuer: z.string() }), ...json },
   },
 } as const;
 /** RFC 8414 §3.1: the well-known part goes between host and the issuer's path. */
 export const serverMetadataRoute = {
   method: 'GET',
   url: '/.well-known/oauth-authorization-server/realms/:realm',
-  schema: { ...discoveryRoute.schema, summary: 'Discovery document (RFC 8414)' },
+  schema: {
+    ...discoveryRoute.schema,
+    operationId: 'getAuthorizationServerMetadata',
+    summary: 'Discovery document (RFC 8414)',
+  },
 } as const;
 /** Of the realm's own APIs, the account API among them; what a 401 there leads to. */
 export const protectedResourceRoute = {
@@ -200,6 +248,8 @@ export const protectedResourceRoute = {
   url: '/realms/:realm/.well-known/oauth-protected-resource',
   schema: {
     ...base,
+    operationId: 'getProtectedResource',
+    security: anybody,
     summary: 'Metadata of the realm’s own APIs as a protected resource (RFC 9728)',
     response: {
       200: z
@@ -212,6 +262,7 @@ export const protectedResourceRoute = {
           resource_name: z.string(),
         })
         .meta({ id: 'ProtectedResource' }),
+      ...json,
     },
   },
 } as const;
@@ -219,5 +270,5 @@ export const protectedResourceRoute = {
 export const insertedProtectedResourceRoute = {
   method: 'GET',
   url: '/.well-known/oauth-protected-resource/realms/:realm',
-  schema: protectedResourceRoute.schema,
+  schema: { ...protectedResourceRoute.schema, operationId: 'getInsertedProtectedResource' },
 } as const;

@@ -127,6 +127,7 @@ export const addMember = route({
 export const removeMember = route({
   method: 'DELETE',
   path: `${at}/members/:userId`,
+  operationId: 'removeOrganizationMember',
   tag,
   summary: 'Take a member out of an organization; the user stays',
   permission: 'organizations:write',

@@ -101,6 +101,7 @@ export const getRealmHealth = route({
   method: 'GET',
   path: '/admin/realms/:realm/health',
   tag,
+  operationId: 'getRealmHealth',
   summary: 'Can this realm sign people in, and do its webhooks arrive?',
   permission: 'realm:read',
   params: InRealm,

@@ -2,6 +2,7 @@
 // Specification 4.8.
 import { z } from 'zod';
 import { InRealm, RealmName } from './names.ts';
+import { OAuthErrorBody } from './oauth.ts';
 
 const list = z.array(z.string().max(2048)).max(200);
 const words = z.string().max(2000);
@@ -44,20 +45,31 @@ const example = { client_name: 'A shop', redirect_uris: ['https://shop.example.c
 
 const tag = 'registration';
 const url = '/realms/:realm/connect/register' as const;
-const failure = z.object({ error: z.string(), error_description: z.string().optional() });
+const failures = {
+  400: OAuthErrorBody.describe('`invalid_client_metadata`, `invalid_redirect_uri`, or `invalid_request`'),
+  401: OAuthErrorBody.describe('`invalid_token`; see WWW-Authenticate'),
+  404: OAuthErrorBody.describe('There is no such realm'),
+  default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+};
 const schema = { tags: [tag], consumes: ['application/json'] };
-const one = { ...schema, params: z.object({ realm: RealmName, clientInternalId: z.string() }) };
+const one = {
+  ...schema,
+  security: [{ registrationAccessToken: [] }],
+  params: z.object({ realm: RealmName, clientInternalId: z.string() }),
+};
 
 export const registerRoute = {
   method: 'POST',
   url,
   schema: {
     ...schema,
+    operationId: 'registerClient',
+    security: [{ initialAccessToken: [] }, {}],
     params: InRealm,
     summary: 'Register a client (RFC 7591)',
     description: 'With an initial access token where the realm asks for one: `Authorization: Bearer svc_iat_…`.',
     body: ClientMetadata.meta({ examples: [example] }),
-    response: { 201: RegisteredClient, default: failure },
+    response: { 201: RegisteredClient, ...failures },
   },
 } as const;
 export const readRegistrationRoute = {
@@ -65,8 +77,9 @@ export const readRegistrationRoute = {
   url: `${url}/:clientInternalId`,
   schema: {
     ...one,
+    operationId: 'getRegisteredClient',
     summary: 'Read a registered client (RFC 7592)',
-    response: { 200: RegisteredClient, default: failure },
+    response: { 200: RegisteredClient, ...failures },
   },
 } as const;
 export const updateRegistrationRoute = {
@@ -74,13 +87,19 @@ export const updateRegistrationRoute = {
   url: `${url}/:clientInternalId`,
   schema: {
     ...one,
+    operationId: 'updateRegisteredClient',
     summary: 'Replace a registered client’s metadata (RFC 7592)',
     body: ClientMetadataUpdate.meta({ examples: [{ ...example, client_id: 'dcr-…' }] }),
-    response: { 200: RegisteredClient, default: failure },
+    response: { 200: RegisteredClient, ...failures },
   },
 } as const;
 export const deleteRegistrationRoute = {
   method: 'DELETE',
   url: `${url}/:clientInternalId`,
-  schema: { ...one, summary: 'Delete a registered client (RFC 7592)', response: { 204: z.null(), default: failure } },
+  schema: {
+    ...one,
+    operationId: 'deleteRegisteredClient',
+    summary: 'Delete a registered client (RFC 7592)',
+    response: { 204: z.null(), ...failures },
+  },
 } as const;

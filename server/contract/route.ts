@@ -16,8 +16,10 @@ export interface Route<
   Response extends z.ZodType = z.ZodType,
 > {
   method: Method;
-  /** Fastify's form, from the root: `/admin/realms/:realm/webhooks`. */
+  /** From the root: `/admin/realms/:realm/webhooks`; a last `*name` is the rest of the path, with its slashes. */
   path: string;
+  /** What generated clients call it, where its method and path don't say so (http/operation-id.ts). */
+  operationId?: string;
   /** Groups operations in the OpenAPI document; the feature's name. */
   tag: string;
   summary: string;
@@ -50,6 +52,7 @@ export function route<
 >(r: {
   method: Method;
   path: string;
+  operationId?: string;
   tag: string;
   summary: string;
   description?: string;

@@ -129,6 +129,7 @@ const tag = 'transfer';
 export const exportRealm = route({
   method: 'GET',
   path: '/admin/realms/:realm/export',
+  operationId: 'exportRealm',
   tag,
   summary: 'Export the realm: complete, byte-stable, without secrets; ETag is the configuration revision',
   description:
@@ -142,6 +143,7 @@ export const exportRealm = route({
 export const importRealm = route({
   method: 'POST',
   path: '/admin/realms/:realm/import',
+  operationId: 'importRealm',
   tag,
   summary: 'Plan and apply a whole or partial realm document in one transaction',
   description: [
@@ -206,13 +208,14 @@ export const listManagers = route({
 });
 export const releaseManager = route({
   method: 'DELETE',
-  path: '/admin/realms/:realm/managers/*',
+  path: '/admin/realms/:realm/managers/*manager',
+  operationId: 'releaseManager',
   tag,
   summary: 'Release all that a manager owns; `?objects=delete` also deletes the objects',
   description:
     'The manager’s name is the rest of the path, URL-encoded or with its slashes. Objects are deleted as an empty document with `prune` would; users are only released.',
   permission: 'managers:write',
-  params: z.strictObject({ realm: RealmName, '*': ManagerName }),
+  params: z.strictObject({ realm: RealmName, manager: ManagerName }),
   query: z.strictObject({ objects: z.enum(['keep', 'delete']).default('keep') }),
   status: 204,
   problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use'],

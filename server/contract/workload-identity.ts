@@ -1,6 +1,7 @@
 // Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
 import { Id, InRealm, name, RealmName, text } from './names.ts';
+import { OAuthErrorBody } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 
 const HttpsUrl = z
@@ -92,11 +93,14 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
 
 /** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this documents it. */
+const anonymous: { [scheme: string]: string[] }[] = [];
 export const workloadTokenRoute = {
   method: 'POST',
   url: '/realms/:realm/workload-identity/token',
   schema: {
     tags: [tag],
+    operationId: 'exchangeWorkloadToken',
+    security: anonymous,
     params: InRealm,
     summary: 'Trade a token of a trusted issuer for an access token',
     description:
@@ -122,7 +126,10 @@ export const workloadTokenRoute = {
           scope: z.string(),
         })
         .meta({ id: 'WorkloadToken' }),
-      default: z.object({ error: z.string(), error_description: z.string().optional() }),
+      400: OAuthErrorBody.describe('A malformed request'),
+      401: OAuthErrorBody.describe('`invalid_grant`, whatever failed'),
+      404: OAuthErrorBody.describe('There is no such realm'),
+      default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
     },
   },
 } as const;

@@ -48,8 +48,9 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
   const hasBody = !(contract.body instanceof z.ZodUndefined);
   app.route({
     method,
-    url: path,
+    url: path.replace(/\*.*$/, '*'),
     config: { contract },
+    ...(path.includes('*') && { preValidation: nameRest }),
     ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
     schema: {
       tags: [tag],
@@ -81,6 +82,14 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       return reply.code(status).send(result);
     },
   });
+}
+
+/** Fastify calls the rest of a path `*`; the contract has a name for it. */
+async function nameRest({ params, routeOptions }: FastifyRequest): Promise<void> {
+  const { path = '' } = routeOptions.config.contract ?? {};
+  const named = Object(params);
+  named[path.slice(path.indexOf('*') + 1)] = named['*'];
+  delete named['*'];
 }
 
 /** What GET answered may come back in a PUT; where it says that it is another resource's, somebody has mixed them up. */

@@ -10,10 +10,10 @@ import {
   validatorCompiler,
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { Problem, problems } from '../contract/problem.ts';
-import type { Route } from '../contract/route.ts';
+import { Problem } from '../contract/problem.ts';
 import { zodAlone } from './fastify.ts';
 import { answerNotFound } from './not-found.ts';
+import { answersOf, inWords, operationOf, type Responses, securitySchemes } from './openapi-operations.ts';
 import { sendProblem } from './problems.ts';
 
 /** The page is of the admin session's origin: no script but its own, and nobody may frame it. Its styles are inline. */
@@ -52,26 +52,13 @@ export async function documentationOf(
       info: {
         title: 'Realmkeeper',
         version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
           'Admin API under /admin/realms/{realm}; protocol endpoints under /realms/{realm}; monitoring under /actuator.',
       },
       servers: [{ url: baseUrl }],
       components: {
-        securitySchemes: {
-          adminSession: { type: 'apiKey', in: 'cookie', name: 'SVC_ADMIN_SESSION' },
-          session: { type: 'apiKey', in: 'cookie', name: 'SVC_SESSION' },
-          personBearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'An access token of the realm for the person, with the scope account',
-          },
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description:
-              'An access token for the audience {base_url}/admin: of a client that holds admin roles, or of a person by the client realmctl',
-          },
-        },
+        securitySchemes,
       },
     },
     transform: (args) => {
@@ -82,12 +69,11 @@ export async function documentationOf(
       const schema = {
         ...args.schema,
         ...(streamed ? { body: contract.body } : {}),
-        description: describe(contract),
-        security: securityOf(contract),
+        ...operationOf(contract),
       };
-      return withExample(unfilled(jsonSchemaTransform({ ...args, schema })), contract);
+      return { ...unfilled(jsonSchemaTransform({ ...args, schema })), url: contract.path.replace('*', ':') };
     },
-    transformObject: (documents) => tidy(jsonSchemaTransformObject(documents)),
+    transformObject: (documents) => tidy(complete(jsonSchemaTransformObject(documents), routes)),
   });
   await app.register(swaggerUi, {
     routePrefix: '/swagger-ui',
@@ -124,51 +110,54 @@ function unfilled(printed: Printed): Printed {
   return printed;
 }
 
-/** A schema that is only referred to can have nothing beside it. */
-function withExample({ schema, url }: Printed, { example }: Route): Printed {
-  if (example === undefined) return { schema, url };
-  const { body } = schema;
-  const named = Object(body).$ref === undefined ? Object(body) : { allOf: [body] };
-  return { schema: { ...schema, body: { ...named, examples: [example] } }, url };
+interface Document {
+  paths?: object;
+  components?: { schemas?: object };
+}
+interface Operation {
+  tags?: string[];
+  requestBody?: { content: Record<string, object> };
+  responses: Responses;
 }
 
-/** What the contract says beyond the schemas: the permission, and the refusals that this route is known for. */
-function securityOf({ path, principal }: Route): Record<string, string[]>[] {
-  if (principal === 'person') return [{ session: [] }, { personBearer: [] }];
-  return path === '/admin/login' ? [] : [{ adminSession: [] }, { bearer: [] }];
+/** What a schema has no place for: a contract's answers, and an example of the body. */
+function complete<D extends Document>(document: D, routes: readonly RouteOptions[]): D {
+  const contracts = new Map(
+    routes.flatMap(({ config }) => {
+      const { contract } = config ?? {};
+      return contract ? [[`${contract.method} ${contract.path.replace(/[:*](\w+)/g, '{$1}')}`, contract]] : [];
+    }),
+  );
+  const responses: Responses = {};
+  const tags = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths ?? {}))
+    for (const [method, operation] of Object.entries<Operation>(item)) {
+      for (const tag of operation.tags ?? []) tags.add(tag);
+      operation.responses = inWords(operation.responses);
+      const contract = contracts.get(`${method.toUpperCase()} ${path}`);
+      if (!contract) continue;
+      operation.responses = answersOf(contract, operation.responses, responses);
+      const body = operation.requestBody?.content['application/json'];
+      if (body && contract.example !== undefined) Object.assign(body, { example: contract.example });
+    }
+  return {
+    ...document,
+    tags: [...tags].sort().map((name) => ({ name })),
+    components: { ...document.components, responses: sortedByName(responses) },
+  };
 }
 
-function describe({ description, permission, problems: codes }: Route): string {
-  const needs = permission === null ? '' : `Needs the permission \`${permission}\`.`;
-  const refusals = codes.map((code) => `\`${code}\` (${problems[code].status})`).join(', ');
-  return [description, needs, refusals === '' ? '' : `Problems: ${refusals}.`].filter(Boolean).join('\n\n');
-}
+const sortedByName = <T>(entries: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-type Document = ReturnType<typeof jsonSchemaTransformObject>;
-
-/** Leaves out schemas that nothing refers to, and gives problems their own media type (RFC 9457). */
-function tidy(document: Document): Document {
-  const text = JSON.stringify(document, (key, value) => {
-    if (key !== 'default' || typeof value !== 'object' || value === null) return value;
-    const content = value.content?.['application/json'];
-    return content?.schema?.$ref === '#/components/schemas/ProblemDetails'
-      ? { ...value, content: { 'application/problem+json': content } }
-      : value;
-  });
-  const tidied: Document & { components?: { schemas?: Record<string, unknown> } } = JSON.parse(text);
-  const schemas = tidied.components?.schemas;
-  if (!schemas) return tidied;
+/** Leaves out schemas that nothing refers to; by name, otherwise the order would be that in which modules are imported. */
+function tidy<D extends Document>(document: D): D {
+  const schemas: Record<string, unknown> = { ...document.components?.schemas };
   for (let removed = true; removed; ) {
-    const whole = JSON.stringify(tidied);
+    const whole = JSON.stringify({ ...document, components: { ...document.components, schemas } });
     const unused = Object.keys(schemas).filter((name) => !whole.includes(`"#/components/schemas/${name}"`));
     for (const name of unused) delete schemas[name];
     removed = unused.length > 0;
   }
-  // By name: otherwise the order would be that in which modules happen to be imported.
-  const sorted = Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1));
-  for (const [name, schema] of sorted) {
-    delete schemas[name];
-    schemas[name] = schema;
-  }
-  return tidied;
+  return { ...document, components: { ...document.components, schemas: sortedByName(schemas) } };
 }

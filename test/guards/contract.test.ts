@@ -27,7 +27,7 @@ async function contractRoutes(): Promise<Route[]> {
     typeof module === 'object' && module ? Object.values(module).filter(isRoute) : [],
   );
 }
-const nameOf = ({ method, path: at }: { method: string; path: string }) => `${method} ${at}`;
+const nameOf = ({ method, path: at }: { method: string; path: string }) => `${method} ${at.replace('*', ':')}`;
 
 /** What the document says that is mounted: it is printed from the very routes. */
 async function documented(): Promise<string[]> {
@@ -35,9 +35,7 @@ async function documented(): Promise<string[]> {
   return Object.entries(paths).flatMap(([at, item]) =>
     Object.keys(item ?? {})
       .filter((key) => ['get', 'post', 'put', 'patch', 'delete'].includes(key))
-      .map((method) =>
-        nameOf({ method: method.toUpperCase(), path: at.replace(/\{([^}]+)\}/g, ':$1').replace(':*', '*') }),
-      ),
+      .map((method) => nameOf({ method: method.toUpperCase(), path: at.replace(/\{([^}]+)\}/g, ':$1') })),
   );
 }
 

@@ -134,7 +134,7 @@ beforeAll(async () => {
   const id = await idOf(admin.call(registerPushToken, { params, body: device }));
   ids.messaging = { channel: 'EMAIL', driver: 'smtp', templateKey: 'otp-email', locale: 'pt', id };
   await admin.call(importRealm, { params, query: { manager: 'theirs' }, body: { roles: [{ name: 'managed' }] } });
-  ids.managers = { '*': 'theirs' };
+  ids.managers = { manager: 'theirs' };
   const sql = sqlOver(server.pool);
   const [session, delivery] = [newId(), newId()];
   await sql`
@@ -169,7 +169,7 @@ async function makeTheOthers(admin: Client): Promise<void> {
 async function send(route: Route, realm: string) {
   const key = [route.method, ...words(route).slice(2)].join(' ');
   const params = { ...ids[areaOf(route)], realm };
-  const needs = [...route.path.matchAll(/:([A-Za-z]+)|(\*)/g)].map((match) => match[1] ?? '*');
+  const needs = [...route.path.matchAll(/[:*]([A-Za-z]+)/g)].map((match) => match[1]);
   expect(Object.keys(params), `ids of ${route.path}: add them to this test`).toEqual(expect.arrayContaining(needs));
   const body = bodies[key] ?? route.example;
   return server.app.http.inject({

@@ -125,7 +125,7 @@ test.each([['keep'], ['delete']] as const)(
     await byHand(handmade());
     await site.folder.write('a.yaml', hook('first'));
     await operator.says('Webhook', 'first', 'Conflict');
-    await site.server.admin.call(releaseManager, { params: { ...params(), '*': 'realmctl' }, query: { objects } });
+    await site.server.admin.call(releaseManager, { params: { ...params(), manager: 'realmctl' }, query: { objects } });
     await operator.ready('Webhook', 'first');
     expect(await live()).toEqual([url('first')]);
   },

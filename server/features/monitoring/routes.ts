@@ -9,8 +9,10 @@ import type { HealthStatus } from './health.ts';
 import type { Monitoring } from './service.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const tags = ['monitoring'];
-const health = { 200: Health, 503: Health };
+/** Anonymous: no scheme. */
+const open = { tags: ['monitoring'], security: [] };
+const health = { 200: Health.describe('UP'), 503: Health.describe('DOWN') };
+const metrics = { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } };
 
 /** Counts every answered request of `app`, by its route's pattern. */
 export function countRequests(app: FastifyInstance, count: CountRequest): void {
@@ -37,27 +39,37 @@ export function actuatorRoutes(
 
   app.get(
     '/actuator/health',
-    { schema: { tags, summary: 'Health of every component', response: health } },
+    { schema: { ...open, operationId: 'getHealth', summary: 'Health of every component', response: health } },
     async (_, reply) => {
       const report = await monitoring.health.report();
       return answer(reply, report.status, JSON.stringify(report));
     },
   );
   for (const group of ['liveness', 'readiness'] as const) {
-    const summary = group === 'liveness' ? 'Should this process be restarted?' : 'Should this process get traffic?';
-    app.get(`/actuator/health/${group}`, { schema: { tags, summary, response: health } }, async (_, reply) => {
+    const said =
+      group === 'liveness'
+        ? { operationId: 'getLiveness', summary: 'Should this process be restarted?' }
+        : { operationId: 'getReadiness', summary: 'Should this process get traffic?' };
+    app.get(`/actuator/health/${group}`, { schema: { ...open, ...said, response: health } }, async (_, reply) => {
       const status = await monitoring.health.group(group);
       return answer(reply, status, groupBody[status]);
     });
   }
   app.get(
     '/actuator/info',
-    { schema: { tags, summary: 'Build and version', response: { 200: Info } } },
+    { schema: { ...open, operationId: 'getInfo', summary: 'Build and version', response: { 200: Info } } },
     async (_, reply) => answer(reply, 'UP', info),
   );
   app.get(
     '/actuator/metrics-text',
-    { schema: { tags, summary: 'Metrics in the text exposition format', response: { 200: z.string() } } },
+    {
+      schema: {
+        ...open,
+        operationId: 'getMetrics',
+        summary: 'Metrics in the text exposition format',
+        response: { 200: metrics },
+      },
+    },
     async (_, reply) =>
       reply
         .header('content-type', metricsType)

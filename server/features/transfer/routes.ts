@@ -50,7 +50,7 @@ export function transferRoutes(
     return page({ request, reply }, rows, query.limit, ({ manager }) => [manager]);
   });
   bind(app, releaseManager, async ({ params, query, by, request }) => {
-    const { realm, '*': manager } = params;
+    const { realm, manager } = params;
     await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);
     return undefined;
   });

@@ -1,5 +1,5 @@
 // GET and POST /realms/{realm}/oauth2/userinfo.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { userinfoPostRoute, userinfoRoute } from '../../contract/oauth.ts';
 import type { Cors } from '../../http/cors.ts';
 import { parseForm } from '../../http/form.ts';
@@ -24,7 +24,8 @@ function tokenOf(request: FastifyRequest, reply: FastifyReply): string {
 
 export function userinfoRoutes(app: FastifyInstance, { userinfo, cors }: { userinfo: Userinfo; cors: Cors }): void {
   cors.preflight(app, userinfoRoute.url);
-  for (const route of [userinfoRoute, userinfoPostRoute]) {
+  const routes: { method: 'GET' | 'POST'; url: string; schema: FastifySchema }[] = [userinfoRoute, userinfoPostRoute];
+  for (const route of routes) {
     app.route({
       ...route,
       handler: async (request, reply) => {

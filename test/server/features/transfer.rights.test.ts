@@ -227,7 +227,7 @@ test('releasing with its objects needs their permissions', async () => {
     { manager: 'hooks' },
   );
   const client = await holding('managers:write', 'managers:read');
-  const params = { realm: 'acme', '*': 'hooks' };
+  const params = { realm: 'acme', manager: 'hooks' };
   const refused = client.call(releaseManager, { params, query: { objects: 'delete' } });
   await expect(refused).rejects.toMatchObject({ status: 403 });
 });

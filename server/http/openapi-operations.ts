@@ -1,0 +1,157 @@
+// What an operation of the OpenAPI document says beyond its schemas: its name, who may call it and with what, and every answer
+// that it may give. From the contract; the protocol's routes say theirs themselves (contract/oauth.ts).
+import { z } from 'zod';
+import { type ProblemCode, problems } from '../contract/problem.ts';
+import type { Route } from '../contract/route.ts';
+import { operationIdOf } from './operation-id.ts';
+
+export const securitySchemes = {
+  adminSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'SVC_ADMIN_SESSION',
+    description: 'An administrator’s session, by POST /admin/login',
+  },
+  session: { type: 'apiKey', in: 'cookie', name: 'SVC_SESSION', description: 'A person’s session in the realm' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-XSRF-TOKEN',
+    description:
+      'Beside a session’s cookie on whatever writes. Admin API: the value of the cookie XSRF-TOKEN; account: the value that the last GET answered in this header',
+  },
+  personBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of the realm for the person, with the scope account',
+  },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An access token for the audience {base_url}/admin: of a client that holds admin roles, or of a person by the client realmctl',
+  },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of the realm for the person, with the scope openid',
+  },
+  clientSecret: {
+    type: 'http',
+    scheme: 'basic',
+    description:
+      'A client’s id and secret (client_secret_basic). Instead they may stand in the body (client_secret_post), as may a client_assertion (private_key_jwt), or the client_id alone for a client without a secret',
+  },
+  initialAccessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An initial access token, `svc_iat_…`, where the realm asks for one',
+  },
+  registrationAccessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The registration_access_token of the client’s last answer',
+  },
+} as const;
+
+const isWrite = ({ method }: Route): boolean => method !== 'GET';
+const hasBody = ({ body }: Route): boolean => !(body instanceof z.ZodUndefined);
+const lists = ({ response }: Route): boolean => response instanceof z.ZodArray;
+const isOpen = ({ path }: Route): boolean => path === '/admin/login';
+const isConditional = (route: Route): boolean => isWrite(route) && route.problems.includes('precondition-failed');
+
+function securityOf(route: Route): Record<string, string[]>[] {
+  if (isOpen(route)) return [];
+  const csrf = isWrite(route) ? { csrf: [] } : {};
+  return route.principal === 'person'
+    ? [{ session: [], ...csrf }, { personBearer: [] }]
+    : [{ adminSession: [], ...csrf }, { bearer: [] }];
+}
+
+const Conditions = z.object({
+  'if-match': z.string().optional().describe('An ETag of this resource: 412 where it has changed since'),
+});
+
+/** Of Fastify's schema of a route, what its contract adds. */
+export function operationOf(route: Route) {
+  const { description, permission, status } = route;
+  const needs = permission === null ? '' : `Needs the permission \`${permission}\`.`;
+  const text = [description, needs].filter(Boolean).join('\n\n');
+  return {
+    operationId: operationIdOf({ ...route, lists: lists(route), creates: status === 201, hasBody: hasBody(route) }),
+    security: securityOf(route),
+    ...(text === '' ? {} : { description: text }),
+    ...(isConditional(route) ? { headers: Conditions } : {}),
+  };
+}
+
+/** Codes that a route may answer with because of what it is. */
+function impliedProblems(route: Route): ProblemCode[] {
+  return [
+    'invalid-request',
+    ...(isOpen(route) ? [] : (['unauthenticated'] as const)),
+    ...(route.permission === null ? [] : (['forbidden'] as const)),
+    ...(route.principal === 'person' ? (['insufficient-scope'] as const) : []),
+    ...(isWrite(route) && !isOpen(route) ? (['csrf-mismatch'] as const) : []),
+    ...(route.path.includes('/:realm') ? (['not-found'] as const) : []),
+    ...(hasBody(route) ? (['too-large', 'unsupported-media-type'] as const) : []),
+  ];
+}
+
+export type Responses = Record<string, unknown>;
+
+const words = { 200: 'Done', 201: 'Made', 202: 'Accepted; it is done later', 204: 'Done; there is nothing to say' };
+/** Answers that say no more of themselves than their status does. */
+export const inWords = (printed: Responses): Responses =>
+  Object.fromEntries(
+    Object.entries(printed).map(([status, answer]) => {
+      const description = Object.entries(words).find(([code]) => code === status)?.[1];
+      return [status, { ...Object(answer), ...(isPlain(answer) && description !== undefined && { description }) }];
+    }),
+  );
+/** As @fastify/swagger calls what has no description. */
+const isPlain = (answer: unknown): boolean => Object(answer).description === 'Default Response';
+const text = (description: string) => ({ schema: { type: 'string' }, description });
+const PAGING = {
+  Link: text('`rel="next"`: the next page, where there is one'),
+  'X-Total-Count': text('How many rows there are, where counting is cheap'),
+};
+const ETAG = { ETag: text('For If-Match and If-None-Match') };
+const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } } };
+
+const nameOf = (code: string): string => code.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * Every answer of a route by its status; those of problems are shared.
+ * @param printed what the schemas gave
+ * @param shared gets what is referred to: of `components.responses`
+ */
+export function answersOf(route: Route, printed: Responses, shared: Responses): Responses {
+  const byStatus = Map.groupBy(
+    new Set([...impliedProblems(route), ...route.problems].sort()),
+    (code) => problems[code].status,
+  );
+  const refused = [...byStatus].map(([status, codes]) => [status, { $ref: share(shared, codes) }]);
+  shared.Problem = { description: 'Any other problem: `internal` (500), `unavailable` (503)', content: problemContent };
+  const headers = lists(route) ? PAGING : isWrite(route) || route.status === 204 ? {} : ETAG;
+  const unchanged = headers === ETAG ? { 304: { description: 'It is what If-None-Match names' } } : {};
+  return {
+    [route.status]: {
+      ...Object(printed[route.status]),
+      ...(Object.keys(headers).length > 0 && { headers }),
+    },
+    ...unchanged,
+    ...Object.fromEntries(refused),
+    default: { $ref: '#/components/responses/Problem' },
+  };
+}
+
+function share(shared: Responses, codes: readonly ProblemCode[]): string {
+  const name = codes.map(nameOf).join('Or');
+  shared[name] = {
+    description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
+    ...(codes.includes('too-many-requests') && { headers: { 'Retry-After': text('Seconds') } }),
+    content: problemContent,
+  };
+  return `#/components/responses/${name}`;
+}
