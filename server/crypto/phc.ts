@@ -94,3 +94,10 @@ export const formatArgon2 = (of: Argon2Parameters, salt: Buffer, hash: Buffer): 
 
 /** A hash that no password has: checking against it takes as long as against anybody's. */
 export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));
+
+/** The same for a kind of hash from elsewhere: its beginning, and how many characters the hash itself has. */
+export function phcOfKind(kind: string): string {
+  const at = kind.lastIndexOf('$') + 1;
+  const length = Math.min(Number(kind.slice(at)) || 0, 1000);
+  return `${kind.slice(0, at)}${base64(randomBytes(16))}$${base64(randomBytes(length)).slice(0, length)}`;
+}

@@ -14,6 +14,7 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import type { OwnSession } from '../../domain/principal.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
+import { createNobody } from './nobody.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {
@@ -49,12 +50,20 @@ export type PasswordVerdict =
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
+export interface PasswordAttempt {
+  realm: string;
+  username: string;
+  password: string;
+  by: By;
+}
+
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
   const { sql, realmSql, batchedReads, transact, settings, passwords, breached, isSecondFactor, seal, now, newId } =
     deps;
+  const nobody = createNobody({ sql, seal, passwords, now });
   interface Limit {
     most: number;
     seconds: number;
@@ -85,11 +94,16 @@ export function createCredentials(deps: CredentialDeps) {
     await store.rehash(realmSql(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
   }
 
-  /** Whoever it is, one hash is computed; counting goes on beside it, so that no answer is quicker than another. */
-  async function check(realm: string, row: store.PasswordRow | undefined, plain: string, by: By) {
+  /**
+   * Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. Whoever it is,
+   * one hash is computed; counting goes on beside it, so that no answer is quicker than another.
+   */
+  async function checkPassword({ realm, username, password: plain, by }: PasswordAttempt): Promise<PasswordVerdict> {
+    const row = await store.findForPassword(batchedReads, realm, username);
     const limit = lockoutOf(await settings.of(realm));
+    const instead = await nobody.phcFor(realm, username);
     const [{ ok: matches, rehash: old }, attempts] = await Promise.all([
-      passwords.verify(row?.phc ?? passwords.phcForNobody, plain),
+      passwords.verify(row?.phc ?? instead, plain),
       row && limit ? count(realm, row.id, limit) : 0,
     ]);
     const user = row && { id: row.id, username: row.username };
@@ -107,7 +121,7 @@ export function createCredentials(deps: CredentialDeps) {
       if (row.types.some(isSecondFactor)) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
       else await store.forgetFailures(realmSql(realm), realm, [row.id]);
     }
-    return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) } satisfies PasswordVerdict;
+    return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) };
   }
 
   /** Whether the code is one of this person's, and had not been used. */
@@ -157,16 +171,7 @@ export function createCredentials(deps: CredentialDeps) {
   }
 
   return {
-    /** Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. */
-    async checkPassword(attempt: {
-      realm: string;
-      username: string;
-      password: string;
-      by: By;
-    }): Promise<PasswordVerdict> {
-      const { realm, username, password, by } = attempt;
-      return check(realm, await store.findForPassword(batchedReads, realm, username), password, by);
-    },
+    checkPassword,
 
     tryOtp,
 

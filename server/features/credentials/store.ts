@@ -38,6 +38,20 @@ export const findById = async (sql: Sql, realm: string, userId: string) =>
       where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
+/** Kinds of hashes but the usual one, as the index credential_imported_hash has them; of very many the commonest. */
+export const importedKinds = (sql: Sql, realm: string) => sql<{ kind: string; people: number }>`
+  select regexp_replace(secret ->> 'phc', '[^$]*\\$[^$]*$', '') || (length(split_part(secret ->> 'phc', '$', -1)))::text as kind,
+    count(*)::int as people
+  from credential
+  where realm_id = ${realm} and type = 'password' and secret ->> 'phc' not like '$argon2id$v=19$m=19456,t=2,p=1$%'
+  group by kind order by people desc, kind limit 100`;
+
+export const countPasswords = async (sql: Sql, realm: string): Promise<number> =>
+  (
+    await sql<{ people: number }>`
+      select count(*)::int as people from credential where realm_id = ${realm} and type = 'password'`
+  )[0]?.people ?? 0;
+
 /**
  * Counts an attempt before its outcome is known, so that a hundred at once get no more guesses than one after another.
  * The attempt that reaches `most` locks at once. @returns how many attempts there are now; above `most`: it was locked
