@@ -2,7 +2,7 @@
 // Does not own: what is measured (metrics.ts). Off unless `--listen` says where; it answers nothing about any realm.
 // Implements: probes. /readyz: everything that exists has been listed; a standby is ready too, so that rollouts go on.
 // /healthz: 503 says "restart me", so it speaks of nothing that a restart doesn't mend (a server that is away, say):
-// the event loop was held for longer than a lease lives, or a pass has been running for longer than any pass can.
+// the event loop was blocked for longer than a lease lives, or a pass has been running for longer than any pass can.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { systemTimers, type Timers } from './runtime/queue.ts';
@@ -11,7 +11,7 @@ import { systemTimers, type Timers } from './runtime/queue.ts';
 const LONGEST_PASS_MS = 10 * 60_000;
 const BEAT_MS = 1_000;
 /** So long, and a Lease that this operator holds may have ended meanwhile. */
-const LONGEST_HOLD_MS = 10_000;
+const LONGEST_BLOCK_MS = 10_000;
 /** A hold is remembered until some probes have seen it. */
 const REMEMBERED_MS = 60_000;
 
@@ -48,8 +48,8 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     const running = since === undefined ? 0 : timers.now() - since;
     const found =
       running > LONGEST_PASS_MS ? [`a pass has been running for ${Math.round(running / 1000)} seconds`] : [];
-    const held = heart.held();
-    if (held !== undefined) found.push(`the event loop was held for ${Math.round(held / 1000)} seconds`);
+    const blocked = heart.blocked();
+    if (blocked !== undefined) found.push(`the event loop was blocked for ${Math.round(blocked / 1000)} seconds`);
     return found;
   }
 
@@ -110,17 +110,17 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
 
 /** Beats every second; a beat that comes late tells for how long nothing else could run either. */
 function createHeart(timers: Timers) {
-  let held: { ms: number; at: number } | undefined;
+  let blocked: { ms: number; at: number } | undefined;
   let due = timers.now() + BEAT_MS;
   function beat(): void {
     const now = timers.now();
-    if (now - due > LONGEST_HOLD_MS) held = { ms: now - due, at: now };
+    if (now - due > LONGEST_BLOCK_MS) blocked = { ms: now - due, at: now };
     due = now + BEAT_MS;
     cancel = timers.after(BEAT_MS, beat);
   }
   let cancel = timers.after(BEAT_MS, beat);
   return {
-    held: () => (held && timers.now() - held.at < REMEMBERED_MS ? held.ms : undefined),
+    blocked: () => (blocked && timers.now() - blocked.at < REMEMBERED_MS ? blocked.ms : undefined),
     stop: () => cancel(),
   };
 }

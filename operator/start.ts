@@ -110,7 +110,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const queue = createQueue({
     concurrency,
     timers,
-    lane: namespaceOfKey,
+    group: namespaceOfKey,
     waited: (ms) => metrics?.waited(ms / 1000),
     failed: (key, error) => log({ resource: key, message: `will be tried again: ${errorWords(error)}` }),
     async run(key) {

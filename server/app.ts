@@ -37,13 +37,13 @@ import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createExchange } from './features/workload-identity/exchange.ts';
 import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
 import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
-import { createGround, type GroundDeps } from './ground.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { guardProtocol } from './http/oauth.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { answerReady } from './http/ready.ts';
+import { createInfrastructure, type InfrastructureDeps } from './infrastructure.ts';
 import { janitor } from './jobs/janitor.ts';
 import { createMessaging } from './messaging.ts';
 import { createPeople } from './people.ts';
@@ -54,7 +54,7 @@ import { createResources } from './resources.ts';
 export const VERSION = '0.1.0';
 
 /** Everything impure comes from outside: tests give a fixed clock or another outbound guard. */
-export interface AppOptions extends GroundDeps {
+export interface AppOptions extends InfrastructureDeps {
   /** Between the tries of a webhook delivery or a message, where it isn't the usual day. */
   retryDelaysSeconds?: readonly number[];
   /** Where realms get their signing keys from, if not from a generator. */
@@ -88,11 +88,11 @@ export async function buildApp({
 }: AppOptions): Promise<App> {
   const { config, pool, databaseUrl, log, now, newId } = given;
   const { baseUrl } = config;
-  const ground = createGround(given);
-  const { sql, realmSql, transact, seal, bus, queue, enqueue, outbound } = ground;
+  const infrastructure = createInfrastructure(given);
+  const { sql, realmSql, transact, seal, bus, queue, enqueue, outbound } = infrastructure;
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
-  const caches: { drop(realm: string | undefined): void }[] = [ground.outbox];
+  const caches: { drop(realm: string | undefined): void }[] = [infrastructure.outbox];
   const changed = (realm: string | undefined) => {
     for (const cache of caches) cache.drop(realm);
   };
@@ -106,10 +106,10 @@ export async function buildApp({
   const people = createPeople({
     sql,
     realmSql,
-    batchedReads: ground.batchedReads,
+    batchedReads: infrastructure.batchedReads,
     transact,
     seal,
-    signInSeal: ground.signInSeal,
+    signInSeal: infrastructure.signInSeal,
     settings,
     attempts,
     breached: createBreaches({

@@ -1,8 +1,8 @@
 // The process log: JSON lines by pino, without secrets and without the innards of errors.
 // It is for operators of the server; what people did is the audit log's (events/). ASVS 5.0 V16.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { DatabaseNews } from './database-news.ts';
 import { unreachable } from './db/unreachable.ts';
+import type { OutageLog } from './outage-log.ts';
 
 interface LoggedError {
   type: string;
@@ -28,13 +28,13 @@ export function loggedError(error: unknown, depth = 0): LoggedError | string {
 
 export const createLog = (
   level: string,
-  { news, to }: { news?: DatabaseNews; to?: DestinationStream } = {},
+  { outages, to }: { outages?: OutageLog; to?: DestinationStream } = {},
 ): Logger => {
   const options = {
     level,
     redact: ['req.headers.authorization', 'req.headers.cookie'],
     serializers: { err: (error: unknown) => loggedError(error), error: (error: unknown) => loggedError(error) },
-    ...(news && { hooks: { logMethod: news.hear } }),
+    ...(outages && { hooks: { logMethod: outages.logMethod } }),
   };
   return to ? pino(options, to) : pino(options);
 };

@@ -9,11 +9,11 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
-import { createDatabaseNews } from './database-news.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/sql.ts';
 import { createLog } from './log.ts';
+import { createOutageLog } from './outage-log.ts';
 
 export interface RunningServer {
   config: Config;
@@ -32,8 +32,8 @@ export async function startServer(
   say: (line: string) => void,
 ): Promise<RunningServer> {
   const config = parseConfig(env);
-  const news = createDatabaseNews();
-  const log = createLog(config.SVC_LOG_LEVEL, { news });
+  const outages = createOutageLog();
+  const log = createLog(config.SVC_LOG_LEVEL, { outages });
   const releases: (() => Promise<unknown>)[] = [];
   let stopping = false;
   const stop = async () => {
@@ -56,7 +56,7 @@ export async function startServer(
     };
     const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost });
     releases.push(() => pool.end());
-    const unwatch = news.watch(log, () => pool.query('select 1'));
+    const unwatch = outages.watch(log, () => pool.query('select 1'));
     releases.push(async () => unwatch());
     const strict = config.NODE_ENV !== 'production';
     const app = await buildApp({

@@ -4,8 +4,8 @@ import type { Conflict, Plan } from '../../server/contract/transfer.ts';
 import { managersIn, type Resource } from '../resource.ts';
 import { conflictText, Stalled } from './outcome.ts';
 
-/** Where a resource stands to its realm. */
-export interface Standing {
+/** What a resource may do in its realm. */
+export interface Admission {
   /** In the namespace of its Realm resource. */
   atHome: boolean;
   /** At home, or in the operator's own namespace: it may adopt what exists, and by force take from anybody. */

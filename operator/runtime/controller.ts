@@ -8,10 +8,10 @@ import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
 import { type ConvergeOptions, createConverge, type Result } from './converge.ts';
 import { createDeletion } from './deletion.ts';
-import { newsOf } from './news.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { oneLine } from './plan-words.ts';
 import type { Realms } from './realms.ts';
+import { eventOf } from './resource-event.ts';
 
 export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
   source: Source;
@@ -45,14 +45,14 @@ export function createController(options: ControllerOptions) {
     const kind = kinds.get(resource.kind);
     if (!kind) return undefined;
     if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
-    const settled = await settle(resource, kind);
-    if (!settled) return undefined;
-    await report(resource, settled.outcome, settled.found);
-    return settled.outcome;
+    const result = await reconcileOnce(resource, kind);
+    if (!result) return undefined;
+    await report(resource, result.outcome, result.found);
+    return result.outcome;
   }
 
   /** The pass proper; every failure becomes an outcome. @returns undefined where the resource is gone */
-  async function settle(resource: Resource, kind: AnyKind): Promise<Result | undefined> {
+  async function reconcileOnce(resource: Resource, kind: AnyKind): Promise<Result | undefined> {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
       if (!parsed.success) {
@@ -65,17 +65,17 @@ export function createController(options: ControllerOptions) {
       if (!resource.metadata.finalizers.includes(FINALIZER) && !(await source.addFinalizer(resource))) return undefined;
       // again from the right to it: what somebody else wrote meanwhile may be whose realm it is
       return await unhurried(async () => {
-        const standing = await realms.admit(resource, kind, parsed.data);
+        const admission = await realms.admit(resource, kind, parsed.data);
         const context = {
           metadata: resource.metadata,
           secrets: await secretsOf(resource, kind.secrets(parsed.data)),
           clusterIssuer: source.clusterIssuer,
-          guest: !standing.atHome,
+          guest: !admission.atHome,
         };
         const { realm, driftPolicy = 'Correct', force = false } = spec;
         const document = kind.document(parsed.data, context);
         const own = kind.status(parsed.data, context);
-        return converge({ resource, realm, document, own, standing, mustExist: kind.attached, driftPolicy, force });
+        return converge({ resource, realm, document, own, admission, mustExist: kind.attached, driftPolicy, force });
       });
     } catch (error) {
       return { outcome: outcomeOf(error, resource.kind), found: {} };
@@ -125,12 +125,12 @@ export function createController(options: ControllerOptions) {
       generation: metadata.generation,
       now: `${now().toISOString().slice(0, 19)}Z`,
     });
-    const settled = outcome.is !== 'Waiting' && outcome.is !== 'Retrying';
+    const result = outcome.is !== 'Waiting' && outcome.is !== 'Retrying';
     const next: Status = {
       ...status,
       ...found,
       conditions,
-      observedGeneration: settled ? metadata.generation : (status.observedGeneration ?? -1),
+      observedGeneration: result ? metadata.generation : (status.observedGeneration ?? -1),
     };
     if (!isDeepStrictEqual(clean(next), clean(status))) await source.writeStatus(resource, clean(next));
     // as they were: a source may hold the resource itself, and has written its status by now
@@ -139,12 +139,12 @@ export function createController(options: ControllerOptions) {
 
   async function tell(resource: Resource, outcome: Outcome, before: Status['conditions']): Promise<void> {
     const key = keyOfResource(resource);
-    const news = newsOf(outcome, { before, now: now(), warned: warned.has(key) });
+    const event = eventOf(outcome, { before, now: now(), warned: warned.has(key) });
     if (outcome.is !== 'Waiting' && outcome.is !== 'Retrying') warned.delete(key);
-    else if (news?.type === 'Warning') warned.add(key);
-    if (!news) return;
-    log({ resource: nameOf(resource), message: oneLine(`${news.reason}: ${news.message}`) });
-    await source.say(resource, news);
+    else if (event?.type === 'Warning') warned.add(key);
+    if (!event) return;
+    log({ resource: nameOf(resource), message: oneLine(`${event.reason}: ${event.message}`) });
+    await source.say(resource, event);
   }
 
   return { reconcile, secretChanged };

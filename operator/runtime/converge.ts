@@ -8,12 +8,12 @@ import type { OperatorMetrics } from '../metrics.ts';
 import { keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import {
+  type Admission,
   appliedBefore,
   flowsNamedBy,
   mayTakeOver,
   refuseAdoption,
   refuseGuestFlows,
-  type Standing,
   takenIn,
 } from './claims.ts';
 import type { Details } from './details.ts';
@@ -45,7 +45,7 @@ export interface Intent {
   document: RealmDocument;
   /** The kind's own status fields. */
   own: Readonly<Record<string, unknown>>;
-  standing: Standing;
+  admission: Admission;
   /** The realm isn't the resource's to make. */
   mustExist: boolean;
   driftPolicy: 'Correct' | 'Report';
@@ -65,10 +65,10 @@ interface Claimed {
 }
 
 /** What is kept goes when its last user has moved, which may be another resource of the same commit. */
-const outcomeOf = ({ standing }: Intent, plan: Plan): Outcome =>
+const outcomeOf = ({ admission }: Intent, plan: Plan): Outcome =>
   plan.kept.length === 0
     ? { is: 'Ready', message: 'the realm holds what is declared' }
-    : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: standing.trusted }) };
+    : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
 
 export function createConverge(options: ConvergeOptions) {
   const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;
@@ -82,9 +82,9 @@ export function createConverge(options: ConvergeOptions) {
   });
 
   async function converge(intent: Intent): Promise<Result> {
-    const { resource, standing } = intent;
+    const { resource, admission } = intent;
     // a plan would decide nothing: nobody's flow or object may be in it that a rule forbids to take
-    const plain = standing.trusted && (standing.isNew || intent.mustExist) && !appliedBefore(resource);
+    const plain = admission.trusted && (admission.isNew || intent.mustExist) && !appliedBefore(resource);
     const atOnce = plain ? await unplanned(intent) : undefined;
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
     const claimed = await claim(intent, await planned(intent));
@@ -114,12 +114,12 @@ export function createConverge(options: ConvergeOptions) {
   }
 
   async function planned(intent: Intent): Promise<Plan> {
-    const { realm, mustExist, standing } = intent;
+    const { realm, mustExist, admission } = intent;
     const plan = await dryRun(client, { ...wantedBy(intent), mustExist, force: false }).catch((refusal: unknown) =>
       refused(intent, refusal),
     );
     looked(realm, plan.revision);
-    if (standing.isNew && plan.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
+    if (admission.isNew && plan.revision > 0) throw new ServerProblem(412, `the realm ${realm} has come to be`);
     return plan;
   }
 
@@ -130,21 +130,21 @@ export function createConverge(options: ConvergeOptions) {
 
   /** @throws Stalled where the plan takes what this resource may not take */
   async function claim(intent: Intent, plan: Plan): Promise<Claimed> {
-    const { resource, standing, mustExist, force } = intent;
-    const { trusted } = standing;
+    const { resource, admission, mustExist, force } = intent;
+    const { trusted } = admission;
     const taking = { resource, clusterName, trusted, force };
     mayTakeOver(plan.conflicts, taking);
     const takes = plan.conflicts.length > 0;
     const claimed = takes ? await dryRun(client, { ...wantedBy(intent), mustExist, force: true }) : plan;
     mayTakeOver(takenIn(claimed), taking);
-    refuseAdoption(claimed, standing);
+    refuseAdoption(claimed, admission);
     return { plan: claimed, force: takes };
   }
 
-  async function refuseFlows({ realm, standing, mustExist }: Intent, plan: Plan): Promise<void> {
-    const flows = mustExist || standing.isNew ? [] : flowsNamedBy(plan);
+  async function refuseFlows({ realm, admission, mustExist }: Intent, plan: Plan): Promise<void> {
+    const flows = mustExist || admission.isNew ? [] : flowsNamedBy(plan);
     if (flows.length === 0) return;
-    refuseGuestFlows(flows, await ownersOf(client, realm, 'flow'), { clusterName, namespaces: standing.homes });
+    refuseGuestFlows(flows, await ownersOf(client, realm, 'flow'), { clusterName, namespaces: admission.homes });
   }
 
   async function apply(intent: Intent, { plan: { revision }, force }: Claimed): Promise<Plan> {

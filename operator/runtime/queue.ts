@@ -1,6 +1,6 @@
 // A work queue: one run of a key at a time, a key that is added while it runs runs once more, failures back off.
-// Lanes take turns, so that one with thousands of keys never keeps another waiting for more than a run of each lane.
-// It knows nothing of Kubernetes: what a lane is, the caller says. As client-go's workqueue does.
+// Groups take turns, so that one with thousands of keys never keeps another waiting for more than a run of each group.
+// It knows nothing of Kubernetes: what a group is, the caller says. As client-go's workqueue does.
 
 export interface Timers {
   now(): number;
@@ -43,9 +43,9 @@ export interface QueueOptions {
   run(key: string): Promise<{ afterMs: number } | 'backoff' | undefined>;
   /** Hears of an error that `run` threw; the key backs off. */
   failed(key: string, error: unknown): void;
-  /** Keys of one lane run in the order they came; lanes take turns. */
-  lane?(key: string): string;
-  /** Hears how long a key that was to run at once has waited for its turn. */
+  /** Keys of one group run in the order they came; groups take turns. */
+  group?(key: string): string;
+  /** Hears how long a key that was to run at once has waited. */
   waited?(ms: number): void;
   concurrency?: number;
   timers?: Timers;
@@ -57,9 +57,9 @@ const MAX_MS = 5 * 60_000;
 const URGENT_RUNS = 3;
 
 export function createQueue(options: QueueOptions): Queue {
-  const { run, failed, lane = () => '', waited, concurrency = 4, timers = systemTimers } = options;
-  const urgent = createLanes(lane);
-  const leisurely = createLanes(lane);
+  const { run, failed, group = () => '', waited, concurrency = 4, timers = systemTimers } = options;
+  const urgent = createFairQueue(group);
+  const leisurely = createFairQueue(group);
   const ready = { size: () => urgent.size() + leisurely.size() };
   let urgentRuns = 0;
   const running = new Map<string, number>();
@@ -135,12 +135,12 @@ export function createQueue(options: QueueOptions): Queue {
 
   function pump(): void {
     while (running.size < concurrency) {
-      const turn = next();
-      if (!turn) break;
+      const first = next();
+      if (!first) break;
       const now = timers.now();
-      running.set(turn.key, now);
-      waited?.(now - turn.since);
-      void execute(turn.key);
+      running.set(first.key, now);
+      waited?.(now - first.since);
+      void execute(first.key);
     }
     if (running.size === 0 && ready.size() === 0) {
       for (const waiter of waiters) waiter();
@@ -180,44 +180,44 @@ export function createQueue(options: QueueOptions): Queue {
   };
 }
 
-/** Keys that wait, by lane; the lane at the front gives one key and goes to the back. */
-function createLanes(laneOf: (key: string) => string) {
-  const lanes = new Map<string, Map<string, number>>();
+/** Keys that wait, by group; the group at the front gives one key and goes to the back. */
+function createFairQueue(groupOf: (key: string) => string) {
+  const groups = new Map<string, Map<string, number>>();
   let size = 0;
   return {
     size: () => size,
-    has: (key: string) => lanes.get(laneOf(key))?.has(key) ?? false,
+    has: (key: string) => groups.get(groupOf(key))?.has(key) ?? false,
     add(key: string, now: number): void {
-      const name = laneOf(key);
-      const keys = lanes.get(name) ?? new Map<string, number>();
+      const name = groupOf(key);
+      const keys = groups.get(name) ?? new Map<string, number>();
       if (keys.has(key)) return;
-      lanes.set(name, keys.set(key, now));
+      groups.set(name, keys.set(key, now));
       size += 1;
     },
     /** @returns since when it has waited */
     remove(key: string): number | undefined {
-      const name = laneOf(key);
-      const keys = lanes.get(name);
+      const name = groupOf(key);
+      const keys = groups.get(name);
       const since = keys?.get(key);
       if (!keys?.delete(key)) return undefined;
       size -= 1;
-      if (keys.size === 0) lanes.delete(name);
+      if (keys.size === 0) groups.delete(name);
       return since;
     },
     take(): { key: string; since: number } | undefined {
-      for (const [name, keys] of lanes) {
+      for (const [name, keys] of groups) {
         for (const [key, since] of keys) {
           keys.delete(key);
           size -= 1;
-          lanes.delete(name);
-          if (keys.size > 0) lanes.set(name, keys);
+          groups.delete(name);
+          if (keys.size > 0) groups.set(name, keys);
           return { key, since };
         }
       }
       return undefined;
     },
     clear(): void {
-      lanes.clear();
+      groups.clear();
       size = 0;
     },
   };

@@ -9,14 +9,14 @@ import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
 import { managerOf, managersIn, type Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
-import type { Standing } from './claims.ts';
+import type { Admission } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
 import { selects } from './selector.ts';
 
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
-  admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Standing>;
+  admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Admission>;
   /** Whether a Realm resource may speak for a realm that is there, by what the server says of it. */
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
 }
@@ -183,7 +183,7 @@ export function createRealms(options: RealmsOptions): Realms {
     { metadata: { namespace } }: Resource,
     realm: string,
     actsAs: string | undefined,
-  ): Promise<Standing> {
+  ): Promise<Admission> {
     const adoption = undeclaredRealms || declaring(realm).length > 0 ? await adoptionOf(realm) : undefined;
     const homes = await homesFor(namespace, realm, adoption);
     if (homes.length === 0 && !(await isUndeclared(namespace, realm, adoption))) {
@@ -201,8 +201,8 @@ export function createRealms(options: RealmsOptions): Realms {
       );
     }
     const atHome = homes.includes(namespace);
-    const standing = { atHome, trusted: atHome || namespace === operatorNamespace, homes, isNew: false };
-    if (actsAs === undefined || atHome || !(await holdsAdminRoles(realm, actsAs))) return standing;
+    const admission = { atHome, trusted: atHome || namespace === operatorNamespace, homes, isNew: false };
+    if (actsAs === undefined || atHome || !(await holdsAdminRoles(realm, actsAs))) return admission;
     throw new Stalled(
       'AdminClient',
       `the client ${actsAs} holds admin roles: only a resource in the namespace of its Realm can act for it`,

@@ -1,4 +1,4 @@
-// Resources from a Kubernetes cluster: the four kinds and the Secrets are followed (held.ts has what was seen); what is
+// Resources from a Kubernetes cluster: the four kinds and the Secrets are followed (object-cache.ts keeps them); what is
 // written is writes.ts's. Of Secrets it follows the metadata alone and reads values when they are needed.
 // Decisions "Custom resources"; the port is source.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +10,8 @@ import { API_VERSION, keyOf, kindNames, plurals } from '../resource.ts';
 import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
-import { createHeld } from './held.ts';
 import { createListWatch, type ListWatch } from './list-watch.ts';
+import { createObjectCache } from './object-cache.ts';
 import type { Source, SourceListener } from './source.ts';
 import { createWrites } from './writes.ts';
 
@@ -68,7 +68,7 @@ export function clusterSource(options: ClusterOptions): Source {
   let clusterIssuer: string | undefined;
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
-  const held = createHeld({ changed: (key) => listener?.changed(key) });
+  const cache = createObjectCache({ changed: (key) => listener?.changed(key) });
   const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
   async function recovered(): Promise<void> {
     listener?.reached?.();
@@ -101,8 +101,8 @@ export function clusterSource(options: ClusterOptions): Source {
   const watches: ListWatch[] = [
     ...kindNames.flatMap((kind) =>
       everywhere(`/apis/${API_VERSION}`, plurals[kind], () => JSON_TYPE, {
-        upserted: (object, listedAt) => held.seen(kind, object, listedAt),
-        deleted: (namespace, name) => held.gone(keyOf(kind, namespace, name)),
+        upserted: (object, listedAt) => cache.seen(kind, object, listedAt),
+        deleted: (namespace, name) => cache.gone(keyOf(kind, namespace, name)),
         failed: () => watchFailed?.(kind),
       }),
     ),
@@ -123,7 +123,7 @@ export function clusterSource(options: ClusterOptions): Source {
       // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
       await learnIssuer();
       listener = hears;
-      for (const key of held.keys()) hears.changed(key);
+      for (const key of cache.keys()) hears.changed(key);
     },
     async stop() {
       listener = undefined;
@@ -133,8 +133,8 @@ export function clusterSource(options: ClusterOptions): Source {
     async refresh() {
       await Promise.all(watches.map((watch) => watch.refresh()));
     },
-    get: held.get,
-    list: held.list,
+    get: cache.get,
+    list: cache.list,
     async secret(namespace, name) {
       // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
       if (!DNS_NAME.test(name)) return undefined;
@@ -148,7 +148,7 @@ export function clusterSource(options: ClusterOptions): Source {
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
-    ...createWrites({ act, held }),
+    ...createWrites({ act, cache }),
   };
 }
 

@@ -98,16 +98,16 @@ export function folderSource({
     }
     const key = keyOf(ours.data, namespace, name);
     if (found.resources.has(key)) throw new Error(`${file}: ${kind} ${namespace}/${name} is there twice`);
-    const held = contents.resources.get(key);
+    const known = contents.resources.get(key);
     // put back while it was being deleted: a new resource of the same name
-    const before = held?.metadata.deletionTimestamp ? undefined : held;
+    const before = known?.metadata.deletionTimestamp ? undefined : known;
     const changed = before === undefined || digest(before.spec) !== digest(parsed.data.spec);
     const fresh = resourceOf(ours.data, {
       metadata: { ...metadata, uid: digest(key), finalizers: [FINALIZER] },
       spec: parsed.data.spec,
       status: { observedGeneration: -1 },
     });
-    fresh.metadata.generation = (held?.metadata.generation ?? 0) + (changed ? 1 : 0);
+    fresh.metadata.generation = (known?.metadata.generation ?? 0) + (changed ? 1 : 0);
     found.resources.set(key, fresh);
   }
 
@@ -201,8 +201,8 @@ export function folderSource({
     secret: async (namespace, name) => contents.secrets.get(`${namespace}/${name}`),
     namespaceLabels: async (namespace) => ({ 'kubernetes.io/metadata.name': namespace }),
     async writeStatus(resource, status) {
-      const held = contents.resources.get(keyOfResource(resource));
-      if (held) held.status = status;
+      const known = contents.resources.get(keyOfResource(resource));
+      if (known) known.status = status;
     },
     // each has it from the start
     addFinalizer: async () => true,

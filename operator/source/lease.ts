@@ -49,12 +49,12 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
   const namespace = given ?? api.namespace;
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   /** As last seen, whole: what others keep in it (labels, fields that we don't know) stays. */
-  let held: z.output<typeof LeaseObject> | undefined;
+  let current: z.output<typeof LeaseObject> | undefined;
 
   /** @returns false where the answer says that somebody else was quicker */
   async function written(asked: Promise<unknown>, ...quicker: number[]): Promise<boolean> {
     try {
-      held = LeaseObject.parse(await asked);
+      current = LeaseObject.parse(await asked);
       return true;
     } catch (error) {
       if (error instanceof ApiFailure && quicker.includes(error.status)) return false;
@@ -65,8 +65,8 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
   const port: LeasePort = {
     async read(signal) {
       const object = await found(api.call('GET', `${collection}/${name}`, { signal }));
-      held = object === undefined ? undefined : LeaseObject.parse(object);
-      return held && recordOf(held.spec);
+      current = object === undefined ? undefined : LeaseObject.parse(object);
+      return current && recordOf(current.spec);
     },
     async create(record, signal) {
       const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: specOf(record) };
@@ -74,8 +74,8 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
       return written(api.call('POST', collection, { body, signal }), 409);
     },
     async update(record, signal) {
-      if (held === undefined) return false;
-      const body = { ...held, spec: { ...held.spec, ...specOf(record) } };
+      if (current === undefined) return false;
+      const body = { ...current, spec: { ...current.spec, ...specOf(record) } };
       return written(api.call('PUT', `${collection}/${name}`, { body, signal }), 409, 404);
     },
   };

@@ -7,7 +7,7 @@ import { API_VERSION, FINALIZER, plurals, type Resource } from '../resource.ts';
 import { type Api, type Ask, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createRecorder } from './events.ts';
-import type { Held } from './held.ts';
+import type { ObjectCache } from './object-cache.ts';
 import type { Source } from './source.ts';
 
 const COMPONENT = 'realmkeeper-operator';
@@ -19,10 +19,10 @@ const Versioned = z.object({
 
 export function createWrites({
   act,
-  held,
+  cache,
 }: {
   act: Api['call'];
-  held: Pick<Held, 'written'>;
+  cache: Pick<ObjectCache, 'written'>;
 }): Pick<Source, 'writeStatus' | 'addFinalizer' | 'removeFinalizer' | 'say'> {
   const eventsOf = (namespace: string) => `/api/v1/namespaces/${namespace}/events`;
   const record = createRecorder({
@@ -43,7 +43,7 @@ export function createWrites({
   /** @returns false where the resource is gone */
   async function patch(resource: Resource, part: '' | '/status', ask: Ask): Promise<boolean> {
     const written = await found(act('PATCH', `${pathOf(resource)}${part}?fieldManager=${COMPONENT}`, ask));
-    if (written !== undefined) held.written(resource.kind, written);
+    if (written !== undefined) cache.written(resource.kind, written);
     return written !== undefined;
   }
 

@@ -25,9 +25,9 @@ export function createEventBatch({
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   /** Of those that are being written. */
-  let unsettled = new Set<DomainEvent>();
+  let inFlight = new Set<DomainEvent>();
   /** Of realms that are locked, until `later`. */
-  let aside: DomainEvent[] = [];
+  let deferred: DomainEvent[] = [];
   let later: NodeJS.Timeout | undefined;
 
   const put = (events: readonly DomainEvent[], realm?: string) =>
@@ -36,25 +36,25 @@ export function createEventBatch({
     });
 
   /** One that the database will never take, as of a realm that is gone, or whose realm is locked, holds up no other. */
-  async function settle(events: readonly DomainEvent[]): Promise<void> {
+  async function writeOrSplit(events: readonly DomainEvent[]): Promise<void> {
     try {
       await put(events);
     } catch (error) {
       if (!isOfOne(error)) throw error;
       const parts = partsOf(events, codeOf(error));
       if (parts.length > 1) {
-        for (const part of parts) await settle(part);
+        for (const part of parts) await writeOrSplit(part);
         return;
       }
-      if (codeOf(error) === LOCKED) putAside(events, error);
+      if (codeOf(error) === LOCKED) defer(events, error);
       else if (codeOf(error) !== WRITTEN) failed(error, events.length);
     }
-    for (const event of events) unsettled.delete(event);
+    for (const event of events) inFlight.delete(event);
   }
 
-  function putAside(events: readonly DomainEvent[], error: unknown): void {
-    aside.push(...events);
-    const lost = aside.splice(0, Math.max(0, aside.length - KEPT)).length;
+  function defer(events: readonly DomainEvent[], error: unknown): void {
+    deferred.push(...events);
+    const lost = deferred.splice(0, Math.max(0, deferred.length - KEPT)).length;
     if (lost > 0) failed(error, lost);
     later ??= setTimeout(() => {
       takeBack();
@@ -65,17 +65,17 @@ export function createEventBatch({
   function takeBack(): void {
     clearTimeout(later);
     later = undefined;
-    waiting = [...waiting, ...aside];
-    aside = [];
+    waiting = [...waiting, ...deferred];
+    deferred = [];
   }
 
   async function write(): Promise<void> {
-    unsettled = new Set(waiting.slice(0, MOST));
+    inFlight = new Set(waiting.slice(0, MOST));
     waiting = waiting.slice(MOST);
     try {
-      await settle([...unsettled]);
+      await writeOrSplit([...inFlight]);
     } catch (error) {
-      waiting = [...unsettled, ...waiting];
+      waiting = [...inFlight, ...waiting];
       const lost = Math.max(0, waiting.length - KEPT);
       waiting = waiting.slice(lost);
       failed(error, lost);
@@ -115,7 +115,7 @@ export function createEventBatch({
       clearTimeout(timer);
       takeBack();
       while (waiting.length > 0) await write();
-      if (aside.length > 0) {
+      if (deferred.length > 0) {
         takeBack();
         const realms = [...Map.groupBy(waiting, ({ realm }) => realm)];
         waiting = [];

@@ -117,7 +117,7 @@ test('a change of people that comes with the answer to our own write is told, an
   expect(changed).toEqual([key]);
 });
 
-test('our own writes are no news, whether the watch or the answer comes first', async () => {
+test('our own writes are no event, whether the watch or the answer comes first', async () => {
   for (const watchFirst of [true, false]) {
     await start(realm({ finalizers: [] }));
     answerPatch = (body, answer) => {

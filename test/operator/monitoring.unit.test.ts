@@ -57,13 +57,13 @@ test('a pass that runs longer than any pass can is unhealthy, until it ends', as
   expect(await get('/healthz')).toMatchObject({ status: 200 });
 });
 
-test('an event loop that was held longer than a lease may last is unhealthy for a minute', async () => {
+test('an event loop that was blocked longer than a lease may last is unhealthy for a minute', async () => {
   const { get, pass } = await start();
   pass(60_000);
   pass(9_000, { held: true });
   expect(await get('/healthz')).toMatchObject({ status: 200 });
   pass(12_000, { held: true });
-  expect(await get('/healthz')).toMatchObject({ status: 503, text: 'the event loop was held for 11 seconds\n' });
+  expect(await get('/healthz')).toMatchObject({ status: 503, text: 'the event loop was blocked for 11 seconds\n' });
   pass(59_000);
   expect(await get('/healthz')).toMatchObject({ status: 503 });
   pass(1_000);

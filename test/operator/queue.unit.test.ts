@@ -1,4 +1,4 @@
-// The work queue under a clock of the test's own: one run of a key at a time, lanes in turn, back-off with jitter, a
+// The work queue under a clock of the test's own: one run of a key at a time, groups in turn, back-off with jitter, a
 // graceful stop.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -39,7 +39,7 @@ function fakeTimers(random = () => 0) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Runs end when the test says so. */
-function harness(concurrency = 4, random?: () => number, lane?: (key: string) => string) {
+function harness(concurrency = 4, random?: () => number, group?: (key: string) => string) {
   const clock = fakeTimers(random);
   const runs: string[] = [];
   const errors: unknown[] = [];
@@ -48,7 +48,7 @@ function harness(concurrency = 4, random?: () => number, lane?: (key: string) =>
   const queue = createQueue({
     concurrency,
     timers: clock.timers,
-    ...(lane && { lane }),
+    ...(group && { group }),
     waited: (ms) => void waits.push(ms),
     failed: (_, error) => void errors.push(error),
     run(key) {
@@ -229,10 +229,10 @@ test('stopping ends what runs, starts nothing more and leaves no timer', async (
   expect(waiting()).toEqual([]);
 });
 
-const laneOf = (key: string) => key.split('/')[0] ?? '';
+const groupOf = (key: string) => key.split('/')[0] ?? '';
 
-test('a lane with one key waits for no more than a turn of a lane with five thousand', async () => {
-  const { queue, runs, end } = harness(1, undefined, laneOf);
+test('a group with one key waits for no more than a turn of a group with five thousand', async () => {
+  const { queue, runs, end } = harness(1, undefined, groupOf);
   for (let i = 0; i < 5_000; i += 1) queue.add(`big/${i}`);
   queue.add('small/0');
   await end('big/0');
@@ -241,8 +241,8 @@ test('a lane with one key waits for no more than a turn of a lane with five thou
   expect(queue.depth()).toBe(4_998);
 });
 
-test('lanes take turns, and keys of a lane run in the order they came', async () => {
-  const { queue, runs, end } = harness(1, undefined, laneOf);
+test('groups take turns, and keys of a group run in the order they came', async () => {
+  const { queue, runs, end } = harness(1, undefined, groupOf);
   for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'b/2', 'a/2']) queue.add(key);
   for (let i = 0; i < runs.length; i += 1) await end(runs[i] ?? '');
   expect(runs).toEqual(['a/1', 'a/2', 'b/1', 'c/1', 'a/3', 'b/2']);
@@ -295,7 +295,7 @@ test('whatever is added and however runs end: no key twice at a time, nobody sta
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 3 }), async (steps, concurrency) => {
-      const { queue, runs, open, end, pass } = harness(concurrency, () => 0.5, laneOf);
+      const { queue, runs, open, end, pass } = harness(concurrency, () => 0.5, groupOf);
       // when a key was last asked for, counted in runs; a run that begins later has seen what the asking was about
       const asked = new Map<string, number>();
       for (const one of steps) {

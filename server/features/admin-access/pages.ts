@@ -31,7 +31,7 @@ ${csrfField(csrf)}
 function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
   const home = principal.realm === MASTER ? '' : ` --realm ${principal.realm}`;
   const over = [...principal.permissions].map(
-    ([realm, held]) => html`<li>${realm === '*' ? 'every realm' : realm}: ${held.size} permissions</li>`,
+    ([realm, granted]) => html`<li>${realm === '*' ? 'every realm' : realm}: ${granted.size} permissions</li>`,
   );
   return html`
 <p>You are <strong>${principal.name}</strong> of the realm <strong>${principal.realm}</strong>, with admin roles over</p>

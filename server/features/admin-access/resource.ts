@@ -22,8 +22,8 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
       canonical: ({ permissions, ...fields }) =>
         permissions === undefined ? fields : { ...fields, permissions: asSet(strings(permissions)) },
       shown: ({ fields, facts: { builtIn } }) => {
-        const held = new Set(strings(fields.permissions));
-        return { builtIn, permissions: known.filter((permission) => held.has(permission)) };
+        const granted = new Set(strings(fields.permissions));
+        return { builtIn, permissions: known.filter((permission) => granted.has(permission)) };
       },
       permanent: ({ facts }) => facts.builtIn === true,
       fixed: true,

@@ -25,13 +25,13 @@ export function adminAccessRoutes(
     return undefined;
   });
   bind(app, api.getAdminSession, async ({ request }) => {
-    const { type, id, name, realm, permissions: held, expiresAt } = principalOf(request);
+    const { type, id, name, realm, permissions: granted, expiresAt } = principalOf(request);
     return {
       type,
       id,
       name,
       realm,
-      permissions: Object.fromEntries([...held].map(([k, v]) => [k, [...v]])),
+      permissions: Object.fromEntries([...granted].map(([k, v]) => [k, [...v]])),
       expiresAt,
     };
   });

@@ -203,14 +203,14 @@ export function createAccess({
         !adminRoles
       )
         return true;
-      const held: { target: string; permissions: readonly string[] }[] = [];
-      if (userId) held.push(...(await store.grants(on, realm, { userId })));
-      if (clientUuid) held.push(...(await store.grants(on, realm, { clientUuid })));
+      const granted: { target: string; permissions: readonly string[] }[] = [];
+      if (userId) granted.push(...(await store.grants(on, realm, { userId })));
+      if (clientUuid) granted.push(...(await store.grants(on, realm, { clientUuid })));
       if (adminRoles && adminRoles.length > 0) {
         const roles = await store.rolesNamed(on, realm, adminRoles);
-        held.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
+        granted.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
       }
-      return held.every((grant) => holds(principal, grant.target, grant.permissions));
+      return granted.every((grant) => holds(principal, grant.target, grant.permissions));
     },
 
     /** Gives a role of `realm`; the caller has checked `covers`. False where it was held already. */

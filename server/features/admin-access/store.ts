@@ -11,13 +11,13 @@ export interface GrantRow {
 }
 export type Holder = { userId: string } | { clientUuid: string };
 
-const held = (holder: Holder) =>
+const ofHolder = (holder: Holder) =>
   'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
 
 export const grants = (sql: Sql, realm: string, holder: Holder): Promise<GrantRow[]> => sql<GrantRow>`
   select r.name as role, g.target_realm as target, r.permissions
   from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-  where g.realm_id = ${realm} and ${held(holder)}
+  where g.realm_id = ${realm} and ${ofHolder(holder)}
   order by r.name, g.target_realm`;
 
 export interface SessionRow {
@@ -209,7 +209,7 @@ export async function deleteGrants(
   await sql`
     delete from admin_grant g
     using unnest(${gone.map((g) => g.roleId)}::uuid[], ${gone.map((g) => g.target)}::text[]) as gone (role_id, target)
-    where g.realm_id = ${realm} and ${held(holder)} and g.role_id = gone.role_id and g.target_realm = gone.target`;
+    where g.realm_id = ${realm} and ${ofHolder(holder)} and g.role_id = gone.role_id and g.target_realm = gone.target`;
 }
 
 export async function insertGrants(

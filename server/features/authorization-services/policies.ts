@@ -45,35 +45,35 @@ const no = (reason: string): Verdict => ({ vote: 'deny', reason });
 
 interface Wanted {
   name: string;
-  held: boolean;
+  has: boolean;
   known: boolean;
 }
 
 /** Whether they have what is wanted, where some of it may not be there at all. */
 function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what: string): Verdict {
   const named = (list: readonly Wanted[]) => listed(list.map(({ name }) => name));
-  const [held, gone] = [wanted.filter((one) => one.held), wanted.filter((one) => !one.known && !one.held)];
-  const lacking = wanted.filter((one) => one.known && !one.held);
+  const [having, gone] = [wanted.filter((one) => one.has), wanted.filter((one) => !one.known && !one.has)];
+  const lacking = wanted.filter((one) => one.known && !one.has);
   const unclear = (): Verdict => ({
     vote: 'undecided',
     reason: `names ${what} that the realm doesn’t have: ${named(gone)}`,
   });
   if (match === 'all') {
     if (lacking.length > 0) return no(`lacks of ${what}: ${named(lacking)}`);
-    return gone.length > 0 ? unclear() : yes(`has all of ${what}: ${named(held)}`);
+    return gone.length > 0 ? unclear() : yes(`has all of ${what}: ${named(having)}`);
   }
-  if (held.length > 0) return yes(`has of ${what}: ${named(held)}`);
+  if (having.length > 0) return yes(`has of ${what}: ${named(having)}`);
   return gone.length > 0 ? unclear() : no(`has none of ${what}: ${named(lacking)}`);
 }
 
-function role(config: PolicyConfig, { roles: held }: Asker, known: Known): Verdict {
+function role(config: PolicyConfig, { roles: own }: Asker, known: Known): Verdict {
   const { roles = [], clientRoles = {} } = config;
   const wanted = [
-    ...roles.map((name) => ({ name, held: held.realm.includes(name), known: known.roles.has(name) })),
+    ...roles.map((name) => ({ name, has: own.realm.includes(name), known: known.roles.has(name) })),
     ...Object.entries(clientRoles).flatMap(([clientId, names]) =>
       names.map((name) => ({
         name: `${clientId}/${name}`,
-        held: Object.hasOwn(held.clients, clientId) && (held.clients[clientId]?.includes(name) ?? false),
+        has: Object.hasOwn(own.clients, clientId) && (own.clients[clientId]?.includes(name) ?? false),
         known: known.clientRoles.has(clientRoleKey(clientId, name)),
       })),
     ),
@@ -91,13 +91,13 @@ function group(config: PolicyConfig, { groups: own }: Asker, known: Known): Verd
   const { groups = [], includeSubgroups = false } = config;
   const inside = (path: string) =>
     own.some((mine) => mine === path || (includeSubgroups && mine.startsWith(`${path}/`)));
-  const wanted = groups.map((name) => ({ name, held: inside(name), known: known.groups.has(name) }));
+  const wanted = groups.map((name) => ({ name, has: inside(name), known: known.groups.has(name) }));
   return having(wanted, {}, 'the groups');
 }
 
 function client({ clients = [] }: PolicyConfig, { clientId }: Asker, known: Known): Verdict {
   if (clientId === null) return no('no client asks');
-  const wanted = clients.map((name) => ({ name, held: name === clientId, known: known.clients.has(name) }));
+  const wanted = clients.map((name) => ({ name, has: name === clientId, known: known.clients.has(name) }));
   const { vote, reason } = having(wanted, {}, 'the clients');
   if (vote === 'undecided') return { vote, reason };
   return vote === 'permit'
@@ -110,8 +110,8 @@ function attribute(config: PolicyConfig, { attributes, context }: Asker): Verdic
   const all = source === 'user' ? attributes : context;
   const own = new Set(Object.hasOwn(all, name) ? all[name] : []);
   const whose = source === 'user' ? `the attribute ${name}` : `the request’s attribute ${name}`;
-  const held = values.filter((value) => own.has(value));
-  const enough = match === 'all' ? held.length === values.length : held.length > 0;
+  const having = values.filter((value) => own.has(value));
+  const enough = match === 'all' ? having.length === values.length : having.length > 0;
   if (enough) return yes(`${whose} has ${match === 'all' ? 'all of the values' : 'one of the values'}`);
   return no(
     own.size === 0 ? `${whose} is not there` : `${whose} has ${match === 'all' ? 'not all' : 'none'} of the values`,

@@ -52,7 +52,7 @@ export function messageJob({
     outcome: store.Outcome,
   ): Promise<void> {
     await transact(realm, async (tx) => {
-      await store.settle(tx.sql, realm, id, outcome);
+      await store.recordOutcome(tx.sql, realm, id, outcome);
       const subject = user_id === null ? null : ({ type: 'user', id: user_id, name: null } as const);
       const data = { message: id, channel, templateKey: template_key, error: outcome.error };
       tx.record({ type: 'MESSAGE_FAILED', realm, by: bySystem, subject, outcome: 'failure', data });
@@ -93,7 +93,7 @@ export function messageJob({
       const sent = await tryOnce(realm, row, content, attempt);
       const settled = { attempt, error: sent.ok ? null : sent.words, at: now() };
       if (sent.ok) {
-        await store.settle(realmSql(realm), realm, id, { ...settled, status: 'sent' });
+        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
         return;
       }
       const delay = sent.again ? retryDelaysSeconds[attempt - 1] : undefined;
@@ -105,7 +105,7 @@ export function messageJob({
       }
       // The next try is stored before this one is settled: a death in between repeats this one and loses none.
       await enqueue(sql, MESSAGE_JOB, [{ realm, id, attempt: attempt + 1 }], { startAfterSeconds });
-      await store.settle(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
+      await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
     },
   });
 }

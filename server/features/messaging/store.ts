@@ -96,7 +96,7 @@ export interface Outcome {
   at: Date;
 }
 /** What a message says is kept as long as it may be sent. */
-export const settle = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
+export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
   update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
     content = case when ${status} = 'retrying' then content end
   where realm_id = ${realm} and id = ${id} and attempts < ${attempt}`;

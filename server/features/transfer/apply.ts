@@ -129,15 +129,15 @@ export function createApply({
       }
       refuseConflicts(wire(revision ?? 0));
       if (!writes && !users.writes) return wire(revision ?? 0);
-      const held = await store.holdRevision(tx.sql, realm);
-      if (!created && held !== revision && tries < REPLANS) {
+      const current = await store.lockRevision(tx.sql, realm);
+      if (!created && current !== revision && tries < REPLANS) {
         // A configuration write came between: what was planned may no longer hold.
-        expectRevision(ifMatch, held);
-        revision = held;
+        expectRevision(ifMatch, current);
+        revision = current;
         continue;
       }
       await carryOut(tx, request, { people, config, users, writes, at: opened.at });
-      return wire((held ?? 0) + (writes ? 1 : 0));
+      return wire((current ?? 0) + (writes ? 1 : 0));
     }
   }
 
@@ -221,7 +221,7 @@ export function createApply({
     if (!(await store.managerExists(tx.sql, realm, manager)))
       throw new Problem('not-found', `Nothing here is managed by ${manager}`);
     // Nobody changes the realm between the plan and its end.
-    await store.holdRevision(tx.sql, realm);
+    await store.lockRevision(tx.sql, realm);
     const asked = {
       principal,
       realm,

@@ -53,7 +53,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   let index = 0;
   let emptySoFar = true;
   /** The piece that is being collected: bytes of earlier chunks, and how deep we are in it. */
-  let held: Buffer[] = [];
+  let pending: Buffer[] = [];
   let heldBytes = 0;
   let depth = 0;
   let inString = false;
@@ -64,7 +64,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
 
   function hold(part: Buffer): void {
     if (part.length === 0) return;
-    held.push(part);
+    pending.push(part);
     heldBytes += part.length;
     const free = collecting !== 'key' && limits.unbounded.has(key);
     if (!free) bounded += part.length;
@@ -78,9 +78,9 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
     }
   }
   function take(): string {
-    const [only, ...more] = held;
-    const bytes = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat(held);
-    held = [];
+    const [only, ...more] = pending;
+    const bytes = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat(pending);
+    pending = [];
     heldBytes = 0;
     // Read leniently, it would be another text than the one that was sent.
     if (!isUtf8(bytes)) throw malformed('is not UTF-8', collecting === 'element' ? `${key}[${index}]` : key);

@@ -106,8 +106,12 @@ async function planPruned(
     all,
   }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; ask: Ask; all: Planned },
 ): Promise<{ owners: Map<string, Owner>; needs: Need[] }> {
-  const held = new Set(declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))));
-  const dropped = (await store.readOwned(sql, realm, ask.manager)).filter((o) => !held.has(nameOf(o.kind, o.key)));
+  const declaredNames = new Set(
+    declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
+  );
+  const dropped = (await store.readOwned(sql, realm, ask.manager)).filter(
+    (o) => !declaredNames.has(nameOf(o.kind, o.key)),
+  );
   const owners = new Map(dropped.map((o) => [nameOf(o.kind, o.key), o]));
   const needs: Need[] = [];
   for (const part of parts) {
@@ -145,9 +149,9 @@ async function planUnseeded(
 ): Promise<void> {
   for (const { part, items } of declared) {
     if (!part.seeded) continue;
-    const held = new Set(items.map((item) => item.key));
+    const declaredNames = new Set(items.map((item) => item.key));
     for (const [key, existing] of await part.read(sql, realm))
-      if (!held.has(key)) all.changes.push(deletion(part.kind, key, existing));
+      if (!declaredNames.has(key)) all.changes.push(deletion(part.kind, key, existing));
   }
 }
 

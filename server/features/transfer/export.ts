@@ -157,16 +157,16 @@ async function* userList(rows: Readable): AsyncGenerator<string | Buffer> {
 
 /** Small pieces gathered, so that a line isn't a write of its own. */
 async function* pieces(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
+  let pending: Buffer[] = [];
   let size = 0;
   for await (const piece of source) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    held.push(bytes);
+    pending.push(bytes);
     size += bytes.length;
     if (size < PIECE) continue;
-    yield Buffer.concat(held, size);
-    held = [];
+    yield Buffer.concat(pending, size);
+    pending = [];
     size = 0;
   }
-  if (size > 0) yield Buffer.concat(held, size);
+  if (size > 0) yield Buffer.concat(pending, size);
 }

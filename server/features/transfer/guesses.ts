@@ -44,15 +44,15 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
       { writes }: { writes: boolean },
       work: (trial: Trial) => Promise<T>,
     ): Promise<T> {
-      const held = new Set<string>();
+      const tested = new Set<string>();
       const wrong = new Map<string, { secret: string; digest: Buffer }>();
       const keyOf = (secret: string) => `${realm} ${principal.id} ${secret}`;
 
       const trial: Trial = {
         async begin(sql, secrets) {
-          const fresh = secrets.filter((secret) => !held.has(secret));
+          const fresh = secrets.filter((secret) => !tested.has(secret));
           for (const secret of fresh) {
-            held.add(secret);
+            tested.add(secret);
             change(keyOf(secret), 1);
           }
           if (fresh.length === 0) return;
@@ -72,7 +72,7 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
       async function count(): Promise<void> {
         if (wrong.size === 0) return;
         await insert(realmSql(realm), realm, principal.id, [...wrong.values()], now(), since());
-        const rows = await counted(realmSql(realm), realm, principal.id, [...held], since());
+        const rows = await counted(realmSql(realm), realm, principal.id, [...tested], since());
         const over = rows.find(({ guesses }) => guesses > MOST);
         if (over) throw tooMany(over.oldest);
       }
@@ -86,7 +86,7 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
         else if (wrong.size > 0) await forget(realmSql(realm), realm, principal.id, [...wrong.values()]);
         return result;
       } finally {
-        for (const secret of held) change(keyOf(secret), -1);
+        for (const secret of tested) change(keyOf(secret), -1);
       }
     },
   };

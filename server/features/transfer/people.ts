@@ -9,10 +9,10 @@ import type { Principal } from '../../domain/principal.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import { prunedName } from '../../resource/references.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
+import type { BulkInsert } from '../users/bulk-insert.ts';
 import type { Declares } from '../users/document-user.ts';
 import type * as store from '../users/import-store.ts';
 import type { UserMerge } from '../users/merge.ts';
-import type { Straight } from '../users/straight.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
 import type { Ask } from './plan.ts';
@@ -100,9 +100,9 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
 }
 
 /** Users who are in the realm's table already, all of them new. */
-export function straightPeople(rows: ImportStore, realm: string, straight: Straight): People {
-  const { importId, declares } = straight;
-  const counts = fresh(straight.count());
+export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkInsert): People {
+  const { importId, declares } = inserts;
+  const counts = fresh(inserts.count());
   return {
     importId,
     async plan(sql, _ask, changes, mayAsk) {

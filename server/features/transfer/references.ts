@@ -39,8 +39,10 @@ export async function needsOf(
       if (!freed && !isPart) needs.push({ kind, key, on: { kind: part.kind, key: on } });
     }
   }
-  const held = new Set(declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))));
-  return [...needs, ...(await neededElsewhere(sql, { realm, parts, manager, gone, held }))];
+  const declaredNames = new Set(
+    declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
+  );
+  return [...needs, ...(await neededElsewhere(sql, { realm, parts, manager, gone, declaredNames }))];
 }
 
 const wholeOf = (parts: readonly RealmPart[], { kind, key }: PlannedChange) =>
@@ -54,13 +56,13 @@ async function neededElsewhere(
     parts,
     manager,
     gone,
-    held,
+    declaredNames,
   }: {
     realm: string;
     parts: readonly RealmPart[];
     manager: string;
     gone: ReadonlySet<string>;
-    held: ReadonlySet<string>;
+    declaredNames: ReadonlySet<string>;
   },
 ): Promise<Need[]> {
   const needs: Need[] = [];
@@ -68,7 +70,7 @@ async function neededElsewhere(
     const { references } = part;
     if (!references) continue;
     const owned = (await store.readOwnedElsewhere(sql, realm, part.kind, manager)).filter(
-      ({ key }) => !held.has(nameOf(part.kind, key)),
+      ({ key }) => !declaredNames.has(nameOf(part.kind, key)),
     );
     for (const chunk of chunks(owned)) {
       const keys = chunk.map(({ key }) => key);

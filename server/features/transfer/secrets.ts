@@ -67,7 +67,7 @@ const hasPlaceholder = (part: RealmPart, fields: Fields): boolean =>
  * @throws Problem `forbidden` and `missing-environment` with all missing names, where no secret can be stored; `invalid-request`
  *   for anything else in `${…}`
  */
-export function settleSecrets(
+export function resolveSecrets(
   sections: readonly { part: RealmPart; items: Item[] }[],
   {
     environment,

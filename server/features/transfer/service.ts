@@ -14,16 +14,16 @@ import type { Denial } from '../../events/denials.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { Realms } from '../realms/service.ts';
+import type { BulkInsert } from '../users/bulk-insert.ts';
 import type { UserMerge } from '../users/merge.ts';
-import type { Straight } from '../users/straight.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
+import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import type { Guesses } from './guesses.ts';
-import { createHolder, type Held } from './held.ts';
-import { type ImportStore, stagedPeople, straightPeople, takenNames } from './people.ts';
+import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
 import { requirePermission, requireSections, rightsOf } from './rights.ts';
-import { declaresSecret, settleSecrets } from './secrets.ts';
+import { declaresSecret, resolveSecrets } from './secrets.ts';
 
 export interface TransferDeps {
   sql: Sql;
@@ -77,7 +77,7 @@ const oneImport = (users: number) => ({
 /** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
 const MOST_COMPARED = 1_000;
 /** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
-const HELD_BYTES = 32 * 1024 * 1024;
+const BUFFER_BYTES = 32 * 1024 * 1024;
 /** A shorter document is done before it matters how. */
 const MANY_BYTES = 256 * 1024;
 
@@ -88,8 +88,8 @@ const takenWords: Record<string, string> = {
   realm_user_names_apart: 'The username or address of one of the users is the address or username of another',
 };
 
-/** Its users can't be written straight. */
-class NotStraight extends Error {}
+/** Its users can't be inserted in bulk. */
+class NotInsertable extends Error {}
 
 export function createTransfer({
   transact,
@@ -107,7 +107,7 @@ export function createTransfer({
   newId,
 }: TransferDeps) {
   const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
-  const hold = createHolder(HELD_BYTES);
+  const buffer = createBodyBuffer(BUFFER_BYTES);
   const { open, conclude, release } = createApply({ parts, realms, now, newId });
 
   /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
@@ -128,29 +128,29 @@ export function createTransfer({
     }
   }
 
-  async function importRealm({ body, ...asked }: ImportRequest): Promise<Imported> {
+  async function importRealm({ body: stream, ...asked }: ImportRequest): Promise<Imported> {
     const { principal, realm } = asked;
     // Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
     if (permissionsIn(principal, realm).size === 0)
       throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
     // A transaction must not wait for a slow peer.
-    const held = await hold(body);
+    const body = await buffer(stream);
     try {
       const writes = !asked.query.dryRun;
-      return await guesses.trial({ principal, realm }, { writes }, (trial) => carryOut({ ...asked, trial }, held));
+      return await guesses.trial({ principal, realm }, { writes }, (trial) => carryOut({ ...asked, trial }, body));
     } finally {
-      await held.release();
+      await body.release();
     }
   }
 
-  async function carryOut(request: Request, held: Held): Promise<Imported> {
-    if (!(await goesStraight(request, held))) return staged(request, held);
+  async function carryOut(request: Request, body: BufferedBody): Promise<Imported> {
+    if (!(await canInsertInBulk(request, body))) return staged(request, body);
     try {
-      return await straight(request, held);
+      return await inBulk(request, body);
     } catch (error) {
       request.signal.throwIfAborted();
       // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
-      const imported = await staged(request, held);
+      const imported = await staged(request, body);
       detoured(error);
       return imported;
     }
@@ -163,22 +163,22 @@ export function createTransfer({
       written: declared.filter(declaresSecret).map(({ part }) => part),
     });
     const { principal } = request;
-    settleSecrets(declared, { environment: documentEnvironment, principal, mayWrite: rightsOf(request).write });
+    resolveSecrets(declared, { environment: documentEnvironment, principal, mayWrite: rightsOf(request).write });
   }
 
-  async function goesStraight({ principal, realm, query }: Request, held: Held): Promise<boolean> {
-    if (!held.whole || held.bytes < MANY_BYTES || query.dryRun) return false;
+  async function canInsertInBulk({ principal, realm, query }: Request, body: BufferedBody): Promise<boolean> {
+    if (!body.whole || body.bytes < MANY_BYTES || query.dryRun) return false;
     if (!may(principal, realm, 'users:read') || !may(principal, realm, 'users:write')) return false;
     return !(await userRows.anybody(sql, realm));
   }
 
   /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
-  async function straight(request: Request, held: Held): Promise<Imported> {
-    const people = users.straight(request.realm);
+  async function inBulk(request: Request, body: BufferedBody): Promise<Imported> {
+    const people = users.bulkInsert(request.realm);
     const discard = () => userRows.discard(sql, people.importId);
     try {
       await userRows.prepare(sql, people.importId);
-      const work = () => inTime(request, held.bytes / LEAST_BYTES, (tx) => straightInto(tx, request, held, people));
+      const work = () => inTime(request, body.bytes / LEAST_BYTES, (tx) => insertInBulk(tx, request, body, people));
       const plan = await oneAtATime(request.realm, work);
       return { plan, users: { lines: async () => people.changes(), discard } };
     } catch (error) {
@@ -187,31 +187,31 @@ export function createTransfer({
     }
   }
 
-  async function straightInto(tx: Tx, request: Request, held: Held, people: Straight): Promise<Plan> {
+  async function insertInBulk(tx: Tx, request: Request, body: BufferedBody, people: BulkInsert): Promise<Plan> {
     const { realm, query } = request;
     let opened: Opened | undefined;
     let displayName: string | undefined;
     const begin = async (before: readonly Section[]) => {
       // Run again after a deadlock, the transaction would tell everybody twice.
-      if (people.count() > 0) throw new NotStraight();
+      if (people.count() > 0) throw new NotInsertable();
       displayName = displayNameIn(before);
       opened = await open(tx, request, displayName);
-      if (await userRows.anybody(tx.sql, realm)) throw new NotStraight();
+      if (await userRows.anybody(tx.sql, realm)) throw new NotInsertable();
       people.into(tx, { manager: query.manager, at: opened.at });
     };
     // The staged way gathers what else is wrong.
-    const add: Straight['add'] = (...user) => {
+    const add: BulkInsert['add'] = (...user) => {
       refuse(people.add(...user));
       return [];
     };
     try {
-      const document = await readDocument(held.read(), { parts, users: { ...people, begin, add } });
+      const document = await readDocument(body.read(), { parts, users: { ...people, begin, add } });
       const { declared } = document;
       // Named behind its users, the realm would have been made under another name.
-      if (!opened || displayNameIn(declared) !== displayName) throw new NotStraight();
+      if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
-      return await conclude(tx, request, { opened, document, people: straightPeople(userRows, realm, people) });
+      return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });
     } catch (error) {
       await people.abort();
       throw error;
@@ -219,7 +219,7 @@ export function createTransfer({
   }
 
   /** Users are staged outside any transaction, then planned and merged. */
-  async function staged(request: Request, held: Held): Promise<Imported> {
+  async function staged(request: Request, body: BufferedBody): Promise<Imported> {
     const { principal, realm } = request;
     const stage = users.stage(realm);
     const begin = async () => {
@@ -235,7 +235,7 @@ export function createTransfer({
     const discard = () => userRows.discard(sql, stage.importId);
     let planned: { plan: Plan; users: boolean };
     try {
-      const document = await readDocument(held.read(), { parts, users: { ...stage, begin, add } });
+      const document = await readDocument(body.read(), { parts, users: { ...stage, begin, add } });
       await stage.finish();
       ready(request, document.declared);
       const plan = await inTransaction(request, document, document.users ? stage : undefined);

@@ -15,7 +15,7 @@ export async function readRevision(sql: Sql, realm: string): Promise<number | un
 }
 
 /** From here to the end of the transaction no other configuration write of the realm commits. */
-export async function holdRevision(sql: Sql, realm: string): Promise<number | undefined> {
+export async function lockRevision(sql: Sql, realm: string): Promise<number | undefined> {
   const [row] = await sql<{ revision: number }>`
     select revision from realm where realm_id = ${realm} for no key update`;
   return row?.revision;

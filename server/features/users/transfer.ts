@@ -8,8 +8,8 @@ import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../db/bulk.ts'
 import type { Value } from '../../db/copy.ts';
 import { stagingTable } from '../../db/staging.ts';
 import type { UserSink } from '../transfer/document.ts';
+import { type BulkInsert, createBulkInsert } from './bulk-insert.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
-import { createStraight, type Straight } from './straight.ts';
 
 const COLUMNS =
   '(import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
@@ -94,7 +94,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
 
   return {
     stage,
-    straight: (realm: string): Straight => createStraight({ databaseUrl, seal, newId, realm }),
+    bulkInsert: (realm: string): BulkInsert => createBulkInsert({ databaseUrl, seal, newId, realm }),
     /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
     changes: (importId: string): Promise<Readable> =>
       copyOut(

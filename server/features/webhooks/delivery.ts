@@ -1,5 +1,5 @@
 // Sends deliveries: signs the stored bytes, posts them through the outbound guard, decides on the next try.
-// Safe to repeat: an attempt that was settled already ends at once. Specification 6.2; decisions "Webhooks".
+// Safe to repeat: an attempt with a recorded outcome ends at once. Specification 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
@@ -127,7 +127,7 @@ export function deliveryJob({
       const answer = outcome.result;
       const settled = { ...answer, attempt, at: now() };
       if (answer.error === null) {
-        await store.settle(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
+        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
         return;
       }
       const delay = off ? undefined : retryDelaysSeconds[attempt - 1 - done];
@@ -136,7 +136,10 @@ export function deliveryJob({
         const startAfterSeconds = delay * (1 - JITTER + 2 * JITTER * random());
         await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
       }
-      await store.settle(realmSql(realm), realm, id, { ...settled, status: delay === undefined ? 'dead' : 'retrying' });
+      await store.recordOutcome(realmSql(realm), realm, id, {
+        ...settled,
+        status: delay === undefined ? 'dead' : 'retrying',
+      });
       if (delay === undefined && !off) gaveUp?.(realm);
     },
   });

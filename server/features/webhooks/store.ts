@@ -78,7 +78,7 @@ export interface Outcome {
   at: Date;
 }
 /** An attempt that ended late never hides what a later one wrote. */
-export const settle = (
+export const recordOutcome = (
   sql: Sql,
   realm: string,
   id: string,

@@ -20,10 +20,11 @@ const rules = { kind: 'thing', fieldwise: false, required: [], fresh: () => FRES
 
 function plan(world: World, ask: Ask, items: readonly Item[]): Planned {
   const out = planObjects(rules, ask, { items, current: world.objects, owners: world.owners });
-  const held = new Set(items.map((item) => item.key));
+  const declaredNames = new Set(items.map((item) => item.key));
   if (ask.prune)
     for (const [key, owner] of world.owners)
-      if (owner.manager === ask.manager && !held.has(key)) planDropped(rules, key, world.objects.get(key), out);
+      if (owner.manager === ask.manager && !declaredNames.has(key))
+        planDropped(rules, key, world.objects.get(key), out);
   return out;
 }
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf } from '../resource.ts';
 import { isBefore } from './listing.ts';
 
-export function createHeld({ changed }: { changed(key: string): void }) {
+export function createObjectCache({ changed }: { changed(key: string): void }) {
   const resources = new Map<string, { resource: Resource; since: number }>();
 
   function put(key: string, resource: Resource): void {
@@ -26,7 +26,7 @@ export function createHeld({ changed }: { changed(key: string): void }) {
       const listedSince = before !== undefined && listedAt !== undefined && listedAt > before.since;
       if (before && !listedSince && isOlder(resource, before.resource)) return;
       put(key, resource);
-      if (!before || isNews(before.resource, resource)) changed(key);
+      if (!before || isChange(before.resource, resource)) changed(key);
     },
 
     /** Known at once, before the watch tells it: the next pass must not start from an older status. */
@@ -37,7 +37,7 @@ export function createHeld({ changed }: { changed(key: string): void }) {
       if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
       put(key, resource);
       // What somebody else changed meanwhile came with the answer: the watch will tell nothing new.
-      if (isNews(before, resource)) changed(key);
+      if (isChange(before, resource)) changed(key);
     },
 
     gone(key: string): void {
@@ -46,7 +46,7 @@ export function createHeld({ changed }: { changed(key: string): void }) {
     },
   };
 }
-export type Held = ReturnType<typeof createHeld>;
+export type ObjectCache = ReturnType<typeof createObjectCache>;
 
 /** Who wrote which field is half of an object's size, and of no use here. */
 function read(kind: KindName, object: unknown): Resource {
@@ -55,8 +55,8 @@ function read(kind: KindName, object: unknown): Resource {
   return resource;
 }
 
-/** Whether somebody else has said something: our own status is no news, nor is that our finalizer has come. */
-function isNews(before: Resource, after: Resource): boolean {
+/** Whether somebody else changed it: our own status and our finalizer are no change. */
+function isChange(before: Resource, after: Resource): boolean {
   const ours = ({ metadata }: Resource) => metadata.finalizers.includes(FINALIZER);
   return (ours(before) && !ours(after)) || !isDeepStrictEqual(ofPeople(before), ofPeople(after));
 }

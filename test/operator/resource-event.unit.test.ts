@@ -1,8 +1,8 @@
-// What is told of a resource's standing as events, and when what it waits for becomes a warning.
+// What is told of a resource's admission as events, and when what it waits for becomes a warning.
 import { expect, test } from 'vitest';
 import { conditionsAfter } from '../../operator/runtime/conditions.ts';
-import { newsOf } from '../../operator/runtime/news.ts';
 import type { Outcome } from '../../operator/runtime/outcome.ts';
+import { eventOf } from '../../operator/runtime/resource-event.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const missing: Outcome = { is: 'Waiting', reason: 'SecretMissing', message: 'waiting for the Secret late' };
@@ -13,10 +13,10 @@ function told(...passes: [seconds: number, outcome: Outcome][]): (string | undef
   let warned = false;
   return passes.map(([seconds, outcome]) => {
     const now = new Date(START + seconds * 1000);
-    const news = newsOf(outcome, { before, now, warned });
-    warned = (outcome.is === 'Waiting' || outcome.is === 'Retrying') && (warned || news?.type === 'Warning');
+    const event = eventOf(outcome, { before, now, warned });
+    warned = (outcome.is === 'Waiting' || outcome.is === 'Retrying') && (warned || event?.type === 'Warning');
     before = conditionsAfter(outcome, { before, generation: 1, now: now.toISOString() });
-    return news && `${news.type} ${news.reason}`;
+    return event && `${event.type} ${event.reason}`;
   });
 }
 

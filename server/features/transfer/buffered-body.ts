@@ -4,7 +4,7 @@
 import { Problem } from '../../contract/problem.ts';
 import { unreachable } from '../../db/unreachable.ts';
 
-export interface Held {
+export interface BufferedBody {
   /** All of it is here, to be read as often as one likes; otherwise once. */
   whole: boolean;
   bytes: number;
@@ -16,7 +16,7 @@ export interface Held {
 const BLOCK = 64 * 1024;
 
 /** @param room in bytes, for all bodies together */
-export function createHolder(room: number): (body: AsyncIterable<Buffer>) => Promise<Held> {
+export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) => Promise<BufferedBody> {
   let free = room;
 
   return async (body) => {

@@ -5,15 +5,15 @@ import { unreachable } from './db/unreachable.ts';
 
 const EVERY_MS = 1_000;
 
-export interface DatabaseNewsOptions {
+export interface OutageLogOptions {
   now?: () => number;
   /** How long a line is enough, and how often the database is asked whether it is back. */
   everyMs?: number;
 }
 
-export function createDatabaseNews({ now = Date.now, everyMs = EVERY_MS }: DatabaseNewsOptions = {}) {
-  let quietUntil = 0;
-  let unsaid = 0;
+export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLogOptions = {}) {
+  let suppressUntil = 0;
+  let suppressed = 0;
   let timer: NodeJS.Timeout | undefined;
   let asked: { log: Pick<Logger, 'warn'>; answers(): Promise<unknown> } | undefined;
 
@@ -25,9 +25,9 @@ export function createDatabaseNews({ now = Date.now, everyMs = EVERY_MS }: Datab
         () => {
           timer = undefined;
           if (!asked) return;
-          log.warn(unsaid > 0 ? { unsaid } : {}, 'the database can be reached again');
-          quietUntil = 0;
-          unsaid = 0;
+          log.warn(suppressed > 0 ? { suppressed } : {}, 'the database can be reached again');
+          suppressUntil = 0;
+          suppressed = 0;
         },
         () => {
           timer = undefined;
@@ -38,21 +38,21 @@ export function createDatabaseNews({ now = Date.now, everyMs = EVERY_MS }: Datab
   }
 
   return {
-    /** Pino's `logMethod`. */
-    hear(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+    /** Pino's hook of this name. */
+    logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
       const [fields, message]: unknown[] = args;
       if (typeof fields !== 'object' || fields === null || !('err' in fields) || !unreachable(fields.err)) {
         method.apply(this, args);
         return;
       }
       askLater();
-      if (now() < quietUntil) {
-        unsaid += 1;
+      if (now() < suppressUntil) {
+        suppressed += 1;
         return;
       }
-      quietUntil = now() + everyMs;
-      const said = { ...fields, during: message, ...(unsaid > 0 && { unsaid }) };
-      unsaid = 0;
+      suppressUntil = now() + everyMs;
+      const said = { ...fields, during: message, ...(suppressed > 0 && { suppressed }) };
+      suppressed = 0;
       method.apply(this, [said, 'the database cannot be reached']);
     },
     /** From now on it tells when the database is back; until what it returns is called. */
@@ -65,4 +65,4 @@ export function createDatabaseNews({ now = Date.now, everyMs = EVERY_MS }: Datab
     },
   };
 }
-export type DatabaseNews = ReturnType<typeof createDatabaseNews>;
+export type OutageLog = ReturnType<typeof createOutageLog>;

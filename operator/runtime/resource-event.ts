@@ -1,5 +1,5 @@
-// What a change of a resource's standing is told as: a Kubernetes event, once for each change. Waiting is normal for a
-// minute, and trouble from then on. Pure.
+// The Kubernetes event for a change of a resource's state, once for each change. Waiting is normal for a minute, and a
+// warning from then on. Pure.
 // Decisions "Custom resources"; the plan's own words are told by the controller where it applies.
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
@@ -23,18 +23,18 @@ const PATIENCE_MS = 60_000;
  * @param warned whether it has been told already that waiting takes long
  * @returns undefined where nobody needs to be told, or it has been told: `before` says so
  */
-export function newsOf(
+export function eventOf(
   outcome: Outcome,
   { before = [], now, warned }: { before?: readonly Condition[] | undefined; now: Date; warned: boolean },
 ): ResourceEvent | undefined {
-  const news = draftOf(outcome);
-  if (!news) return undefined;
-  const told = before.some(({ reason, message }) => reason === news.reason && message === news.message);
-  if (!('reason' in outcome && heals.has(outcome.reason))) return told ? undefined : news;
+  const event = draftOf(outcome);
+  if (!event) return undefined;
+  const told = before.some(({ reason, message }) => reason === event.reason && message === event.message);
+  if (!('reason' in outcome && heals.has(outcome.reason))) return told ? undefined : event;
   const since = before.find(({ type }) => type === 'Reconciling')?.lastTransitionTime;
   const late = since !== undefined && now.getTime() - Date.parse(since) >= PATIENCE_MS;
   if (told && (!late || warned)) return undefined;
-  return { ...news, type: late ? 'Warning' : 'Normal' };
+  return { ...event, type: late ? 'Warning' : 'Normal' };
 }
 
 function draftOf(outcome: Outcome): ResourceEvent | undefined {

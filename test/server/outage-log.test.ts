@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createDatabaseNews } from '../../server/database-news.ts';
 import { openPool } from '../../server/db/sql.ts';
 import { createLog } from '../../server/log.ts';
+import { createOutageLog } from '../../server/outage-log.ts';
 
 const releases: (() => unknown)[] = [];
 afterEach(async () => {
@@ -12,12 +12,12 @@ afterEach(async () => {
 function listen(everyMs = 1_000) {
   const lines: Record<string, unknown>[] = [];
   let clock = 5_000_000;
-  const news = createDatabaseNews({ now: () => clock, everyMs });
-  const log = createLog('info', { news, to: { write: (line) => void lines.push(JSON.parse(line)) } });
+  const outages = createOutageLog({ now: () => clock, everyMs });
+  const log = createLog('info', { outages, to: { write: (line) => void lines.push(JSON.parse(line)) } });
   const later = (ms: number) => {
     clock += ms;
   };
-  return { news, log, lines, later };
+  return { outages, log, lines, later };
 }
 /** What the pool says of a database that isn't there. */
 async function refusal(): Promise<unknown> {
@@ -35,20 +35,22 @@ test('however many requests fail of it, a line a second says so: with level, req
   log.warn({ err }, 'a database connection was lost');
   later(1);
   log.warn({ err }, 'a database connection was lost');
-  expect(lines.map(({ msg, level, reqId, during, unsaid }) => ({ msg, level, reqId, during, unsaid }))).toEqual([
-    { msg: 'the database cannot be reached', level: 50, reqId: 'req-0', during: 'Service unavailable' },
-    { msg: 'another matter', level: 40 },
-    { msg: 'the database cannot be reached', level: 40, during: 'a database connection was lost', unsaid: 100 },
-  ]);
+  expect(lines.map(({ msg, level, reqId, during, suppressed }) => ({ msg, level, reqId, during, suppressed }))).toEqual(
+    [
+      { msg: 'the database cannot be reached', level: 50, reqId: 'req-0', during: 'Service unavailable' },
+      { msg: 'another matter', level: 40 },
+      { msg: 'the database cannot be reached', level: 40, during: 'a database connection was lost', suppressed: 100 },
+    ],
+  );
   expect(lines[0]?.err).toEqual({ type: 'Error', message: expect.any(String), code: 'ECONNREFUSED' });
 });
 
 test('one line says that it is back, and whatever fails later is told at once', async () => {
-  const { news, log, lines } = listen(5);
+  const { outages, log, lines } = listen(5);
   let back = false;
   let tries = 0;
   releases.push(
-    news.watch(log, async () => {
+    outages.watch(log, async () => {
       tries += 1;
       if (!back) throw new Error('not yet');
     }),
@@ -60,7 +62,7 @@ test('one line says that it is back, and whatever fails later is told at once', 
   expect(lines).toHaveLength(1);
   back = true;
   await expect.poll(() => lines.length).toBe(2);
-  expect(lines[1]).toMatchObject({ msg: 'the database can be reached again', level: 40, unsaid: 1 });
+  expect(lines[1]).toMatchObject({ msg: 'the database can be reached again', level: 40, suppressed: 1 });
   const asked = tries;
   await sleep(50);
   expect([lines.length, tries]).toEqual([2, asked]);

@@ -1,4 +1,4 @@
-// The composition root's part for what every feature stands on: the ways to PostgreSQL, sealing, events, the job queue, and
+// The composition root's part for what every feature needs: access to PostgreSQL, sealing, events, the job queue, and
 // requests to elsewhere. It decides nothing. Design "Composition root".
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -16,7 +16,7 @@ import { createOutbound } from './http/outbound.ts';
 import { createQueue } from './jobs/queue.ts';
 import { createBulkhead } from './schedule/bulkhead.ts';
 
-export interface GroundDeps {
+export interface InfrastructureDeps {
   config: Config;
   pool: pg.Pool;
   databaseUrl: string;
@@ -28,7 +28,16 @@ export interface GroundDeps {
   newId: () => string;
 }
 
-export function createGround({ config, pool, databaseUrl, masterKey, log, strict, now, newId }: GroundDeps) {
+export function createInfrastructure({
+  config,
+  pool,
+  databaseUrl,
+  masterKey,
+  log,
+  strict,
+  now,
+  newId,
+}: InfrastructureDeps) {
   const sql = sqlOver(pool);
   const bulkhead = createBulkhead({ most: pool.options.max });
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });

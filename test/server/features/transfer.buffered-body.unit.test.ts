@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHolder } from '../../../server/features/transfer/held.ts';
+import { createBodyBuffer } from '../../../server/features/transfer/buffered-body.ts';
 
 const KIB = 1024;
 async function* chunks(...sizes: number[]): AsyncGenerator<Buffer> {
@@ -13,45 +13,45 @@ const textOf = async (source: AsyncIterable<Buffer>) => {
 const expected = (...sizes: number[]) => textOf(chunks(...sizes));
 
 test('a body that fits is read as often as one likes', async () => {
-  const hold = createHolder(256 * KIB);
+  const buffer = createBodyBuffer(256 * KIB);
   const sizes = [1, 64 * KIB, 100, 70 * KIB];
-  const held = await hold(chunks(...sizes));
-  expect(held).toMatchObject({ whole: true, bytes: 134 * KIB + 101 });
-  for (let i = 0; i < 2; i += 1) expect((await textOf(held.read())).equals(await expected(...sizes))).toBe(true);
-  expect(await hold(chunks())).toMatchObject({ whole: true, bytes: 0 });
+  const body = await buffer(chunks(...sizes));
+  expect(body).toMatchObject({ whole: true, bytes: 134 * KIB + 101 });
+  for (let i = 0; i < 2; i += 1) expect((await textOf(body.read())).equals(await expected(...sizes))).toBe(true);
+  expect(await buffer(chunks())).toMatchObject({ whole: true, bytes: 0 });
 });
 
 test('one that doesn’t fit goes on as it arrives, complete', async () => {
-  const hold = createHolder(128 * KIB);
+  const buffer = createBodyBuffer(128 * KIB);
   const sizes = [100 * KIB, 100 * KIB, 5, 300 * KIB];
-  const held = await hold(chunks(...sizes));
-  expect(held.whole).toBe(false);
-  expect((await textOf(held.read())).equals(await expected(...sizes))).toBe(true);
+  const body = await buffer(chunks(...sizes));
+  expect(body.whole).toBe(false);
+  expect((await textOf(body.read())).equals(await expected(...sizes))).toBe(true);
 });
 
 test('all bodies share the room and give it back: read, released or broken', async () => {
-  const hold = createHolder(128 * KIB);
-  const fits = async () => (await hold(chunks(120 * KIB))).whole;
-  const first = await hold(chunks(100 * KIB));
+  const buffer = createBodyBuffer(128 * KIB);
+  const fits = async () => (await buffer(chunks(120 * KIB))).whole;
+  const first = await buffer(chunks(100 * KIB));
   expect(await fits()).toBe(false);
   await first.release();
   await first.release();
-  const long = await hold(chunks(200 * KIB));
+  const long = await buffer(chunks(200 * KIB));
   await textOf(long.read());
-  const left = await hold(chunks(200 * KIB));
+  const left = await buffer(chunks(200 * KIB));
   for await (const _ of left.read()) break;
   await left.release();
   async function* broken() {
     yield* chunks(100 * KIB);
     throw new Error('gone');
   }
-  await expect(hold(broken())).rejects.toThrow('gone');
-  const again = await hold(chunks(120 * KIB));
+  await expect(buffer(broken())).rejects.toThrow('gone');
+  const again = await buffer(chunks(120 * KIB));
   expect(again.whole).toBe(true);
 });
 
 test('a reader that leaves gives the source back, so that the rest can be read away', async () => {
-  const hold = createHolder(64 * KIB);
+  const buffer = createBodyBuffer(64 * KIB);
   let closed = false;
   async function* source() {
     try {
@@ -60,7 +60,7 @@ test('a reader that leaves gives the source back, so that the rest can be read a
       closed = true;
     }
   }
-  await (await hold(source())).release();
+  await (await buffer(source())).release();
   expect(closed).toBe(true);
 });
 
@@ -69,11 +69,11 @@ test('a body that breaks off is a bad request, and no word of the database’s c
     yield Buffer.alloc(10);
     throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
   }
-  await expect(createHolder(256 * KIB)(aborted())).rejects.toMatchObject({ code: 'invalid-request' });
+  await expect(createBodyBuffer(256 * KIB)(aborted())).rejects.toMatchObject({ code: 'invalid-request' });
   async function* later(): AsyncGenerator<Buffer> {
     yield* chunks(64 * KIB, 64 * KIB);
     yield* aborted();
   }
-  const held = await createHolder(64 * KIB)(later());
-  await expect(textOf(held.read())).rejects.toMatchObject({ code: 'invalid-request' });
+  const body = await createBodyBuffer(64 * KIB)(later());
+  await expect(textOf(body.read())).rejects.toMatchObject({ code: 'invalid-request' });
 });

@@ -16,7 +16,7 @@ const COLUMNS =
 const TIES = '(import_id, n, id, username, declared, action, roles, groups, client_roles, credentials)';
 const PIECE = 64 * 1024;
 
-export interface Straight extends Pick<UserSink, 'add' | 'flush'> {
+export interface BulkInsert extends Pick<UserSink, 'add' | 'flush'> {
   /** Of the rows that hold ties. */
   importId: string;
   declares: Declares;
@@ -30,14 +30,14 @@ export interface Straight extends Pick<UserSink, 'add' | 'flush'> {
   changes(): Readable;
 }
 
-export interface StraightDeps {
+export interface BulkInsertDeps {
   databaseUrl: string;
   seal: Seal;
   newId: () => string;
   realm: string;
 }
 
-export function createStraight({ databaseUrl, seal, newId, realm }: StraightDeps): Straight {
+export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsertDeps): BulkInsert {
   const importId = newId();
   const ties = createTies({ seal, newId, realm });
   const tied = rowsInto(() => copyInto(databaseUrl, `${stagingTable(importId)} ${TIES}`));
