@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import type { Subjects } from './domain/subjects.ts';
 import { createHolders } from './features/account/holder.ts';
 import { guardAccount } from './features/account/surface.ts';
 import type { Access } from './features/admin-access/service.ts';
@@ -34,6 +35,7 @@ export interface AccountApiDeps {
   transact: Transact;
   access: Pick<Access, 'covers'>;
   tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find'>;
   sessions: Sessions;
   settings: Pick<SettingsService, 'issuer'>;
   realmExists(realm: string): Promise<boolean>;
@@ -43,13 +45,13 @@ export interface AccountApiDeps {
 }
 
 export function createAccountApi(deps: AccountApiDeps): { gdpr: Gdpr; mount(app: FastifyInstance): void } {
-  const { sql, transact, access, tokens, sessions, settings, realmExists, baseUrl, now, newId } = deps;
+  const { sql, transact, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
   const gdpr = createGdpr({ sql, transact, access, personalData, now, newId });
   return {
     /** For administrators too. */
     gdpr,
     mount(app) {
-      guardAccount(app, { baseUrl, realmExists, ...createHolders({ sql, tokens, sessions, settings }) });
+      guardAccount(app, { baseUrl, realmExists, ...createHolders({ sql, tokens, subjects, sessions, settings }) });
       gdprAccountRoutes(app, gdpr);
     },
   };

@@ -40,6 +40,7 @@ import { provisioningRoutes } from './features/registration/routes.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
+import { subjectClaimRoutes } from './features/settings/subject-claim.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import { openHttp } from './http/fastify.ts';
@@ -120,6 +121,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
     realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
+    subjectClaimRoutes(admin, settings);
     provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);

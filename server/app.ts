@@ -10,6 +10,7 @@ import { MASTER } from './contract/realms.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { createAttempts } from './domain/attempts.ts';
+import { createSubjects } from './domain/subjects.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { adminArrival } from './features/admin-access/arrival.ts';
@@ -102,6 +103,7 @@ export async function buildApp({
 
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
+  const subjects = createSubjects({ sql, seal, settings, now });
   const attempts = createAttempts({ now });
   const people = createPeople({
     sql,
@@ -167,8 +169,16 @@ export async function buildApp({
     now,
   });
   const tokens = createTokens({ keys, settings, sql, now });
-  const access = createAccess({ sql, baseUrl, tokens, settings, secondFactors: people.factors.secondTypes, now });
-  caches.push(settings, keys, realms, people);
+  const access = createAccess({
+    sql,
+    baseUrl,
+    tokens,
+    subjects,
+    settings,
+    secondFactors: people.factors.secondTypes,
+    now,
+  });
+  caches.push(settings, keys, subjects, realms, people);
   const bootstrap = createBootstrap({
     sql,
     transact,
@@ -193,6 +203,7 @@ export async function buildApp({
     settings,
     keys,
     tokens,
+    subjects,
     sessions,
     signIns,
     metrics,
@@ -209,6 +220,7 @@ export async function buildApp({
     transact,
     access,
     tokens,
+    subjects,
     sessions,
     settings,
     realmExists: realms.exists,
@@ -302,6 +314,8 @@ export async function buildApp({
 
   await http.register(async (app) => account.mount(app));
   const registration = createRegistration({
+    sql,
+    outbound,
     transact,
     requestsIn: (tx) =>
       createResourceApi({

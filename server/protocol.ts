@@ -6,6 +6,7 @@ import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Factors } from './domain/factors.ts';
+import type { Subjects } from './domain/subjects.ts';
 import { createEventBatch } from './events/batch.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
@@ -56,6 +57,7 @@ export interface ProtocolDeps {
   settings: SettingsService;
   keys: Keys;
   tokens: Tokens;
+  subjects: Subjects;
   sessions: Sessions;
   signIns: SignIns;
   metrics: Pick<Metrics, 'tokenIssued'>;
@@ -67,7 +69,8 @@ export interface ProtocolDeps {
 }
 
 export function createProtocol(deps: ProtocolDeps) {
-  const { sql, transact, outbound, passwords, settings, keys, tokens, sessions, signIns, factors, metrics } = deps;
+  const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
+    deps;
   const { realmExists, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
@@ -78,6 +81,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const clients = createClientViews({ sql, now });
   const mint = createMint({
     tokens,
+    subjects,
     settings,
     adminAudience: adminAudience(baseUrl),
     isPerson: isPersonOver(sql),
@@ -102,9 +106,9 @@ export function createProtocol(deps: ProtocolDeps) {
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });
-  const userinfo = createUserinfo({ sql, tokens, settings, clients });
-  const revocation = createRevocation({ transact, tokens, families, settings });
-  const introspection = createIntrospection({ sql, tokens, settings, clients, now });
+  const userinfo = createUserinfo({ sql, tokens, subjects, settings, clients });
+  const revocation = createRevocation({ transact, tokens, subjects, families, settings });
+  const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
   const sessionCookie = SESSION_COOKIE;
   const consents = createConsents({ sql, sessionCookie, now });
   const authorization = createAuthorization({
@@ -117,10 +121,11 @@ export function createProtocol(deps: ProtocolDeps) {
     consents,
     tokens,
     refusals,
+    subjects,
     baseUrl,
     now,
   });
-  const logout = createLogout({ transact, clients, sessions, settings, tokens, sessionCookie, now });
+  const logout = createLogout({ transact, clients, sessions, settings, tokens, subjects, sessionCookie, now });
 
   return {
     /** For the workload exchange, which mints for clients too. */

@@ -67,6 +67,15 @@ export const clientFields = {
     .array(ResourceIndicator)
     .max(200)
     .describe('RFC 8707: what this client may ask for (empty: all of the realm’s), and whose tokens it may introspect'),
+  subjectType: z
+    .enum(['public', 'pairwise'])
+    .nullable()
+    .describe(
+      'How it knows people: by a subject that all clients see, or by one of its sector’s own; null: as the realm says',
+    ),
+  sectorIdentifierUri: HttpUrl.nullable().describe(
+    'OpenID Connect Core §8.1: its host is the client’s sector; null: the one host of its redirect URIs, or else the client itself',
+  ),
 };
 
 /** What a client has where nothing was said. */
@@ -89,6 +98,8 @@ export const freshClient = {
   jwks: null,
   jwksUri: null,
   allowedResources: [],
+  subjectType: null,
+  sectorIdentifierUri: null,
 } as const satisfies z.input<z.ZodObject<typeof clientFields>>;
 
 export const ServiceAccountRoles = z

@@ -19,7 +19,10 @@ export const ClientMetadata = z.object({
   jwks: z.record(z.string(), z.unknown()).optional(),
   jwks_uri: words.optional(),
   id_token_signed_response_alg: words.optional().describe('RS256 alone'),
-  subject_type: words.optional().describe('public alone'),
+  subject_type: words.optional().describe('One of the realm’s subject_types_supported'),
+  sector_identifier_uri: words
+    .optional()
+    .describe('A JSON list there must hold all redirect_uris; its host is the sector of pairwise subjects'),
 });
 export type ClientMetadata = z.infer<typeof ClientMetadata>;
 

@@ -110,6 +110,16 @@ export const settingsShape = {
     .array(text(128).min(3))
     .max(1000)
     .describe('Words that no password may contain, whatever their case'),
+  subjectStrategy: z
+    .enum(['public', 'pairwise', 'attribute'])
+    .describe(
+      'The `sub` of tokens: public: the person’s id; pairwise: another one for each sector of clients (OpenID Connect Core §8.1); attribute: the value of subjectAttribute',
+    ),
+  subjectAttribute: name(255)
+    .nullable()
+    .describe(
+      'The attribute whose value is `sub`: no two people can have the same; who has none, several, or one that isn’t 1 to 255 characters of ASCII, gets no tokens',
+    ),
 };
 
 /** What a realm document and a Realm resource may declare: any subset. */
@@ -175,6 +185,8 @@ export const freshSettings = (realm: string): Settings => ({
   passwordHistory: 0,
   passwordMaxAgeDays: 0,
   passwordBlocklist: [],
+  subjectStrategy: 'public',
+  subjectAttribute: null,
 });
 
 export const RealmSettingsDto = z

@@ -12,6 +12,8 @@ export interface Roles {
 export interface Person {
   id: string;
   username: string;
+  /** The value by which applications know them, where the realm has an attribute for that. */
+  subject: string | null;
   email: string | null;
   emailVerified: boolean;
   firstName: string | null;
@@ -27,6 +29,7 @@ export type RolePairs = [string | null, string][];
 export interface PersonRow {
   user_id: string;
   username: string;
+  subject: string | null;
   email: string | null;
   email_verified: boolean;
   first_name: string | null;
@@ -39,7 +42,7 @@ export interface PersonRow {
 
 /** The columns of {@link PersonRow}, for a query that has the user as `u`. */
 export const personColumns = fragment`
-  u.id as user_id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes,
+  u.id as user_id, u.username, u.subject, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes,
   array(
     select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id order by g.path
@@ -75,6 +78,7 @@ export function rolesOf(pairs: RolePairs): Roles {
 export const personOf = (row: PersonRow): Person => ({
   id: row.user_id,
   username: row.username,
+  subject: row.subject,
   email: row.email,
   emailVerified: row.email_verified,
   firstName: row.first_name,

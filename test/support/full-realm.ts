@@ -60,6 +60,8 @@ const settings = {
   passwordHistory: 5,
   passwordMaxAgeDays: 365,
   passwordBlocklist: ['acme', 'on: & off'],
+  subjectStrategy: 'attribute',
+  subjectAttribute: 'employee: no',
 } as const satisfies Settings;
 
 const jwks = () => {
@@ -176,6 +178,8 @@ export function fullRealm(): RealmDocument {
         consentRequired: true,
         flowOverride: 'password-only',
         refreshTokenTtlSeconds: 3601,
+        subjectType: 'pairwise',
+        sectorIdentifierUri: 'https://web.example.com/redirects.json',
       },
     ],
     clientRoles: {

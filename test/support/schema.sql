@@ -149,6 +149,8 @@ create table client (
   previous_secret_hash bytea,
   previous_secret_slow text,
   previous_secret_expires_at timestamp with time zone,
+  subject_type text,
+  sector_identifier_uri text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -557,6 +559,7 @@ create table realm (
   adoption text[] not null default '{}'::text[],
   created_at timestamp with time zone not null,
   own_issuer text,
+  subject_salt bytea,
   primary key (realm_id),
   constraint realm_realm_id_check CHECK ((realm_id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
@@ -591,6 +594,7 @@ create table realm_user (
   required_actions text[] not null default '{}'::text[],
   created_at timestamp with time zone not null,
   manager text,
+  subject text,
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -599,6 +603,7 @@ CREATE INDEX realm_user_search ON realm_user USING gin (lower(((((((username || 
 '::text) || COALESCE(email, ''::text)) || '
 '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='32768');
 CREATE UNIQUE INDEX realm_user_email ON realm_user USING btree (realm_id, lower(email)) WHERE (email IS NOT NULL);
+CREATE UNIQUE INDEX realm_user_subject ON realm_user USING btree (realm_id, subject) WHERE (subject IS NOT NULL);
 CREATE UNIQUE INDEX realm_user_username ON realm_user USING btree (realm_id, lower(username));
 
 create table refresh_family (

@@ -6,7 +6,7 @@ import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
-import { isPersons } from '../../http/subjects.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import * as store from './store.ts';
@@ -17,11 +17,13 @@ export const csrfOf = (session: SsoSession): string => sha256(`account:${session
 export function createHolders({
   sql,
   tokens,
+  subjects,
   sessions,
   settings,
 }: {
   sql: Sql;
   tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find'>;
   sessions: Pick<Sessions, 'current'>;
   settings: { issuer(realm: string): Promise<string> };
 }) {
@@ -38,7 +40,7 @@ export function createHolders({
       if (!claims || !isPersons(claims)) return undefined;
       if (!(claims.scope ?? '').split(' ').includes(ACCOUNT_SCOPE))
         throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);
-      const person = await store.enabledPerson(sql, realm, claims.sub);
+      const person = await store.enabledPerson(sql, realm, subjects.find(realm, claims) ?? null);
       if (!person) return undefined;
       return { ...person, sessionId: claims.sid, clientId: claims.client_id, csrf: undefined };
     },

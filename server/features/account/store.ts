@@ -9,14 +9,13 @@ export interface Profile {
   otp: boolean;
 }
 
-/** Of a token's `sub`. */
 export async function enabledPerson(
   sql: Sql,
   realm: string,
-  sub: string,
+  id: string | null,
 ): Promise<{ userId: string; username: string } | undefined> {
   const [row] = await sql<{ userId: string; username: string }>`
-    select id as "userId", username from realm_user where realm_id = ${realm} and id::text = ${sub} and enabled`;
+    select id as "userId", username from realm_user where realm_id = ${realm} and id = ${id} and enabled`;
   return row;
 }
 

@@ -13,6 +13,7 @@ import type { Tx } from '../../db/transact.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
 import { cutoffsOf } from '../../domain/session.ts';
+import { isPersons, PERSON_CLAIM, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import * as store from './store.ts';
 
@@ -39,7 +40,8 @@ export interface Target {
 /** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
 const PersonsToken = z.object({
   client_id: z.literal(ADMIN_CLI),
-  sub: z.guid(),
+  sub: z.string(),
+  [PERSON_CLAIM]: z.string().optional(),
   sid: z.guid(),
   gid: z.guid(),
   auth_time: z.number(),
@@ -78,6 +80,7 @@ export function createAccess({
   sql,
   baseUrl,
   tokens,
+  subjects,
   settings,
   secondFactors,
   now,
@@ -85,6 +88,7 @@ export function createAccess({
   sql: Sql;
   baseUrl: string;
   tokens: TokenVerifier;
+  subjects: Pick<Subjects, 'find'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Types of credentials that prove one. */
   secondFactors: readonly string[];
@@ -123,8 +127,10 @@ export function createAccess({
     const at = now();
     const rules = await settings.of(realm);
     if (!rules || at.getTime() - token.auth_time * 1000 >= ADMIN_MAX_MS) return undefined;
+    const userId = subjects.find(realm, token);
+    if (userId === undefined) return undefined;
     const person = await store.findPerson(sql, realm, {
-      userId: token.sub,
+      userId,
       sessionId: token.sid,
       clientId: ADMIN_CLI,
       audience,
@@ -146,11 +152,11 @@ export function createAccess({
     const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
     // Whoever names the issuer names the audience of what is asked for without a resource: that is no proof.
     if (!claims || claims.iss === audience || claims[ADMIN_API_CLAIM] !== true) return undefined;
-    const { client_id: clientId, sub, sid, exp } = claims;
+    const { client_id: clientId, sub, exp } = claims;
     const person = PersonsToken.safeParse(claims);
     if (person.success) return byPersonsToken(realm, person.data);
     // Else a service account's own token: a person's token must not carry the client's grants.
-    if (typeof clientId !== 'string' || sub !== clientId || sid !== undefined) return undefined;
+    if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
     const client = await store.findClient(sql, realm, clientId);
     if (!client) return undefined;
     const permissions = permissionsOf(realm, client.grants);

@@ -10,6 +10,7 @@ import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
 import { OFFLINE } from '../../domain/scopes.ts';
+import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
@@ -60,6 +61,7 @@ export interface AuthorizationDeps {
   consents: Consents;
   tokens: Pick<Tokens, 'verify'>;
   refusals: Pick<Refusals, 'record'>;
+  subjects: Pick<Subjects, 'ofUser' | 'find'>;
   baseUrl: string;
   now: () => Date;
 }
@@ -78,6 +80,13 @@ interface SignedIn {
   sessionId: string;
   since: number;
 }
+/** What a code rests on. */
+interface Settled {
+  session: SsoSession;
+  /** From when on what the session has proven counts, in milliseconds. */
+  since: number;
+  sub: string;
+}
 /** What has been done for this very request already. */
 interface Past {
   signedIn?: SignedIn | undefined;
@@ -85,7 +94,8 @@ interface Past {
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, refusals, baseUrl, now } = deps;
+  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, subjects, baseUrl, now } = deps;
+  const { refusals } = deps;
   const adminResource = adminAudience(baseUrl);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
@@ -114,12 +124,14 @@ export function createAuthorization(deps: AuthorizationDeps) {
       audience: client.clientId,
       expired: 'accepted',
     });
-    if (!claims) throw new OAuthError('invalid_request', 'id_token_hint is not an ID token of this application');
-    return claims.sub;
+    const userId = claims && subjects.find(realm, claims);
+    if (userId === undefined)
+      throw new OAuthError('invalid_request', 'id_token_hint is not an ID token of this application');
+    return userId;
   }
 
   /** @param since milliseconds: from when on what the session has proven counts */
-  function dataOf(asked: AuthorizationRequest, session: SsoSession, since: number): GrantData {
+  function dataOf(asked: AuthorizationRequest, { session, since, sub }: Settled): GrantData {
     const counted = provenSince(session.factors, since);
     const oldest = oldestOf(counted);
     if (oldest === undefined) throw new OAuthError('login_required', 'The person has to sign in');
@@ -133,20 +145,16 @@ export function createAuthorization(deps: AuthorizationDeps) {
       authTime: Math.floor(oldest / 1000),
       acr: String(factors.levelOf(counted)),
       amr: factors.amrOf(counted),
+      ...(sub !== session.userId && { sub }),
       // What outlives the session is judged by what it began with.
       ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
     };
   }
 
   /** A code for the session, as it is kept and told of. */
-  function newCode(
-    request: FastifyRequest,
-    realm: string,
-    asked: AuthorizationRequest,
-    session: SsoSession,
-    since: number,
-  ) {
+  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, settled: Settled) {
     const { client, resources } = asked;
+    const { session } = settled;
     const actor = { type: 'user', id: session.userId, name: session.username } as const;
     const by: By = { actor, ipAddress: request.ip };
     const code = newToken('svc_ac_');
@@ -156,7 +164,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       client: client.id,
       sessionId: session.id,
       userId: session.userId,
-      data: dataOf(asked, session, since),
+      data: dataOf(asked, settled),
       expiresAt: new Date(now().getTime() + CODE_MS),
     };
     const data = { scopes, resources, sessionId: session.id };
@@ -174,9 +182,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
   async function giveCode(
     { realm, request }: Way,
     asked: AuthorizationRequest,
-    { session, since, agreed }: { session: SsoSession; since: number; agreed: boolean },
+    { agreed, ...settled }: Settled & { agreed: boolean },
   ) {
-    const { code, row, by, scopes, issued } = newCode(request, realm, asked, session, since);
+    const { session } = settled;
+    const { code, row, by, scopes, issued } = newCode(request, realm, asked, settled);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
@@ -200,26 +209,44 @@ export function createAuthorization(deps: AuthorizationDeps) {
     redirectTo: asked.redirectUri,
   });
 
+  const denied = (
+    { realm, request }: Way,
+    { client }: AuthorizationRequest,
+    session: SsoSession,
+    data: Record<string, unknown>,
+  ): DomainEvent => {
+    const actor = { type: 'user', id: session.userId, name: session.username } as const;
+    const by: By = { actor, ipAddress: request.ip };
+    return {
+      type: 'ACCESS_DENIED',
+      realm,
+      by,
+      subject: actor,
+      clientId: client.clientId,
+      outcome: 'denied',
+      data,
+    };
+  };
+
   /** @throws OAuthError where the client's application is for others */
-  async function refuseOutsider({ realm, request }: Way, { client }: AuthorizationRequest, session: SsoSession) {
-    const { application } = client;
+  async function refuseOutsider(way: Way, asked: AuthorizationRequest, session: SsoSession) {
+    const { application } = asked.client;
     if (!application || application.roles.length === 0) return;
-    const { userId } = session;
+    const { realm } = way;
     const allowed = await transact(realm, async ({ sql, record }) => {
-      if (await holdsOneOf(sql, realm, userId, application.roles)) return true;
-      const actor = { type: 'user', id: userId, name: session.username } as const;
-      record({
-        type: 'ACCESS_DENIED',
-        realm,
-        by: { actor, ipAddress: request.ip },
-        subject: actor,
-        clientId: client.clientId,
-        outcome: 'denied',
-        data: { application: application.name },
-      });
+      if (await holdsOneOf(sql, realm, session.userId, application.roles)) return true;
+      record(denied(way, asked, session, { application: application.name }));
       return false;
     });
     if (!allowed) throw new OAuthError('access_denied', 'You may not use this application');
+  }
+
+  /** @throws OAuthError where applications have no name to know the person by */
+  async function subOf(way: Way, asked: AuthorizationRequest, session: SsoSession): Promise<string> {
+    const subject = await subjects.ofUser(way.realm, asked.client, session.userId);
+    if (subject) return subject.sub;
+    await transact(way.realm, async ({ record }) => record(denied(way, asked, session, { subject: null })));
+    throw new OAuthError('access_denied', 'Your account lacks what applications would know you by');
   }
 
   async function goOn(way: Way, asked: AuthorizationRequest, past: Past): Promise<FastifyReply> {
@@ -247,8 +274,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
       });
     }
     await refuseOutsider(way, asked, session);
+    const sub = await subOf(way, asked, session);
     if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
-    const code = await giveCode(way, asked, { session, since, agreed });
+    const code = await giveCode(way, asked, { session, since, sub, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
@@ -274,9 +302,11 @@ export function createAuthorization(deps: AuthorizationDeps) {
         const enough = { fresh: true, missing: undefined, agreed: false };
         if (decide(asked, { session, ...enough, expectedUser: expected, consented: [] }).do !== 'code')
           return undefined;
+        const subject = await subjects.ofUser(realm, client, session.userId);
+        if (!subject) return undefined;
         const issuer = await settings.issuer(realm);
         // The session is new: all of it was proven for this request.
-        const { code, row, issued } = newCode(request, realm, asked, session, 0);
+        const { code, row, issued } = newCode(request, realm, asked, { session, since: 0, sub: subject.sub });
         return {
           write({ atLast, record }) {
             insertFirstCode(atLast, realm, row);

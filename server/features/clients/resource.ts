@@ -106,6 +106,8 @@ export const createClientResource = ({
           jwks: 'jsonb',
           jwksUri: 'text',
           allowedResources: set,
+          subjectType: 'text',
+          sectorIdentifierUri: 'text',
         },
         elsewhere: { defaultClientScopes: scopes(false), optionalClientScopes: scopes(true) },
         secrets: { secret: hashedSecret(passwords) },

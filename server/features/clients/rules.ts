@@ -16,6 +16,7 @@ type Shape = Pick<
   | 'jwksUri'
   | 'defaultClientScopes'
   | 'optionalClientScopes'
+  | 'sectorIdentifierUri'
 >;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
@@ -50,6 +51,9 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
     ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),
     ...(jwks === null ? [] : jwksFaults(jwks)),
+    ...(client.sectorIdentifierUri === null || client.sectorIdentifierUri.startsWith('https:')
+      ? []
+      : [fault('sectorIdentifierUri', 'must be https (OpenID Connect Core §8.1)')]),
     ...addressFaults('redirectUris', client.redirectUris, open),
     ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),
     ...client.optionalClientScopes.flatMap((scope, i) =>

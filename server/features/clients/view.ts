@@ -5,6 +5,7 @@ import { createRealmCache } from '../../db/cache.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { ClaimView, ScopeView } from '../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../domain/person.ts';
+import { sectorOf } from '../../domain/subjects.ts';
 
 /** Of the two kinds one. */
 export interface ClientSecret {
@@ -38,6 +39,10 @@ export interface ClientView {
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
+  /** null: as the realm says. */
+  subjectType: 'public' | 'pairwise' | null;
+  /** Of pairwise subjects. */
+  sector: string;
   defaultScopes: readonly ScopeView[];
   optionalScopes: readonly ScopeView[];
   /** Of the service account. */
@@ -85,6 +90,8 @@ interface Row {
   jwks: Record<string, unknown> | null;
   jwks_uri: string | null;
   allowed_resources: string[];
+  subject_type: 'public' | 'pairwise' | null;
+  sector_identifier_uri: string | null;
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
   roles: RolePairs;
   application: (ApplicationView & { flowOverride: string | null }) | null;
@@ -100,6 +107,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
+    c.subject_type, c.sector_identifier_uri,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
         'inTokenScope', s.include_in_token_scope, 'optional', l.optional, 'claims', (
@@ -162,6 +170,8 @@ const toView = (row: Row): ClientView => ({
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
+  subjectType: row.subject_type,
+  sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),
   defaultScopes: row.scopes.filter((s) => !s.optional),
   optionalScopes: row.scopes.filter((s) => s.optional),
   roles: rolesOf(row.roles),

@@ -5,6 +5,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
+import { type SubjectSettings, subjectTypes } from '../../domain/subjects.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
 
@@ -30,6 +31,7 @@ function discoveryDocument({
   registers,
   assertionAlgorithms,
   levels,
+  subjects,
 }: {
   baseUrl: string;
   realm: string;
@@ -41,6 +43,7 @@ function discoveryDocument({
   registers: boolean;
   assertionAlgorithms: readonly string[];
   levels: readonly number[];
+  subjects: readonly string[];
 }) {
   const at = endpointsOf(baseUrl, realm);
   const confidential = [...SECRET_METHODS, 'private_key_jwt'];
@@ -65,7 +68,7 @@ function discoveryDocument({
     introspection_endpoint_auth_methods_supported: confidential,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     id_token_signing_alg_values_supported: ['RS256'],
-    subject_types_supported: ['public'],
+    subject_types_supported: subjects,
     scopes_supported: scopes,
     claims_supported: [...new Set([...CLAIMS, ...claims])],
     claim_types_supported: ['normal'],
@@ -98,7 +101,9 @@ export function createDiscovery({
     issuer(realm: string): Promise<string>;
     of(
       realm: string,
-    ): Promise<Pick<RealmSettingsDto, 'supportedLocales' | 'displayName' | 'clientRegistration'> | undefined>;
+    ): Promise<
+      (SubjectSettings & Pick<RealmSettingsDto, 'supportedLocales' | 'displayName' | 'clientRegistration'>) | undefined
+    >;
   };
   grantTypes: readonly string[];
   assertionAlgorithms: readonly string[];
@@ -116,6 +121,7 @@ export function createDiscovery({
           join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
           where l.realm_id = s.realm_id and l.scope_id = s.id and k.source <> 'audience' order by 1) as claims
         from client_scope s where s.realm_id = ${realm} order by s.name`;
+      const ofRealm = await settings.of(realm);
       return answerOf(
         discoveryDocument({
           baseUrl,
@@ -126,8 +132,9 @@ export function createDiscovery({
           grantTypes,
           assertionAlgorithms,
           levels,
-          locales: (await settings.of(realm))?.supportedLocales ?? [],
-          registers: (await settings.of(realm))?.clientRegistration !== 'closed',
+          locales: ofRealm?.supportedLocales ?? [],
+          registers: ofRealm?.clientRegistration !== 'closed',
+          subjects: ofRealm ? subjectTypes(ofRealm) : [],
         }),
       );
     },

@@ -7,7 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import { claimsOf, sessionOf, speaksIn } from '../../domain/claims.ts';
 import { presentScopes } from '../../domain/scopes.ts';
 import { cutoffsOf } from '../../domain/session.ts';
-import { isPersons } from '../../http/subjects.ts';
+import { isPersons, PERSON_CLAIM, type Subjects } from '../../domain/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import { liveFamily, liveUser, readPerson } from './store.ts';
@@ -24,12 +24,14 @@ const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): bo
 export function createIntrospection({
   sql,
   tokens,
+  subjects,
   settings,
   clients,
   now,
 }: {
   sql: Sql;
   tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'of' | 'find'>;
   settings: {
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<RealmSettingsDto | undefined>;
@@ -43,19 +45,25 @@ export function createIntrospection({
     const client = await clients.view(realm, claims.client_id ?? '');
     if (!client?.enabled) return INACTIVE;
     const persons = isPersons(claims);
-    const person = persons ? await liveUser(sql, realm, claims.sub) : undefined;
+    const userId = persons ? subjects.find(realm, claims) : undefined;
+    const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);
     if (persons && !person) return INACTIVE;
-    const { gid: _, ...shown } = claims;
-    const more = await shownHere(realm, client, claims);
+    const { gid: _, [PERSON_CLAIM]: __, ...shown } = claims;
+    const more = await shownHere(realm, client, claims, userId);
     return { ...more, active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
   }
 
   /** What the client's scopes say here beside what the token itself says. */
-  async function shownHere(realm: string, client: ClientView, token: Claims): Promise<object> {
+  async function shownHere(
+    realm: string,
+    client: ClientView,
+    token: Claims,
+    userId: string | undefined,
+  ): Promise<object> {
     const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
     const scopes = presentScopes(client, [...(token.scope ?? '').split(' '), ...hidden]);
     if (!speaksIn(scopes, 'introspection')) return {};
-    const subject = isPersons(token) ? await readPerson(sql, realm, token.sub) : { roles: client.roles };
+    const subject = userId === undefined ? { roles: client.roles } : await readPerson(sql, realm, userId);
     return subject ? claimsOf(scopes, subject, 'introspection', sessionOf(token)) : {};
   }
 
@@ -69,13 +77,14 @@ export function createIntrospection({
       client: client.id,
       cutoffs: cutoffsOf(ofRealm, now()),
     });
-    if (!family) return INACTIVE;
+    const about = family && (await subjects.of(realm, client, { id: family.user_id, subject: family.subject }));
+    if (!family || !about) return INACTIVE;
     const { scopes, openid } = family.grant_data;
     return {
       active: true,
       token_type: 'refresh_token',
       iss: await settings.issuer(realm),
-      sub: family.user_id,
+      sub: about.sub,
       username: family.username,
       client_id: client.clientId,
       scope: (openid ? ['openid', ...scopes] : scopes).join(' '),

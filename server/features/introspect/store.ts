@@ -5,10 +5,7 @@ import { type Person, type PersonRow, personColumns, personOf } from '../../doma
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 import type { GrantData } from '../token/store.ts';
 
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-
 export async function liveUser(sql: Sql, realm: string, id: string): Promise<{ username: string } | undefined> {
-  if (!UUID.test(id)) return undefined;
   const [row] = await sql<{ username: string }>`
     select username from realm_user where realm_id = ${realm} and id = ${id} and enabled`;
   return row;
@@ -22,11 +19,12 @@ export async function liveFamily(
   const [row] = await sql<{
     user_id: string;
     username: string;
+    subject: string | null;
     grant_data: GrantData;
     created_at: Date;
     expires_at: Date;
   }>`
-    select f.user_id, u.username, f.grant_data, f.created_at, f.expires_at
+    select f.user_id, u.username, u.subject, f.grant_data, f.created_at, f.expires_at
     from refresh_family f join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
       left join session s on s.realm_id = f.realm_id and s.id = f.session_id
     where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client} and f.token_hash = ${hash}

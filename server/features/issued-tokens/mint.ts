@@ -5,6 +5,7 @@ import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
 import { audiencesOf, claimsOf, type ScopeView } from '../../domain/claims.ts';
 import type { Person } from '../../domain/person.ts';
 import { OPENID } from '../../domain/scopes.ts';
+import type { Subjects } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
@@ -42,6 +43,7 @@ const halfHash = (token: string): string => hash('sha256', token, 'buffer').suba
 
 export function createMint({
   tokens,
+  subjects,
   settings,
   adminAudience,
   isPerson,
@@ -49,6 +51,7 @@ export function createMint({
   newId,
 }: {
   tokens: Pick<Tokens, 'sign'>;
+  subjects: Pick<Subjects, 'of'>;
   settings: {
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
@@ -107,12 +110,17 @@ export function createMint({
       return { accessToken, expiresIn, scope, jti };
     },
 
-    /** A person's access token, and with `openid` an ID token; both are signed at the same time but for `at_hash`. */
+    /**
+     * A person's access token, and with `openid` an ID token.
+     * @param about the `sub` that the grant began with, where it isn't the person's id
+     * @throws OAuthError `invalid_grant` where it is another by now, which no refresh may change (OIDC Core §12.2)
+     */
     async forPerson(
       realm: string,
       client: ClientView,
       {
         person,
+        about: begun = person.id,
         scopes,
         openid,
         resources,
@@ -121,6 +129,7 @@ export function createMint({
         nonce,
       }: {
         person: Person;
+        about?: string | undefined;
         scopes: readonly ScopeView[];
         openid: boolean;
         resources: readonly string[];
@@ -129,6 +138,9 @@ export function createMint({
         nonce?: string | undefined;
       },
     ): Promise<Minted> {
+      const subject = await subjects.of(realm, client, person);
+      if (subject?.sub !== begun)
+        throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
       const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
       const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
@@ -138,7 +150,7 @@ export function createMint({
         ...claimsOf(scopes, person, 'accessToken', session),
         ...marks(resources),
         iss,
-        sub: person.id,
+        ...subject,
         aud: one(audience(asked, scopes)),
         exp,
         iat,
@@ -152,7 +164,7 @@ export function createMint({
       const idToken = await tokens.sign(realm, 'JWT', {
         ...claimsOf(scopes, person, 'idToken', session),
         iss,
-        sub: person.id,
+        ...subject,
         aud: client.clientId,
         exp,
         iat,

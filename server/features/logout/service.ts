@@ -7,6 +7,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
 import type { Transact } from '../../db/transact.ts';
 import { isRedirectOf, withQuery } from '../../domain/redirect-uri.ts';
+import type { Subjects } from '../../domain/subjects.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
@@ -29,6 +30,7 @@ export function createLogout({
   sessions,
   settings,
   tokens,
+  subjects,
   sessionCookie,
   now,
 }: {
@@ -37,6 +39,7 @@ export function createLogout({
   sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find'>;
   sessionCookie: string;
   now: () => Date;
 }) {
@@ -103,7 +106,8 @@ export function createLogout({
       if (!session) return signedOut(reply, realm, logout);
       // The hint names this very session (or, from an offline grant, its person): the application may end it unasked.
       const { hint, client, next } = logout;
-      const named = hint?.sub === session.userId && (hint.sid === undefined || hint.sid === session.id);
+      const named =
+        hint && subjects.find(realm, hint) === session.userId && (hint.sid === undefined || hint.sid === session.id);
       if (named) {
         await end(request, reply, realm, session, logout);
         return signedOut(reply, realm, logout);

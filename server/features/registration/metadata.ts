@@ -29,6 +29,9 @@ function redirects(addresses: readonly string[], hosts: readonly string[]): stri
   return [...addresses];
 }
 
+type SubjectType = 'public' | 'pairwise';
+const hostOf = (address: string): string => new URL(address).hostname;
+
 const Fields = ClientInput.omit({ clientId: true, secret: true });
 
 /** By the very schema of the admin API. */
@@ -44,10 +47,15 @@ function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
 /** @throws OAuthError `invalid_client_metadata`, `invalid_redirect_uri` */
 export function inputOf(
   metadata: ClientMetadata,
-  { policy, scopes }: { policy: Provisioning; scopes: ReadonlySet<string> },
+  {
+    policy,
+    scopes,
+    subjectTypes,
+  }: { policy: Provisioning; scopes: ReadonlySet<string>; subjectTypes: readonly SubjectType[] },
 ): z.output<typeof Fields> {
   oneOf('id_token_signed_response_alg', metadata.id_token_signed_response_alg, ['RS256'], 'RS256');
-  oneOf('subject_type', metadata.subject_type, ['public'], 'public');
+  const [byDefault = 'public'] = subjectTypes;
+  const subjectType = oneOf('subject_type', metadata.subject_type, subjectTypes, byDefault);
   if (!(metadata.response_types ?? ['code']).every((type) => type === 'code'))
     throw invalid('response_types must be code');
   const method = oneOf(
@@ -71,6 +79,10 @@ export function inputOf(
   const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
+  const sector = metadata.sector_identifier_uri;
+  // OpenID Connect Core §8.1
+  if (subjectType === 'pairwise' && sector === undefined && new Set(redirectUris.map(hostOf)).size > 1)
+    throw invalid('sector_identifier_uri is needed where redirect_uris are on several hosts');
   return asClient({
     name: metadata.client_name ?? null,
     tokenEndpointAuthMethod: method,
@@ -83,6 +95,9 @@ export function inputOf(
     requirePkce: method === 'none',
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
+    // What is the realm's own way follows the realm.
+    subjectType: subjectType === byDefault ? null : subjectType,
+    sectorIdentifierUri: sector ?? null,
   });
 }
 
@@ -95,9 +110,11 @@ interface Registered {
   optionalClientScopes: readonly string[];
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
+  subjectType: SubjectType | null;
+  sectorIdentifierUri: string | null;
 }
 
-export const metadataOf = (client: Registered): ClientMetadata => ({
+export const metadataOf = (client: Registered, [byDefault = 'public']: readonly SubjectType[]): ClientMetadata => ({
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...client.postLogoutRedirectUris],
   token_endpoint_auth_method: client.tokenEndpointAuthMethod,
@@ -108,5 +125,6 @@ export const metadataOf = (client: Registered): ClientMetadata => ({
   ...(client.jwks && { jwks: client.jwks }),
   ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
   id_token_signed_response_alg: 'RS256',
-  subject_type: 'public',
+  subject_type: client.subjectType ?? byDefault,
+  ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),
 });

@@ -8,17 +8,23 @@ import { Problem } from '../../contract/problem.ts';
 import type { ClientMetadata, RegisteredClient } from '../../contract/registration.ts';
 import { newClientSecret } from '../../crypto/client-secret.ts';
 import { newToken, sha256, wellFormed } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { subjectTypes } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import type { Outbound } from '../../http/outbound.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';
 import { inputOf, metadataOf } from './metadata.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
+import { refuseForeignSector } from './sector.ts';
 import * as store from './store.ts';
 
 export interface RegistrationDeps {
+  sql: Sql;
+  outbound: Pick<Outbound, 'fetch'>;
   transact: Transact;
   /** The requests of the admin API, in a transaction that is open. */
   requestsIn(tx: Tx): ResourceApi;
@@ -42,8 +48,11 @@ const callerOf = (by: By): Caller => ({ principal: nobody, by, expect: () => {} 
 /** One answer for every token that isn't taken, whatever the cause. */
 const refused = () => new OAuthError('invalid_token', 'The access token is not valid here');
 
-export function createRegistration({ transact, requestsIn, clients, settings, baseUrl, now, newId }: RegistrationDeps) {
-  const answer = (realm: string, row: Row, token: string, secret?: string): RegisteredClient => {
+export function createRegistration(deps: RegistrationDeps) {
+  const { sql, outbound, transact, requestsIn, clients, settings, baseUrl, now, newId } = deps;
+  const typesIn = async (realm: string) =>
+    subjectTypes((await settings.of(realm)) ?? { subjectStrategy: 'public', subjectAttribute: null });
+  const answer = async (realm: string, row: Row, token: string, secret?: string): Promise<RegisteredClient> => {
     const client = Client.parse(clients.toWire(realm, row));
     return {
       client_id: client.clientId,
@@ -52,11 +61,15 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
       client_id_issued_at: Math.floor(client.createdAt / 1000),
       registration_access_token: token,
       registration_client_uri: `${baseUrl}/realms/${realm}/connect/register/${row.id}`,
-      ...metadataOf(client),
+      ...metadataOf(client, await typesIn(realm)),
     };
   };
   const wanted = async (tx: Tx, realm: string, metadata: ClientMetadata) =>
-    inputOf(metadata, { policy: await policyOf(settings, realm), scopes: await store.scopesOf(tx.sql, realm) });
+    inputOf(metadata, {
+      policy: await policyOf(settings, realm),
+      scopes: await store.scopesOf(tx.sql, realm),
+      subjectTypes: await typesIn(realm),
+    });
 
   /** The client whose token it is, with the next one in its place. */
   async function enter(tx: Tx, realm: string, client: string, token: string): Promise<string> {
@@ -73,10 +86,26 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
     return row;
   };
 
+  /** Nothing is fetched for who couldn't register anyway. */
+  async function checkSector(metadata: ClientMetadata, mayGoOn: () => Promise<boolean>): Promise<void> {
+    if (metadata.sector_identifier_uri !== undefined && (await mayGoOn()))
+      await refuseForeignSector(outbound, metadata);
+  }
+
   return {
     /** @param token of the request; the realm says whether one is needed */
-    register: (by: By, realm: string, metadata: ClientMetadata, token: string | undefined): Promise<RegisteredClient> =>
-      told(
+    async register(
+      by: By,
+      realm: string,
+      metadata: ClientMetadata,
+      token: string | undefined,
+    ): Promise<RegisteredClient> {
+      await checkSector(metadata, async () => {
+        const { registration } = await policyOf(settings, realm);
+        if (token === undefined) return registration === 'open';
+        return registration !== 'closed' && store.isInitialToken(sql, realm, sha256(token), now());
+      });
+      return told(
         transact(realm, async (tx) => {
           const policy = await policyOf(settings, realm);
           if (policy.registration === 'closed')
@@ -99,7 +128,8 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
           await store.insertRegistration(tx.sql, realm, row.id, sha256(next));
           return answer(realm, row, next, secret);
         }),
-      ),
+      );
+    },
 
     read: (realm: string, id: string, token: string): Promise<RegisteredClient> =>
       transact(
@@ -112,7 +142,7 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
         { bookkeeping: true },
       ),
 
-    update: (
+    async update(
       by: By,
       realm: string,
       id: string,
@@ -120,8 +150,9 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
         token,
         metadata,
       }: { token: string; metadata: ClientMetadata & { client_id: string; client_secret?: string | undefined } },
-    ): Promise<RegisteredClient> =>
-      told(
+    ): Promise<RegisteredClient> {
+      await checkSector(metadata, () => store.isClientsToken(sql, realm, id, sha256(token)));
+      return told(
         transact(
           realm,
           async (tx) => {
@@ -142,7 +173,8 @@ export function createRegistration({ transact, requestsIn, clients, settings, ba
           },
           { bookkeeping: true },
         ),
-      ),
+      );
+    },
 
     remove: (by: By, realm: string, id: string, token: string): Promise<void> =>
       transact(realm, async (tx) => {

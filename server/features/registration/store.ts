@@ -34,6 +34,19 @@ export async function useToken(sql: Sql, realm: string, hash: Buffer, now: Date)
   return row?.id;
 }
 
+/** Whether somebody may go on who shows this token: before anything is done for them that takes time. */
+export async function isInitialToken(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> {
+  const found = await sql`
+    select from initial_access_token
+    where realm_id = ${realm} and token_hash = ${hash} and uses_left > 0 and expires_at > ${now}`;
+  return found.length > 0;
+}
+export async function isClientsToken(sql: Sql, realm: string, client: string, hash: Buffer): Promise<boolean> {
+  const found = await sql`
+    select from client_registration where realm_id = ${realm} and client = ${client} and token_hash = ${hash}`;
+  return found.length > 0;
+}
+
 /** How many clients registered themselves; those who register meanwhile wait. */
 export async function countRegistered(sql: Sql, realm: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended('client_registration ' || ${realm}, 0))`;

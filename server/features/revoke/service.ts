@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Transact } from '../../db/transact.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 import type { Families } from '../token/families.ts';
@@ -12,11 +13,13 @@ import type { Families } from '../token/families.ts';
 export function createRevocation({
   transact,
   tokens,
+  subjects,
   families,
   settings,
 }: {
   transact: Transact;
   tokens: Pick<Tokens, 'verify' | 'revoke'>;
+  subjects: Pick<Subjects, 'find'>;
   families: Families;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
 }) {
@@ -43,7 +46,8 @@ export function createRevocation({
   async function accessToken(by: By, realm: string, client: ClientView, token: string): Promise<void> {
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (claims?.client_id !== client.clientId || claims.jti === undefined) return;
-    const { jti, sub, exp } = claims;
+    const { jti, exp } = claims;
+    const id = isPersons(claims) ? subjects.find(realm, claims) : undefined;
     await transact(realm, async (tx) => {
       if (!(await tokens.revoke(tx, realm, jti, new Date(exp * 1000)))) return;
       tx.record({
@@ -51,7 +55,7 @@ export function createRevocation({
         realm,
         by,
         clientId: client.clientId,
-        subject: { type: sub === client.clientId ? 'client' : 'user', id: sub, name: null },
+        subject: id === undefined ? { type: 'client', id: claims.sub, name: null } : { type: 'user', id, name: null },
         data: { what: 'access_token', jti },
       });
     });

@@ -61,6 +61,8 @@ export function settingsFaults(
     );
   for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist'] as const)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
+  if (wanted.subjectStrategy === 'attribute' && wanted.subjectAttribute === null)
+    refuse('subjectStrategy attribute needs subjectAttribute', 'subjectStrategy', 'subjectAttribute');
   const at = { baseUrl, realm: wanted.realmId };
   const against = issuer === null ? undefined : againstIssuer(issuer, at);
   if (against !== undefined) refuse(against, 'issuer');

@@ -8,6 +8,7 @@ import { createRealmCache } from '../../db/cache.ts';
 import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import type { Expect } from '../../http/etag.ts';
 import { issuerOf } from '../../http/own-addresses.ts';
 import { changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
@@ -82,7 +83,11 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         });
         return wanted;
       }).catch((error: unknown) => {
-        throw constraintOf(error) === store.ISSUER_TAKEN ? store.issuerTaken('issuer') : error;
+        const constraint = constraintOf(error);
+        if (constraint === store.ISSUER_TAKEN) throw store.issuerTaken('issuer');
+        throw constraint === SUBJECT_TAKEN
+          ? invalid([{ path: 'subjectAttribute', message: 'is the same of two people, or the name of a client' }])
+          : error;
       }),
   };
 }

@@ -133,6 +133,7 @@ export function codeGrant({
       const { request } = row;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),
+        about: request.sub,
         scopes: presentScopes(client, request.scopes),
         openid: request.openid,
         resources,

@@ -160,9 +160,10 @@ export function refreshGrant({
         rotation: rotationOf(call, presented, next?.hash),
         isEnough: await signIns.judgeFor(realm, client.flowOverride ?? undefined),
       });
-      const { authTime, acr, amr } = row.grant_data;
+      const { authTime, acr, amr, sub } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),
+        about: sub,
         scopes: presentScopes(client, scopes),
         openid: scopes.includes(OPENID),
         resources,

@@ -20,6 +20,8 @@ export interface GrantData {
   authTime: number;
   acr: string;
   amr: string[];
+  /** Whom its tokens are about, where that isn't the person's id. */
+  sub?: string;
   /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
   factors?: Factor[];
 }

@@ -85,6 +85,9 @@ const MANY_BYTES = 256 * 1024;
 const takenWords: Record<string, string> = {
   workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
   realm_own_issuer: 'Another realm has this issuer',
+  realm_user_subject:
+    'Two people would be one to applications, or a person would have the name of a client: by the value of subjectAttribute',
+  client_subject: 'The name of one of the clients is what applications know a person by',
   realm_user_names_apart: 'The username or address of one of the users is the address or username of another',
 };
 

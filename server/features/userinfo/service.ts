@@ -6,21 +6,21 @@ import type { Sql } from '../../db/sql.ts';
 import { claimsOf, sessionOf } from '../../domain/claims.ts';
 import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { isPersons } from '../../http/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
-
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 export function createUserinfo({
   sql,
   tokens,
+  subjects,
   settings,
   clients,
 }: {
   sql: Sql;
   tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find'>;
   settings: { issuer(realm: string): Promise<string> };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
 }) {
@@ -38,10 +38,9 @@ export function createUserinfo({
       if (!isPersons(claims)) throw invalid('it is a service account’s');
       const client = await clients.view(realm, claims.client_id ?? '');
       if (!client?.enabled) throw invalid('its client is gone or disabled');
-      const [row] = UUID.test(claims.sub)
-        ? await sql<PersonRow>`
-            select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${claims.sub} and u.enabled`
-        : [];
+      const userId = subjects.find(realm, claims) ?? null;
+      const [row] = await sql<PersonRow>`
+        select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
       if (!row) throw invalid('its user is gone or disabled');
       // Scopes that don't show in the token's `scope` are the client's defaults.
       const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);

@@ -6,11 +6,13 @@ import type { Changes } from '../../contract/names.ts';
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../contract/users.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
+import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type EndCause, endAccess } from '../../domain/end-access.ts';
 import { giveDefaults, newcomer } from '../../domain/newcomers.ts';
 import type { OwnSession, Principal } from '../../domain/principal.ts';
+import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -93,12 +95,21 @@ export function createUsers({
     if (errors.length > 0) throw invalid(errors);
   }
 
-  const nameTaken = async (on: Sql, realm: string, user: User): Promise<Problem | undefined> => {
-    const which = await store.taken(on, realm, user);
-    return (
-      which && new Problem('name-taken', `The ${which} is taken`, { errors: [{ path: which, message: 'is taken' }] })
-    );
+  /** Two at once: it is the database that keeps them apart. */
+  const raced = (error: unknown): never => {
+    throw constraintOf(error) === SUBJECT_TAKEN ? takenAt('subject', 'attributes') : error;
   };
+  const takenAt = (what: string, path = what) =>
+    new Problem('name-taken', `The ${what} is taken`, { errors: [{ path, message: 'is taken' }] });
+  /** @throws Problem `name-taken` */
+  async function refuseTaken(on: Sql, realm: string, user: User, changed: readonly string[]): Promise<void> {
+    const said = (...fields: string[]) => fields.some((field) => changed.includes(field));
+    // Who has a name from before it was somebody else's keeps it.
+    const which = said('username', 'email') ? await store.taken(on, realm, user) : undefined;
+    if (which) throw takenAt(which);
+    const attribute = said('attributes') ? await store.subjectTaken(on, realm, user) : undefined;
+    if (attribute !== undefined) throw takenAt(attribute, `attributes.${attribute}`);
+  }
 
   const end = (tx: Tx, by: By, realm: string, id: string, cause: EndCause): Promise<void> =>
     endAccess(tx, realm, { people: [id], cause, by, at: now() });
@@ -124,8 +135,7 @@ export function createUsers({
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
       return transact(realm, async (tx) => {
-        const problem = await nameTaken(tx.sql, realm, user);
-        if (problem) throw problem;
+        await refuseTaken(tx.sql, realm, user, ['username', 'email', 'attributes']);
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
         await link(tx.sql, realm, user);
         await giveDefaults(tx.sql, realm, newcomer(user.id));
@@ -133,7 +143,7 @@ export function createUsers({
         if (phc !== undefined)
           await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });
         return load(tx.sql, realm, user.id);
-      });
+      }).catch(raced);
     },
 
     async update(
@@ -159,10 +169,7 @@ export function createUsers({
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
         const { before, after, fields } = await read(on);
-        // Who has a name from before it was somebody else's keeps it.
-        const named = fields.includes('username') || fields.includes('email');
-        const problem = named ? await nameTaken(on, realm, after) : undefined;
-        if (problem) throw problem;
+        await refuseTaken(on, realm, after, fields);
         await store.update(on, realm, toRow(after));
         await link(on, realm, after);
         if (fields.length > 0 || phc === undefined)
@@ -175,7 +182,7 @@ export function createUsers({
           });
         if (before.enabled && !after.enabled) await end(tx, by, realm, id, 'disabled');
         return load(on, realm, id);
-      });
+      }).catch(raced);
     },
 
     remove: ({ principal, by, expect }: Change, realm: string, id: string): Promise<void> =>

@@ -40,6 +40,22 @@ export async function lock(sql: Sql, realm: string, id: string): Promise<void> {
   await sql`select id from realm_user where realm_id = ${realm} and id = ${id} for update`;
 }
 
+/** Whether what applications would know the user by is somebody else's, or a client's name. */
+export async function subjectTaken(
+  sql: Sql,
+  realm: string,
+  { id, attributes }: Pick<UserRow, 'id' | 'attributes'>,
+): Promise<string | undefined> {
+  const [row] = await sql<{ attribute: string }>`
+    select s.attribute from (
+      select settings ->> 'subjectAttribute' as attribute from realm
+      where realm_id = ${realm} and settings ->> 'subjectStrategy' = 'attribute') s
+    cross join lateral (select subject_in(${JSON.stringify(attributes)}::jsonb, s.attribute) as subject) o
+    where exists (select from realm_user where realm_id = ${realm} and subject = o.subject and id <> ${id})
+      or exists (select from client where realm_id = ${realm} and client_id = o.subject)`;
+  return row?.attribute;
+}
+
 /** Which of a user's two names is another's: people sign in by both, so neither may be the other of somebody else. */
 export async function taken(
   sql: Sql,

@@ -83,6 +83,7 @@ describe('claims', () => {
   const alice: Person = {
     id: 'u',
     username: 'alice',
+    subject: null,
     email: 'a@example.com',
     emailVerified: false,
     firstName: 'Alice',

@@ -89,6 +89,8 @@ const cases: Case[] = [
       passwordHistory: 0,
       passwordMaxAgeDays: 30,
       passwordBlocklist: ['other'],
+      subjectStrategy: 'pairwise',
+      subjectAttribute: 'other',
     },
   ],
   [
@@ -125,6 +127,8 @@ const cases: Case[] = [
       jwks: { keys: [{ kty: 'RSA', n: '0', e: 'AQAB' }] },
       jwksUri: 'https://keys.example.com/',
       allowedResources: ['urn:example:on'],
+      subjectType: 'pairwise',
+      sectorIdentifierUri: 'https://sector.example/',
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],

@@ -185,6 +185,8 @@ const samples: readonly Sample[] = [
       jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x' }] },
       jwksUri: 'https://a.example/keys',
       allowedResources: ['https://api.example/b', 'https://api.example/a'],
+      subjectType: 'pairwise',
+      sectorIdentifierUri: 'https://sector.example/list',
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
     },
     // they go only together
