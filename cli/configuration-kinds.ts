@@ -7,14 +7,12 @@ import { getClientScope, listClientScopes } from '../server/contract/client-scop
 import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
 import { getGroup, listGroups } from '../server/contract/groups.ts';
-import { getIdentityProvider, listIdentityProviders } from '../server/contract/identity-providers.ts';
 import { listKeys } from '../server/contract/keys.ts';
 import { listMessageTemplates } from '../server/contract/message-templates.ts';
 import { listMessagingProviders } from '../server/contract/messaging.ts';
 import { getOrganization, listOrganizations } from '../server/contract/organizations.ts';
 import { getRealm, listRealms } from '../server/contract/realms.ts';
 import { getRole, listRoles } from '../server/contract/roles.ts';
-import { getScimTarget, listScimTargets } from '../server/contract/scim-targets.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 import { getWebhook, listWebhooks } from '../server/contract/webhooks.ts';
 import { getWorkloadIdentity, listWorkloadIdentities } from '../server/contract/workload-identity.ts';
@@ -172,45 +170,6 @@ export const applications = kind({
     { head: 'URL', cell: (a) => text(a.url), wide: true },
   ],
   single: { route: getApplication, params: ({ name }) => ({ name }) },
-});
-
-export const identityProviders = kind({
-  plural: 'identity-providers',
-  singular: 'identity-provider',
-  help: 'by whom else people sign in; kept, and not used by this release yet',
-  inRealm: true,
-  list: listIdentityProviders,
-  nameOf: ({ alias }) => alias,
-  columns: [
-    { head: 'PROVIDER', cell: (p) => p.alias },
-    { head: 'TYPE', cell: (p) => p.type },
-    { head: 'ENABLED', cell: (p) => yes(p.enabled) },
-    { head: 'WORKS', cell: (p) => (p.supported ? 'yes' : 'not in this release') },
-    { head: 'NAME', cell: (p) => text(p.displayName) },
-    { head: 'DOMAINS', cell: (p) => list(p.domains), wide: true },
-    { head: 'SECRET', cell: (p) => yes(p.secretSet), wide: true },
-  ],
-  single: { route: getIdentityProvider, params: ({ alias }) => ({ alias }) },
-});
-
-export const scimTargets = kind({
-  plural: 'scim-targets',
-  singular: 'scim-target',
-  help: 'where people and groups are provisioned to; kept, and not used by this release yet',
-  inRealm: true,
-  list: listScimTargets,
-  nameOf: ({ name }) => name,
-  is: ({ name, id }, word) => name === word || id === word,
-  columns: [
-    { head: 'TARGET', cell: (t) => t.name },
-    { head: 'ENABLED', cell: (t) => yes(t.enabled) },
-    { head: 'WORKS', cell: (t) => (t.supported ? 'yes' : 'not in this release') },
-    { head: 'URL', cell: (t) => t.url },
-    { head: 'USERS', cell: (t) => yes(t.users), wide: true },
-    { head: 'GROUPS', cell: (t) => yes(t.groups), wide: true },
-    { head: 'SECRET', cell: (t) => yes(t.secretSet), wide: true },
-  ],
-  single: { route: getScimTarget, params: ({ id }) => ({ id }) },
 });
 
 export const organizations = kind({

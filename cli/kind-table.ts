@@ -8,7 +8,6 @@ import {
   clients,
   flows,
   groups,
-  identityProviders,
   keys,
   managers,
   messageTemplates,
@@ -16,10 +15,10 @@ import {
   organizations,
   realms,
   roles,
-  scimTargets,
   webhooks,
   workloadIdentities,
 } from './configuration-kinds.ts';
+import { identityProviders, samlClients, scimTargets } from './federation-kinds.ts';
 import type { Kind } from './kinds.ts';
 import { deliveries, events, sessions, users } from './run-time-kinds.ts';
 
@@ -33,6 +32,7 @@ export const kinds: readonly Kind[] = [
   applications,
   claims,
   identityProviders,
+  samlClients,
   scimTargets,
   clientScopes,
   authorizationServices,

@@ -37,6 +37,8 @@ import { realmRoutes } from './features/realms/routes.ts';
 import type { Realms } from './features/realms/service.ts';
 import { createProvisioning } from './features/registration/provisioning.ts';
 import { provisioningRoutes } from './features/registration/routes.ts';
+import { createSamlClientImport } from './features/saml-clients/import.ts';
+import { samlClientImportRoutes } from './features/saml-clients/routes.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -45,6 +47,7 @@ import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
+import type { Outbound } from './http/outbound.ts';
 import type { Messaging } from './messaging.ts';
 import type { People } from './people.ts';
 import { createRealmDocument } from './realm-document.ts';
@@ -74,6 +77,7 @@ export interface AdminApiDeps {
   denied: AdminSurface['denied'];
   enqueue: WebhooksDeps['enqueue'];
   resolveTxt: ResolveTxt;
+  outbound: Pick<Outbound, 'fetch'>;
   now: () => Date;
   newId: () => string;
 }
@@ -139,6 +143,8 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       clients: deps.resources.clients,
       secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
     });
+    const { samlClients } = deps.resources;
+    samlClientImportRoutes(admin, createSamlClientImport({ sql, api, of: samlClients, outbound: deps.outbound, now }));
     deps.messaging.mount(admin);
     const services = createAuthorizationServices({
       sql,

@@ -296,6 +296,7 @@ export async function buildApp({
       denied,
       enqueue,
       resolveTxt: resolveTxt ?? systemResolveTxt,
+      outbound,
       now,
       newId,
     });

@@ -12,6 +12,7 @@ import { messageTemplateRoutes } from './contract/message-templates.ts';
 import { messagingProviderRoutes } from './contract/messaging.ts';
 import { organizationRoutes } from './contract/organizations.ts';
 import { roleRoutes as plainRoleRoutes } from './contract/roles.ts';
+import { samlClientRoutes } from './contract/saml-clients.ts';
 import { scimTargetRoutes } from './contract/scim-targets.ts';
 import { webhookRoutes } from './contract/webhooks.ts';
 import { workloadIdentityRoutes } from './contract/workload-identity.ts';
@@ -32,6 +33,7 @@ import { createMessageTemplateResource } from './features/messaging/templates.ts
 import { createOrganizationResource } from './features/organizations/resource.ts';
 import { createClientRoleResource, createRoleResource } from './features/roles/resource.ts';
 import { roleRoutes } from './features/roles/routes.ts';
+import { createSamlClientResource } from './features/saml-clients/resource.ts';
 import { createScimTargetResource } from './features/scim-targets/resource.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
@@ -57,6 +59,7 @@ export const createResources = ({
   applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),
   identityProviders: createIdentityProviderResource({ seal, now }),
+  samlClients: createSamlClientResource({ now }),
   scimTargets: createScimTargetResource({ seal, now }),
   organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
@@ -82,6 +85,7 @@ export function mountResources(
   mount(resources.applications, applicationRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
   mount(resources.identityProviders, identityProviderRoutes);
+  mount(resources.samlClients, samlClientRoutes);
   mount(resources.scimTargets, scimTargetRoutes);
   mount(resources.organizations, organizationRoutes);
   mount(resources.roles, plainRoleRoutes);

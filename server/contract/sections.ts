@@ -15,6 +15,7 @@ import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
 import { OrganizationDocument } from './organizations.ts';
 import { RoleDocument } from './roles.ts';
+import { SamlClientDocument } from './saml-clients.ts';
 import { ScimTargetDocument } from './scim-targets.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
@@ -154,6 +155,16 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', most: 1000, description: 'Organizations; who belongs to them is run-time data' },
   },
+  samlClients: {
+    kind: 'samlClient',
+    label: 'SAML client',
+    area: 'saml-clients',
+    key: 'entityId',
+    element: SamlClientDocument,
+    namedLists: { mappers: 'name' },
+    most: 10_000,
+    resource: { kind: 'Realm', most: 200, description: 'Service providers by SAML 2.0, by entity id' },
+  },
   applications: {
     kind: 'application',
     label: 'application',
@@ -227,7 +238,6 @@ export const sections = {
     most: 20,
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
-  samlClients: 'later',
   // run-time data: in no custom resource, and the one section that is read as a stream
   users: { kind: 'user', label: 'user', area: 'users', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;

@@ -2,6 +2,7 @@
 // Does not own: the SQL of its table (table.ts), the phases of a write (write.ts), the requests (api.ts).
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
+import { Problem } from '../contract/problem.ts';
 import { collectionOf, fieldsOfKey, type Section } from '../contract/section.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
@@ -49,6 +50,8 @@ export interface Declaration
   /** An administrator can't delete it either while something names it. */
   keptWhileNamed?: boolean;
   beside?: Beside;
+  /** The natural key can't be changed: what to do instead. */
+  keyStays?: string;
   /** Fields of the answer that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
   /** The natural key, where a request says it by other fields. @throws Problem `not-found`, `invalid-request` */
@@ -84,6 +87,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     permanent,
     exported = () => true,
     shown,
+    keyStays,
     ...part
   } = declaration;
   const {
@@ -186,7 +190,12 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     },
     nameOf: async (sql, realm, input, before) => {
       if (declaration.keyOf) return declaration.keyOf(sql, realm, input, before);
-      return keyOf({ ...(before && named(before.key)), ...declared({ ...input }) }, key);
+      const wanted = keyOf({ ...(before && named(before.key)), ...declared({ ...input }) }, key);
+      if (before && wanted !== before.key && keyStays !== undefined)
+        throw new Problem('invalid-request', undefined, {
+          errors: [{ path: key[0] ?? '', message: `stays ${before.key}: ${keyStays}` }],
+        });
+      return wanted;
     },
   };
 }

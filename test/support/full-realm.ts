@@ -6,6 +6,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { permissions } from '../../server/contract/permissions.ts';
 import type { Settings } from '../../server/contract/settings.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
+import { SAML_CERTIFICATE } from './saml.ts';
 
 const settings = {
   displayName: 'Ácme: on & off',
@@ -249,6 +250,40 @@ export function fullRealm(): RealmDocument {
       },
       { name: 'plain' },
     ],
+    samlClients: [
+      {
+        entityId: 'https://wiki.example.com/saml: on',
+        name: 'Wïki: on',
+        enabled: false,
+        assertionConsumerServices: [
+          { url: 'https://wiki.example.com/acs', binding: 'POST', index: 3, default: false },
+          { url: 'https://wiki.example.com/acs/2', binding: 'POST', index: 0, default: true },
+        ],
+        singleLogoutServices: [{ url: 'https://wiki.example.com/slo', binding: 'Redirect' }],
+        nameIdFormat: 'emailAddress',
+        signingCertificates: [SAML_CERTIFICATE],
+        encryptionCertificate: SAML_CERTIFICATE,
+        requireSignedRequests: true,
+        signAssertions: false,
+        signResponses: false,
+        encryptAssertions: true,
+        idpInitiated: true,
+        mappers: [
+          {
+            name: 'mail: on',
+            claim: 'urn:oid:0.9.2342.19200300.100.1.3',
+            nameFormat: 'uri',
+            source: 'property',
+            attribute: 'email',
+          },
+          { name: 'plain' },
+        ],
+        metadataUrl: 'https://wiki.example.com/metadata?a=b',
+        metadataCertificate: SAML_CERTIFICATE,
+        flowOverride: 'password-only',
+      },
+      { entityId: 'urn:plain', assertionConsumerServices: [{ url: 'http://plain.example.com/acs' }] },
+    ],
     applications: [
       {
         name: 'Shop: on',
@@ -257,6 +292,7 @@ export function fullRealm(): RealmDocument {
         url: 'https://web.example.com/',
         iconUrl: 'https://web.example.com/icon.svg',
         clients: ['billing', 'web'],
+        samlClients: ['urn:plain'],
         flowOverride: 'Four levels: deep',
         roles: ['reader', 'on'],
         visible: false,

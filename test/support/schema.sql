@@ -662,6 +662,33 @@ create table role_composite (
 );
 CREATE INDEX role_composite_child ON role_composite USING btree (realm_id, child_id);
 
+create table saml_client (
+  realm_id text not null,
+  id uuid not null,
+  entity_id text not null,
+  name text,
+  enabled boolean not null default true,
+  assertion_consumer_services jsonb not null default '[]'::jsonb,
+  single_logout_services jsonb not null default '[]'::jsonb,
+  name_id_format text not null default 'persistent'::text,
+  signing_certificates text[] not null default '{}'::text[],
+  encryption_certificate text,
+  require_signed_requests boolean not null default false,
+  sign_assertions boolean not null default true,
+  sign_responses boolean not null default true,
+  encrypt_assertions boolean not null default false,
+  idp_initiated boolean not null default false,
+  mappers jsonb not null default '[]'::jsonb,
+  metadata_url text,
+  metadata_certificate text,
+  flow_override text,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint saml_client_name_id_format_check CHECK ((name_id_format = ANY (ARRAY['persistent'::text, 'transient'::text, 'emailAddress'::text, 'unspecified'::text]))),
+  constraint saml_client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX saml_client_entity_id ON saml_client USING btree (realm_id, entity_id);
+
 create table schema_migration (
   number integer not null,
   name text not null,

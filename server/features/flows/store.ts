@@ -86,6 +86,7 @@ export async function renameBindings(sql: Sql, realm: string, from: string, to: 
     where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${from}`;
   await sql`update client set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
   await sql`update application set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
+  await sql`update saml_client set flow_override = ${to} where realm_id = ${realm} and flow_override = ${from}`;
   await sql`
     update identity_provider set first_login_flow = ${to} where realm_id = ${realm} and first_login_flow = ${from}`;
   await renameOwned(sql, realm, ['flow'], from, to);
@@ -103,6 +104,9 @@ export const boundTo = async (sql: Sql, realm: string, alias: string) =>
       union all
       (select 'the application ' || name from application where realm_id = ${realm} and flow_override = ${alias}
        order by name limit 5)
+      union all
+      (select 'the SAML client ' || entity_id from saml_client where realm_id = ${realm} and flow_override = ${alias}
+       order by entity_id limit 5)
       union all
       (select 'the identity provider ' || alias from identity_provider
        where realm_id = ${realm} and first_login_flow = ${alias} order by alias limit 5)`

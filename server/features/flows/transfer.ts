@@ -153,7 +153,10 @@ export function createFlowsPart({
         where realm_id = ${realm} and flow_override = any(${removed}::text[])
         union all
         select 'identityProvider', alias, first_login_flow, 'firstLoginFlow' from identity_provider
-        where realm_id = ${realm} and first_login_flow = any(${removed}::text[])`;
+        where realm_id = ${realm} and first_login_flow = any(${removed}::text[])
+        union all
+        select 'samlClient', entity_id, flow_override, 'flowOverride' from saml_client
+        where realm_id = ${realm} and flow_override = any(${removed}::text[])`;
       return rows;
     },
     events: { create: 'FLOW_CREATED', update: 'FLOW_UPDATED', delete: 'FLOW_DELETED' },

@@ -8,7 +8,7 @@ import {
   type ProviderConfig,
 } from '../../contract/identity-providers.ts';
 import { isHttpsAddress } from '../../contract/names.ts';
-import { type FieldError, Problem } from '../../contract/problem.ts';
+import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { asSet, strings } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
@@ -92,14 +92,8 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       }),
       required: ['type'],
       canonical,
-      // Its alias stands in the addresses that the provider knows.
-      keyOf: async (_sql, _realm, { alias }, before) => {
-        if (before && alias !== undefined && alias !== before.key)
-          throw new Problem('invalid-request', undefined, {
-            errors: [{ path: 'alias', message: `stays ${before.key}: make another provider instead` }],
-          });
-        return before?.key ?? String(alias);
-      },
+      // It stands in the addresses that the provider knows.
+      keyStays: 'make another provider instead',
       check: ({ fields }) => configFaults(fields),
       references: ({ fields }) =>
         strings([fields.firstLoginFlow]).map((key) => ({ kind: 'flow', key, path: 'firstLoginFlow' })),

@@ -154,6 +154,26 @@ const cases: Case[] = [
     },
   ],
   [
+    'samlClients',
+    'https://wiki.example.com/saml: on',
+    {
+      name: null,
+      enabled: true,
+      assertionConsumerServices: [{ url: 'https://wiki.example.com/new', binding: 'POST', index: 0, default: true }],
+      singleLogoutServices: [],
+      nameIdFormat: 'transient',
+      signAssertions: true,
+      signResponses: true,
+      requireSignedRequests: false,
+      encryptAssertions: false,
+      idpInitiated: false,
+      mappers: [],
+      metadataUrl: null,
+      metadataCertificate: null,
+      flowOverride: null,
+    },
+  ],
+  [
     'scimTargets',
     'wiki: on',
     {

@@ -14,48 +14,19 @@ import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
-import { identityProviderRoutes } from '../../../server/contract/identity-providers.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { organizationRoutes } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
-import type { Route } from '../../../server/contract/route.ts';
-import { scimTargetRoutes } from '../../../server/contract/scim-targets.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { federationSamples } from './federation-samples.ts';
+import type { Sample } from './sample.ts';
 
 const [API, DOCUMENT] = ['by-api', 'by-document'];
-
-interface Sample {
-  section: string;
-  table: string;
-  key: string;
-  routes: { create: Route; put: Route; remove: Route; list: Route };
-  /** What every object of the kind must have. */
-  needed: Record<string, unknown>;
-  /** A value for each field that isn't the plainest one. */
-  fields: Record<string, unknown>;
-  /** Columns that are different each time, by nature. */
-  random?: readonly string[];
-  /** The natural key's column, where it has another name. */
-  column?: string;
-  /** Of the fields, where all of them together need others. */
-  whole?: Record<string, unknown>;
-  /** What other tables hold of the row `t`. */
-  links?: string;
-  /** The natural key of the object with this name. */
-  keyOf?(name: string): string;
-  /** What the admin API takes of an object, and by which parameters of the path its kind lies there. */
-  body?(object: Record<string, unknown>): Record<string, unknown>;
-  params?(): Record<string, string>;
-  /** The parameters of the path of one object, where it lies there by its natural key. */
-  at?(name: string): Record<string, string>;
-  /** The section that holds these objects. */
-  sectionOf?(objects: readonly object[]): unknown;
-}
 
 /** Names of the roles that the row `t` holds in `table`. */
 const tiesOf = (table: string, owner: string, role: string) => `select array(
@@ -215,48 +186,7 @@ const samples: readonly Sample[] = [
     links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
       where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
   },
-  {
-    section: 'identityProviders',
-    table: 'identity_provider',
-    key: 'alias',
-    routes: identityProviderRoutes,
-    needed: { type: 'oidc', config: { issuer: 'https://id.example' } },
-    fields: {
-      displayName: 'Corporate',
-      enabled: false,
-      hidden: true,
-      clientId: 'us',
-      scopes: ['openid', 'email', 'openid'],
-      config: { pkce: false, issuer: 'https://other.example' },
-      mappers: [
-        { name: 'b', claim: 'b', to: 'attribute', target: 'b' },
-        { name: 'a', claim: 'a', to: 'role', target: 'reader', value: 'x' },
-      ],
-      syncMode: 'always',
-      firstLoginFlow: 'browser',
-      linking: 'never',
-      domains: ['b.example', 'a.example'],
-      secret: 'the secret there',
-    },
-    random: ['secret'],
-  },
-  {
-    section: 'scimTargets',
-    table: 'scim_target',
-    key: 'name',
-    routes: scimTargetRoutes,
-    needed: { url: 'https://wiki.example/scim' },
-    fields: {
-      url: 'https://other.example/scim',
-      enabled: false,
-      users: false,
-      groups: false,
-      filter: 'active eq true',
-      mappings: { userName: 'email' },
-      secret: 'the token there',
-    },
-    random: ['secret'],
-  },
+  ...federationSamples,
   {
     section: 'organizations',
     table: 'organization',

@@ -1,0 +1,66 @@
+// The kinds of objects by which a realm and others know each other's people: providers, service providers, SCIM targets.
+import { getIdentityProvider, listIdentityProviders } from '../server/contract/identity-providers.ts';
+import { getSamlClient, listSamlClients } from '../server/contract/saml-clients.ts';
+import { getScimTarget, listScimTargets } from '../server/contract/scim-targets.ts';
+import { list, text, time, yes } from './cells.ts';
+import { kind } from './kinds.ts';
+
+export const identityProviders = kind({
+  plural: 'identity-providers',
+  singular: 'identity-provider',
+  help: 'by whom else people sign in; kept, and not used by this release yet',
+  inRealm: true,
+  list: listIdentityProviders,
+  nameOf: ({ alias }) => alias,
+  columns: [
+    { head: 'PROVIDER', cell: (p) => p.alias },
+    { head: 'TYPE', cell: (p) => p.type },
+    { head: 'ENABLED', cell: (p) => yes(p.enabled) },
+    { head: 'WORKS', cell: (p) => (p.supported ? 'yes' : 'not in this release') },
+    { head: 'NAME', cell: (p) => text(p.displayName) },
+    { head: 'DOMAINS', cell: (p) => list(p.domains), wide: true },
+    { head: 'SECRET', cell: (p) => yes(p.secretSet), wide: true },
+  ],
+  single: { route: getIdentityProvider, params: ({ alias }) => ({ alias }) },
+});
+
+export const scimTargets = kind({
+  plural: 'scim-targets',
+  singular: 'scim-target',
+  help: 'where people and groups are provisioned to; kept, and not used by this release yet',
+  inRealm: true,
+  list: listScimTargets,
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'TARGET', cell: (t) => t.name },
+    { head: 'ENABLED', cell: (t) => yes(t.enabled) },
+    { head: 'WORKS', cell: (t) => (t.supported ? 'yes' : 'not in this release') },
+    { head: 'URL', cell: (t) => t.url },
+    { head: 'USERS', cell: (t) => yes(t.users), wide: true },
+    { head: 'GROUPS', cell: (t) => yes(t.groups), wide: true },
+    { head: 'SECRET', cell: (t) => yes(t.secretSet), wide: true },
+  ],
+  single: { route: getScimTarget, params: ({ id }) => ({ id }) },
+});
+
+export const samlClients = kind({
+  plural: 'saml-clients',
+  singular: 'saml-client',
+  help: 'service providers by SAML 2.0; kept, and not used by this release yet',
+  inRealm: true,
+  searches: true,
+  list: listSamlClients,
+  nameOf: ({ entityId }) => entityId,
+  columns: [
+    { head: 'ENTITY ID', cell: (c) => c.entityId },
+    { head: 'ENABLED', cell: (c) => yes(c.enabled) },
+    { head: 'WORKS', cell: (c) => (c.supported ? 'yes' : 'not in this release') },
+    { head: 'NAME', cell: (c) => text(c.name) },
+    { head: 'NAME ID', cell: (c) => c.nameIdFormat, wide: true },
+    { head: 'ASSERTIONS GO TO', cell: (c) => list(c.assertionConsumerServices.map((s) => s.url)), wide: true },
+    { head: 'FLOW', cell: (c) => text(c.flowOverride), wide: true },
+    { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
+  ],
+  single: { route: getSamlClient, params: ({ entityId }) => ({ entityId }) },
+});

@@ -1,0 +1,25 @@
+// As much of @xmldom/xmldom as is used here. Its own types would bring a browser's globals into every file (tsconfig.json, paths).
+export interface Attribute {
+  name: string;
+  localName: string;
+  prefix: string | null;
+  namespaceURI: string | null;
+  value: string;
+}
+export interface Element {
+  nodeType: number;
+  localName: string;
+  prefix: string | null;
+  namespaceURI: string | null;
+  textContent: string | null;
+  attributes: ArrayLike<Attribute>;
+  childNodes: ArrayLike<{ nodeType: number }>;
+}
+export interface Document {
+  documentElement: Element | undefined;
+}
+type Told = (message: string) => void;
+export declare class DOMParser {
+  constructor(options: { errorHandler: { warning: Told; error: Told; fatalError: Told } });
+  parseFromString(text: string, type: 'text/xml'): Document | undefined;
+}

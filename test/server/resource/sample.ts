@@ -1,0 +1,30 @@
+// What same-by-both-ways.test.ts needs to know of a kind.
+import type { Route } from '../../../server/contract/route.ts';
+
+export interface Sample {
+  section: string;
+  table: string;
+  key: string;
+  routes: { create: Route; put: Route; remove: Route; list: Route };
+  /** What every object of the kind must have. */
+  needed: Record<string, unknown>;
+  /** A value for each field that isn't the plainest one. */
+  fields: Record<string, unknown>;
+  /** Columns that are different each time, by nature. */
+  random?: readonly string[];
+  /** The natural key's column, where it has another name. */
+  column?: string;
+  /** Of the fields, where all of them together need others. */
+  whole?: Record<string, unknown>;
+  /** What other tables hold of the row `t`. */
+  links?: string;
+  /** The natural key of the object with this name. */
+  keyOf?(name: string): string;
+  /** What the admin API takes of an object, and by which parameters of the path its kind lies there. */
+  body?(object: Record<string, unknown>): Record<string, unknown>;
+  params?(): Record<string, string>;
+  /** The parameters of the path of one object, where it lies there by its natural key. */
+  at?(name: string): Record<string, string>;
+  /** The section that holds these objects. */
+  sectionOf?(objects: readonly object[]): unknown;
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { parseXml, textOf, XmlError } from '../../../server/xml/document.ts';
+
+const refusal = (source: string | Buffer): string => {
+  try {
+    parseXml(source);
+  } catch (error) {
+    if (error instanceof XmlError) return error.message;
+    throw error;
+  }
+  return 'it was taken';
+};
+
+test('elements, attributes and text are read, whatever prefix, comment or CDATA stands in them', () => {
+  const read = parseXml(
+    '\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<a:r xmlns:a="urn:a" xmlns="urn:b" x="&lt;&quot;" a:y="z"><t xml:lang="en">on<!-- > -->e <![CDATA[<t>]]>&#233;</t></a:r>\n',
+  );
+  expect(read).toMatchObject({ namespace: 'urn:a', name: 'r', attributes: { x: '<"' } });
+  expect(read.attributes).not.toHaveProperty('y');
+  expect(read.children).toMatchObject([{ namespace: 'urn:b', name: 't', text: 'one <t>é', language: 'en' }]);
+});
+
+test.each([
+  ['a document type', '<!DOCTYPE r><r/>', 'The XML has a document type'],
+  ['an entity', '<!DOCTYPE r [<!ENTITY a "b">]><r>&a;</r>', 'The XML has a document type'],
+  ['an external entity behind a comment', '<!-- --><!DOCTYPE r SYSTEM "file:///etc/passwd"><r/>', 'document type'],
+  ['an entity that nobody declared', '<r>&a;</r>', 'not well-formed'],
+  ['a processing instruction', '<r><?x y?></r>', 'processing instruction'],
+  ['another encoding', '<?xml version="1.0" encoding="UTF-7"?><r/>', 'not version 1.0 in UTF-8'],
+  ['bytes that are no UTF-8', Buffer.from([0x3c, 0x72, 0x3e, 0xff, 0x3c, 0x2f, 0x72, 0x3e]), 'not UTF-8'],
+  ['an attribute that stands twice', '<r a="1" a="2"/>', 'not well-formed'],
+  ['two roots', '<r/><r/>', 'not well-formed'],
+  ['an end of another element', '<r><a></r></a>', 'not well-formed'],
+  ['an element that never ends', '<r><a>', 'not well-formed'],
+  ['a tag that never ends', '<r a="b', 'not well-formed'],
+  ['a prefix that nobody declared', '<a:r/>', 'not well-formed'],
+  ['nothing', '', 'not well-formed'],
+  ['text alone', 'hello', 'not well-formed'],
+  ['text before the root', 'hello<r/>', 'not well-formed'],
+  ['text behind the root', '<r/>hello', 'not well-formed'],
+  ['an attribute of a prefix that nobody declared', '<r a:b=""/>', 'not well-formed'],
+  ['an attribute without quotes', '<r a=b/>', 'not well-formed'],
+  ['a bare ampersand', '<r>a & b</r>', 'not well-formed'],
+  ['a hundred levels', `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'more than 64 levels'],
+  ['levels behind a > in a value', `${'<a b=">">'.repeat(100)}${'</a>'.repeat(100)}`, 'more than 64 levels'],
+  ['very many elements', `<r>${'<a/>'.repeat(20_001)}</r>`, 'more than 20000 elements'],
+  [
+    'very many attributes',
+    `<r ${Array.from({ length: 65 }, (_, i) => `a${i}=""`).join(' ')}/>`,
+    'more than 64 attributes',
+  ],
+  ['more than a megabyte', `<r>${' '.repeat(1024 * 1024)}</r>`, 'larger than'],
+])('%s is refused', (_what, source, message) => {
+  expect(refusal(source)).toContain(message);
+});
+
+test('what is refused is refused quickly, however much of it there is', () => {
+  const started = performance.now();
+  for (const unit of ['<a>', '<!-- ', '<![CDATA[', '<a b="', '</', '<?', '&a;', '<a b="&a;', '<a xmlns:b="c">'])
+    expect(refusal(unit.repeat(Math.floor((1024 * 1024 - 1) / unit.length)))).not.toBe('it was taken');
+  expect(performance.now() - started).toBeLessThan(30_000);
+});
+
+test('text is UTF-8 with or without its mark', () => {
+  expect(textOf(Buffer.from('\uFEFF<r/>'))).toBe('<r/>');
+});
