@@ -169,15 +169,7 @@ export async function buildApp({
     now,
   });
   const tokens = createTokens({ keys, settings, sql, now });
-  const access = createAccess({
-    sql,
-    baseUrl,
-    tokens,
-    subjects,
-    settings,
-    secondFactors: people.factors.secondTypes,
-    now,
-  });
+  const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, now });
   caches.push(settings, keys, subjects, realms, people);
   const bootstrap = createBootstrap({
     sql,
@@ -309,7 +301,7 @@ export async function buildApp({
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
   await http.register(async (pages) => {
-    people.mountPages(pages, protocol.continuation);
+    people.mountPages(pages, [protocol.continuation]);
     adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
   });
 

@@ -18,8 +18,11 @@ import { createRisk } from './features/risk/service.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { Continuation } from './features/sign-in/continuation.ts';
+import { createNewPassword } from './features/sign-in/new-password.ts';
+import { createProfile } from './features/sign-in/profile.ts';
 import { signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
+import { createTerms } from './features/sign-in/terms.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
@@ -52,8 +55,8 @@ export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
   const { settings, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
-  const isSecondFactor = (type: string): boolean => factors.secondTypes.includes(type);
-  const rules = { settings, passwords, breached, isSecondFactor };
+  const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
+  const rules = { settings, passwords, breached, haveSecond };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
   const registry = createRegistry({ credentials, transact, seal });
   const factors = createFactors(registry);
@@ -62,11 +65,16 @@ export function createPeople(deps: PeopleDeps) {
   const risk = createRisk({ sql, baseUrl, now, newId });
   const signIns = createSignIns({
     sql,
-    inLane: realmSql,
+    realmSql,
     transact,
     settings,
     flows,
     registry,
+    required: [
+      createNewPassword({ credentials, transact }),
+      createProfile({ sql, transact }),
+      createTerms({ transact }),
+    ],
     factors,
     credentials,
     sessions,
@@ -87,8 +95,8 @@ export function createPeople(deps: PeopleDeps) {
     signIns,
     risk,
     drop: flows.drop,
-    /** `continuation`: what the sign-ins go on to that an application asked for. */
-    mountPages(pages: FastifyInstance, continuation: Continuation): void {
+    /** `continuations`: what sign-ins go on to, as what an application asked for. */
+    mountPages(pages: FastifyInstance, continuations: readonly Continuation[]): void {
       pages.setErrorHandler(pageErrors(settings.of));
       // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
       pages.addHook('onRequest', (_, reply, done) => {
@@ -96,8 +104,8 @@ export function createPeople(deps: PeopleDeps) {
         done();
       });
       mountPageAssets(pages, { brandOf: settings.of });
-      signInRoutes(pages, { signIns, sessions, settings, registry, continuation });
-      accountRoutes(pages, { sql, transact, sessions, settings });
+      signInRoutes(pages, { signIns, sessions, settings, registry, continuations });
+      accountRoutes(pages, { sql, transact, sessions, factors, settings });
     },
     stop: passwords.stop,
   };

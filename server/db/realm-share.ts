@@ -37,8 +37,6 @@ export async function withinShare<T>(
 
 /** `Sql` for a write that is no transaction: it may wait for a lock as well as one, so it counts among its realm's. */
 export type RealmSql = (realm: string) => Sql;
-/** As features/sign-in calls it. */
-export type InLane = RealmSql;
 
 export const realmSqlOver =
   (bulkhead: Bulkhead, pool: pg.Pool, sql: Sql): RealmSql =>

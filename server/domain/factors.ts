@@ -22,7 +22,7 @@ interface Method {
   levelOfAssurance: number;
   identifies: boolean;
   amr: string;
-  credentialType: string;
+  credential: { type: string; name: string };
 }
 type Entry = Method | { category: 'CONDITION' };
 
@@ -48,6 +48,8 @@ export function createFactors(registry: readonly Entry[]) {
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   const of = (factors: readonly Factor[]): Method[] =>
     methods.filter(({ id }) => factors.some(({ authenticator }) => authenticator === id));
+  const seconds = methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credential);
+  const secondTypes = seconds.map(({ type }) => type);
   return {
     levelOf: (factors: readonly Factor[]): number => Math.max(0, ...of(factors).map((m) => m.levelOfAssurance)),
     /** RFC 8176 values. */
@@ -57,8 +59,15 @@ export function createFactors(registry: readonly Entry[]) {
     /** What older versions kept: values of `amr`, and one time for all. */
     ofAmr: (amr: readonly string[], at: Date): Factor[] =>
       methods.filter((m) => amr.includes(m.amr)).map(({ id }) => ({ authenticator: id, at: at.getTime() })),
+    /** Whether who has set up such credentials has a second factor. */
+    haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
+    /** What people call those second factors that they have set up. */
+    secondNames: (types: readonly string[]): string[] =>
+      seconds.filter(({ type }) => types.includes(type)).map(({ name }) => name),
+    /** Whether the values of `amr` are those of a sign-in that found out who it is. */
+    identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && amr.includes(m.amr)),
     /** Types of credentials that second factors are proven by. */
-    secondTypes: methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credentialType),
+    secondTypes,
   };
 }
 export type Factors = ReturnType<typeof createFactors>;

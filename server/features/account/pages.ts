@@ -10,6 +10,8 @@ export interface AccountView {
   realm: string;
   settings: RealmSettingsDto;
   profile: Profile;
+  /** As they call them. */
+  secondFactors: readonly string[];
   sessions: readonly Session[];
   /** The session that looks at the page. */
   currentId: string;
@@ -26,7 +28,7 @@ function deviceOf(userAgent: string | null): string {
 }
 
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, sessions, currentId, csrf, said } = view;
+  const { realm, settings, profile, secondFactors, sessions, currentId, csrf, said } = view;
   const times = new Intl.DateTimeFormat(settings.defaultLocale, {
     dateStyle: 'medium',
     timeStyle: 'short',
@@ -41,7 +43,7 @@ export function sendAccount(reply: FastifyReply, view: AccountView): FastifyRepl
 ${row('Username', profile.username)}
 ${row('Name', name)}
 ${row('E-mail', profile.email)}
-${row('Second factor', profile.otp ? 'Authenticator app' : 'None')}
+${row('Second factor', secondFactors.join(', ') || 'None')}
 </dl>
 <h2>Where you are signed in</h2>
 <ul class="rows">

@@ -10,6 +10,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Factors } from '../../domain/factors.ts';
 import { wantsPage } from '../../http/pages.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import { csrfOf } from './holder.ts';
@@ -20,6 +21,7 @@ export interface AccountDeps {
   sql: Sql;
   transact: Transact;
   sessions: Sessions;
+  factors: Pick<Factors, 'secondNames'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
 }
 
@@ -28,7 +30,8 @@ const SHOWN = 100;
 const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
 const Form = z.object({ csrf: z.string().max(200) });
 
-export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, settings }: AccountDeps): void {
+export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
+  const { sql, transact, sessions, factors, settings } = deps;
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
     actor: { type: 'user', id: session.userId, name: session.username },
     ipAddress: request.ip,
@@ -65,6 +68,7 @@ export function accountRoutes(app: FastifyInstance, { sql, transact, sessions, s
       realm,
       settings: policy,
       profile,
+      secondFactors: factors.secondNames(session.standing.types),
       sessions: mine.slice(0, SHOWN),
       currentId: session.id,
       csrf: csrfOf(session),

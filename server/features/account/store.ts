@@ -6,7 +6,6 @@ export interface Profile {
   email: string | null;
   first_name: string | null;
   last_name: string | null;
-  otp: boolean;
 }
 
 export async function enabledPerson(
@@ -22,7 +21,6 @@ export async function enabledPerson(
 export const profile = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<Profile>`
-      select username, email, first_name, last_name, exists (
-        select 1 from credential c where c.realm_id = u.realm_id and c.user_id = u.id and type = 'otp') as otp
-      from realm_user u where realm_id = ${realm} and id = ${userId}`
+      select username, email, first_name, last_name
+      from realm_user where realm_id = ${realm} and id = ${userId}`
   )[0];

@@ -19,7 +19,7 @@ export interface ArrivalDeps {
   sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
   signIn: Pick<AdminSignIn, 'admit'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  factors: Pick<Factors, 'secondTypes'>;
+  factors: Pick<Factors, 'haveSecond'>;
   transact: Transact;
   baseUrl: string;
 }
@@ -40,7 +40,7 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
     const session = await sessions.current(request, realm);
     if (!taken || session?.id !== taken.done.sessionId) return reply.redirect('/admin/login', 303);
     const asked = Asked.parse(taken.request);
-    const more = session.standing.types.some((type) => factors.secondTypes.includes(type));
+    const more = factors.haveSecond(session.standing.types);
     // Whoever has a second factor proves it here, whatever the flow says of it.
     if (more && taken.done.level < SECOND_FACTOR) {
       const step = { realm, requiredLevel: SECOND_FACTOR, session, forced: false, request: asked, continueAt: here };

@@ -10,7 +10,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { SECOND_FACTOR } from '../../domain/factors.ts';
+import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons, PERSON_CLAIM, type Subjects } from '../../domain/subjects.ts';
@@ -82,7 +82,7 @@ export function createAccess({
   tokens,
   subjects,
   settings,
-  secondFactors,
+  factors,
   now,
 }: {
   sql: Sql;
@@ -90,8 +90,7 @@ export function createAccess({
   tokens: TokenVerifier;
   subjects: Pick<Subjects, 'find'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  /** Types of credentials that prove one. */
-  secondFactors: readonly string[];
+  factors: Pick<Factors, 'secondTypes' | 'identifyByAmr'>;
   now: () => Date;
 }) {
   const audience = adminAudience(baseUrl);
@@ -134,10 +133,10 @@ export function createAccess({
       sessionId: token.sid,
       clientId: ADMIN_CLI,
       audience,
-      secondFactors,
+      secondFactors: factors.secondTypes,
       cutoffs: cutoffsOf(rules, at),
     });
-    if (!person || !token.amr.includes('pwd')) return undefined;
+    if (!person || !factors.identifyByAmr(token.amr)) return undefined;
     if ((person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR) return undefined;
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;

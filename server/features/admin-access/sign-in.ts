@@ -18,19 +18,8 @@ import * as store from './store.ts';
 
 /** What the credentials feature gives to this sign-in. */
 export interface AdminCredentials {
-  checkPassword(attempt: {
-    realm: string;
-    username: string;
-    password: string;
-    by: By;
-  }): Promise<
-    | { ok: true; user: { id: string; username: string }; credentialId: string }
-    | { ok: false; reason: string; user: { id: string } | undefined }
-  >;
+  checkPassword(attempt: { realm: string; username: string; password: string; by: By }): Promise<unknown>;
 }
-
-/** The authenticator that a sign-in without a page begins with. */
-const PASSWORD = 'username-password';
 
 export interface Login {
   username: string;
@@ -69,18 +58,19 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     request: FastifyRequest,
     realm: string,
     policy: RealmSettingsDto | undefined,
-    { username, password, otp }: Login,
+    sent: Login,
   ): Promise<Verdict> {
-    const checked = await credentials.checkPassword({ realm, username, password, by: byOf(request) });
-    if (!checked.ok) return { ok: false, reason: checked.reason, userId: checked.user?.id };
-    const { user, credentialId } = checked;
-    const userId = user.id;
-    if (!policy || !(await holdsAny(realm, userId))) return { ok: false, reason: 'no-admin-role', userId };
-    // From here on the password was right, so it gives nothing away to say what is missing.
-    const first = { realm, policy, user, authenticator: PASSWORD, credentialId };
-    const proof = await signIns.proveAtOnce(request, first, { otp });
-    if (proof.ok) return { ok: true, username: user.username, proven: proof.proven };
-    const { reason, missing, detail } = proof;
+    if (!policy) {
+      // It takes as long as elsewhere.
+      const { username, password } = sent;
+      await credentials.checkPassword({ realm, username, password, by: byOf(request) });
+      return { ok: false, reason: 'unknown' };
+    }
+    const admits = ({ id }: { id: string }) => holdsAny(realm, id);
+    const proof = await signIns.proveAtOnce(request, { realm, policy, admits }, sent);
+    if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven };
+    const { reason, userId, missing, detail } = proof;
+    if (reason === 'not-admitted') return { ok: false, reason: 'no-admin-role', userId };
     if (!missing) return { ok: false, reason, userId, detail };
     return { ok: false, reason, userId, code: 'otp-required', detail: 'Send it as otp, with the password' };
   }

@@ -14,7 +14,10 @@ import type { AuthenticatorEntry } from '../flows/tree.ts';
 export interface Step {
   realm: string;
   settings: RealmSettingsDto;
+  /** Nobody is known for certain while a sign-in is under way. */
   by: By;
+  /** The same of who has proven who they are. */
+  byThem: By;
   /** Who it is, once somebody found out. */
   user: KnownUser | undefined;
   /** What the person has proven before this step; what is written for them must still rest on it. */
@@ -24,14 +27,18 @@ export interface Step {
   enrol: boolean;
   /** What the application thinks the person's name is. */
   loginHint: string;
-  /** What {@link Method.begin} kept for this step, between two requests. */
+  /** What {@link PageStep.begin} kept for this step, between two requests. */
   kept: Record<string, string>;
+  /** The session that goes on, if one does. */
+  sessionId: string | undefined;
 }
 
 export type Form = Readonly<Record<string, string>>;
 
-/** What a program sends in one request beside a password. */
+/** What a program sends in one request. */
 export interface Sent {
+  username?: string | undefined;
+  password?: string | undefined;
   otp?: string | undefined;
 }
 
@@ -56,21 +63,39 @@ export interface Complaint {
 export type StepVerdict =
   /** `credentialId`: what it was proven by; `standing`: what was read of the person on the way, so that it isn't read again. */
   | { do: 'passed'; credentialId: string; user?: KnownUser; standing?: PersonStanding; rememberMe?: boolean }
+  /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
+  | { do: 'done'; renewed?: { old: string; now: string } | undefined }
   /** `reason` is for the audit log alone. */
   | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined };
 
-export interface Method extends AuthenticatorEntry {
+/** What somebody does on a page of the sign-in. */
+export interface PageStep {
+  begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
+  /** It may throw that what the person has proven holds no more (`isWithdrawn`, domain/proof.ts). */
+  verify(step: Step, form: Form): Promise<StepVerdict>;
+}
+
+/** What is required of people who have proven who they are, where it sets up no authenticator. */
+export interface RequiredStep extends PageStep {
+  action: RequiredAction;
+}
+
+/** What somebody holds who has set a method up. */
+export interface CredentialKind {
+  type: string;
+  /** As people call it. */
+  name: string;
+  /** What an administrator asks people to do who are to set it up; absent: it isn't set up within a sign-in. */
+  setUpBy?: RequiredAction;
+}
+
+export interface Method extends AuthenticatorEntry, PageStep {
   category: 'METHOD';
   /** RFC 8176, as sessions and tokens name it */
   amr: string;
-  /** The kind of credential that somebody who has set it up holds. */
-  credentialType: string;
-  /** What an administrator asks people to do who are to set it up. */
-  setUpBy?: RequiredAction;
+  credential: CredentialKind;
   /** What somebody who sends all they have at once answers it with; absent: it can't be done without a page. */
   answers?(sent: Sent): Form | undefined;
-  begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
-  verify(step: Step, form: Form): Promise<StepVerdict>;
 }
 
 /** What a condition looks at. */

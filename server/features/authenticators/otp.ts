@@ -4,13 +4,12 @@ import { z } from 'zod';
 import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
-import { isWithdrawn, mustHold } from '../../domain/proof.ts';
+import { mustHold } from '../../domain/proof.ts';
 import { errorId, Html, html } from '../../http/html.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
 
 const WRONG = 'That code is not right. Enter the code that your app shows now.';
-const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 const USED = 'That code was used already. Wait for your app to show the next one.';
 
 export interface OtpDeps {
@@ -32,19 +31,13 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     const wrong = { do: 'again', complaint: { field: 'code', message: WRONG, values: { label } }, reason: '' } as const;
     if (secret === undefined || !step.proven) return wrong;
     const { realm, proven } = step;
-    const by = { ...step.by, actor: { type: 'user' as const, id: user.id, name: user.username } };
     const shown = { secret, code, label: label === '' ? null : label };
-    try {
-      const credentialId = await transact(realm, async (tx) => {
-        const enrolled = await credentials.enrolOtp(tx, by, realm, user, shown);
-        if (enrolled !== undefined) await mustHold(tx.sql, realm, proven);
-        return enrolled;
-      });
-      return credentialId === undefined ? wrong : { do: 'passed', credentialId };
-    } catch (error) {
-      if (!isWithdrawn(error)) throw error;
-      return { do: 'again', complaint: { field: 'code', message: CHANGED }, reason: 'withdrawn' };
-    }
+    const credentialId = await transact(realm, async (tx) => {
+      const enrolled = await credentials.enrolOtp(tx, step.byThem, realm, user, shown);
+      if (enrolled !== undefined) await mustHold(tx.sql, realm, proven);
+      return enrolled;
+    });
+    return credentialId === undefined ? wrong : { do: 'passed', credentialId };
   }
 
   return {
@@ -55,8 +48,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     category: 'METHOD',
     identifies: false,
     amr: 'otp',
-    credentialType: 'otp',
-    setUpBy: 'CONFIGURE_OTP',
+    credential: { type: 'otp', name: 'Authenticator app', setUpBy: 'CONFIGURE_OTP' },
     configSchema: z.strictObject({}),
     answers: ({ otp }) => (otp === undefined ? undefined : { code: otp }),
     async begin(step, complaint) {

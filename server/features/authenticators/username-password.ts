@@ -20,8 +20,10 @@ export const createUsernamePassword = ({
   category: 'METHOD',
   identifies: true,
   amr: 'pwd',
-  credentialType: 'password',
+  credential: { type: 'password', name: 'Password' },
   configSchema: z.strictObject({}),
+  answers: ({ username, password }) =>
+    username === undefined || password === undefined ? undefined : { username, password },
   begin: async (step, complaint) => page(step, complaint),
   async verify(step, form) {
     const username = (form.username ?? '').trim().slice(0, NAME_MAX);

@@ -285,6 +285,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
    * {@link resumePath}, which knows all cases.
    */
   const continuation: Continuation = {
+    name: 'authorize',
     continueAt: resumePath,
     again: (kept, realm) => requestPath(realm, Kept.parse(kept).text),
     asked: { write: (kept) => Kept.parse(kept).text, read: (text) => ({ text }) },

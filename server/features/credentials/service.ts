@@ -27,8 +27,8 @@ export interface CredentialDeps {
   passwords: Passwords;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
-  /** Whether such a credential proves a second factor. */
-  isSecondFactor(type: string): boolean;
+  /** Whether who has set up such credentials has a second factor. */
+  haveSecond(types: readonly string[]): boolean;
   seal: Seal;
   now: () => Date;
   newId: () => string;
@@ -61,8 +61,7 @@ export interface PasswordAttempt {
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, isSecondFactor, seal, now, newId } =
-    deps;
+  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, haveSecond, seal, now, newId } = deps;
   const nobody = createNobody({ sql, seal, passwords, now });
   interface Limit {
     most: number;
@@ -118,7 +117,7 @@ export function createCredentials(deps: CredentialDeps) {
     if (old) await rehash(realm, row, plain);
     if (limit) {
       // A second factor must not become guessable by entering the password again and again.
-      if (row.types.some(isSecondFactor)) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
+      if (haveSecond(row.types)) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
       else await store.forgetFailures(realmSql(realm), realm, [row.id]);
     }
     return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) };
@@ -218,10 +217,10 @@ export function createCredentials(deps: CredentialDeps) {
       realm: string,
       userId: string,
       plain: string,
-    ): Promise<{ email: string | null; same: boolean }> {
+    ): Promise<{ email: string | null; same: boolean; credentialId: string | undefined }> {
       const row = await store.findById(sql, realm, userId);
       const same = row?.phc ? (await passwords.verify(row.phc, plain)).ok : false;
-      return { email: row?.email ?? null, same };
+      return { email: row?.email ?? null, same, credentialId: row?.credential_id ?? undefined };
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
     /**

@@ -7,35 +7,30 @@ import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { AuthenticatorRecord, Method, Sent } from '../authenticators/authenticator.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
-import type { RiskService } from '../risk/service.ts';
+import type { Standing } from './judge.ts';
+import type { Run } from './run.ts';
 import { begunBy, provenBy, type SignInState } from './state.ts';
-import { byOf } from './steps.ts';
-import type { Standing, WalkDeps } from './walk.ts';
 
-export interface AtOnceDeps {
+export interface AtOnceDeps extends Pick<Run, 'standingOf' | 'runUntold' | 'verdictOf'> {
   registry: readonly AuthenticatorRecord[];
   factors: Factors;
   credentials: Pick<Credentials, 'standing'>;
-  risk: Pick<RiskService, 'score'>;
-  walk(realm: string, settings: RealmSettingsDto, state: SignInState): Promise<Standing>;
-  now: WalkDeps['now'];
+  now: () => Date;
 }
 
-/** Who has just proven the first thing: a password. */
-export interface FirstProof {
+export interface Asker {
   realm: string;
   policy: RealmSettingsDto;
-  user: KnownUser;
-  authenticator: string;
-  credentialId: string;
+  /** Whether it is for this person; whoever it isn't for learns nothing of what else is missing. */
+  admits(user: KnownUser): Promise<boolean>;
 }
 
-type Asked = Extract<Standing, { do: 'ask' }>;
-
 export type AtOnce =
-  | { ok: true; proven: Proven }
-  /** `reason` is for the audit log; `detail`: what to do first, at the realm's page. */
-  | { ok: false; reason: string; missing?: 'code'; detail?: string };
+  | { ok: true; user: KnownUser; proven: Proven }
+  /** `reason` is for the audit log alone; `detail`: what to do first, at the realm's page. */
+  | { ok: false; reason: string; userId?: string | undefined; missing?: 'code'; detail?: string };
+
+type Asked = Extract<Standing, { do: 'ask' }>;
 
 const inWords: Record<RequiredAction, string> = {
   UPDATE_PASSWORD: 'change your password',
@@ -44,7 +39,8 @@ const inWords: Record<RequiredAction, string> = {
   TERMS: 'accept the terms',
 };
 
-export function createAtOnce({ registry, factors, credentials, risk, walk, now }: AtOnceDeps) {
+export function createAtOnce(deps: AtOnceDeps) {
+  const { registry, factors, credentials, standingOf, runUntold, verdictOf, now } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
 
   /** The step that what was sent can answer: the one that is asked for, or one that may be taken instead. */
@@ -56,49 +52,62 @@ export function createAtOnce({ registry, factors, credentials, risk, walk, now }
     return undefined;
   }
 
-  return async function proveAtOnce(request: FastifyRequest, first: FirstProof, sent: Sent): Promise<AtOnce> {
-    const { realm, policy, user } = first;
+  return async function proveAtOnce(
+    request: FastifyRequest,
+    { realm, policy, admits }: Asker,
+    sent: Sent,
+  ): Promise<AtOnce> {
+    const visit = { request, realm, policy };
     const at = `/realms/${realm}/login`;
-    const refuse = (reason: string, detail?: string): AtOnce => ({ ok: false, reason, ...(detail && { detail }) });
-    const { types = [] } = (await credentials.standing(realm, user.id)) ?? {};
-    // Whoever has a second factor gives it here, whatever the flow says of it.
-    const requiredLevel = factors.secondTypes.some((type) => types.includes(type)) ? SECOND_FACTOR : 0;
-    const begun = { realm, requiredLevel, forced: true, request: null, continueAt: '', now: now() };
-    let state: SignInState = {
-      ...begunBy({ ...begun, identify: factors.identify }),
-      user,
-      factors: [{ authenticator: first.authenticator, at: now().getTime() }],
-      credentials: { [first.authenticator]: first.credentialId },
-      ...(await risk.score(request, realm, policy, user.id)),
-    };
+    const begun = { realm, requiredLevel: 0, forced: true, request: null, continueAt: '', now: now() };
+    let state: SignInState = begunBy({ ...begun, identify: factors.identify });
+    let standing = await standingOf(realm, policy, state);
+    let userId: string | undefined;
+    const refuse = (reason: string, detail?: string): AtOnce => ({
+      ok: false,
+      reason,
+      userId,
+      ...(detail && { detail }),
+    });
     // Each method is chosen once and passed once.
     for (let steps = 0; steps <= 2 * methods.size; steps += 1) {
-      const standing = await walk(realm, policy, state);
-      if (standing.do === 'finish') return { ok: true, proven: provenBy(state, user, now()) };
+      if (state.is === 'known' && userId === undefined) {
+        userId = state.user.id;
+        if (!(await admits(state.user))) return refuse('not-admitted');
+        const person = await credentials.standing(realm, userId);
+        // Whoever has a second factor gives it here, whatever the flow says of it.
+        const requiredLevel = factors.haveSecond(person?.types ?? []) ? SECOND_FACTOR : 0;
+        state = { ...state, purpose: { ...state.purpose, requiredLevel } };
+        standing = await standingOf(realm, policy, state, person);
+      }
+      if (standing.do === 'finish' && state.is === 'known')
+        return { ok: true, user: state.user, proven: provenBy(state, now()) };
       if (standing.do === 'refused') return refuse(standing.because);
-      if (standing.do === 'act' || standing.action)
-        return refuse('action-required', `First sign in at ${at} and ${standing.action && inWords[standing.action]}`);
+      if (standing.do !== 'ask' || standing.action)
+        return refuse(
+          'action-required',
+          `First sign in at ${at} and ${'action' in standing && standing.action && inWords[standing.action]}`,
+        );
       if (standing.enrol) return refuse('mfa-required', `First sign in at ${at} and set up a second factor`);
       const next = answerable(standing);
       if (!next) return refuse('page-required', `Sign in at ${at}: it asks for what can be given there alone`);
-      if (next.executionId !== standing.executionId) {
-        state = { ...state, chosen: next.executionId };
+      const { method, executionId } = next;
+      if (executionId !== standing.executionId) {
+        const choice = { do: 'choose', execution: executionId };
+        ({ state } = await runUntold(visit, state, { do: 'sent', form: choice, standing }));
+        standing = await standingOf(realm, policy, state);
         continue;
       }
-      const { method } = next;
       const form = method.answers?.(sent);
-      if (!form) return { ok: false, reason: `${method.id}-missing`, missing: 'code' };
-      const proven = provenBy(state, user, now());
-      const { config } = standing;
-      const step = { realm, settings: policy, by: byOf(request), user, proven, config, loginHint: '', kept: {} };
-      const verdict = await method.verify({ ...step, enrol: false }, form);
-      if (verdict.do === 'again') return refuse(verdict.reason === '' ? 'wrong' : verdict.reason);
-      const passed = { authenticator: method.id, at: now().getTime() };
-      state = {
-        ...state,
-        factors: [...state.factors, Object.keys(config).length === 0 ? passed : { ...passed, config }],
-        credentials: { ...state.credentials, [method.id]: verdict.credentialId },
-      };
+      if (!form) return { ok: false, reason: `${method.id}-missing`, userId, missing: 'code' };
+      const verdict = await verdictOf(visit, state, standing, form);
+      if (verdict.do === 'again') {
+        userId ??= verdict.user?.id;
+        return refuse(verdict.reason === '' ? 'wrong' : verdict.reason);
+      }
+      const after = await runUntold(visit, state, { do: 'answered', asked: standing, verdict, at: now().getTime() });
+      state = after.state;
+      standing = after.standing ?? (await standingOf(realm, policy, state));
     }
     return refuse('exhausted');
   };

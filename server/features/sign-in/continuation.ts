@@ -5,6 +5,8 @@ import type { Tx } from '../../db/transact.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
 export interface Continuation {
+  /** Its own among all there are. */
+  name: string;
   /** The sign-ins that it is for are those that go on here. */
   continueAt(realm: string): string;
   /**
@@ -26,4 +28,21 @@ export interface Next {
   write(tx: Writes): void;
   /** After commit; leads away by 303, so that nothing sends the password twice. */
   send(reply: FastifyReply): FastifyReply;
+}
+
+/** What a sign-in goes on to that leads to `continueAt`; undefined: nothing but that address. */
+export const continuationOf = (
+  all: readonly Continuation[],
+  realm: string,
+  { continueAt }: { continueAt: string },
+): Continuation | undefined => all.find((one) => one.continueAt(realm) === continueAt);
+
+/** What it was asked for, for a form that leads back to it when its sign-in is gone. */
+export const askedOf = ({ name, asked }: Continuation, request: unknown): string => `${name}:${asked.write(request)}`;
+
+/** Where the same is asked for anew. @param text {@link askedOf}, or anything that somebody sent for it */
+export function askedAgain(all: readonly Continuation[], realm: string, text: string): string | undefined {
+  const colon = text.indexOf(':');
+  const one = all.find(({ name }) => name === text.slice(0, colon));
+  return one?.again(one.asked.read(text.slice(colon + 1)), realm);
 }

@@ -9,19 +9,19 @@ import { type Factors, merged } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
-import type { Visit } from './action.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
-import { inTab, type SignInCookie } from './cookie.ts';
-import type { Held } from './held.ts';
-import { countedOf, provenBy, provenFrom, type SignInState } from './state.ts';
-import * as store from './store.ts';
+import { inTab } from './cookie.ts';
+import { over } from './machine.ts';
+import type { Visit } from './run.ts';
+import { countedOf, type Known, type Over, provenBy, provenFrom } from './state.ts';
+import type { Held, Storage } from './storage.ts';
 
 export interface FinishDeps {
   transact: Transact;
   factors: Factors;
   sessions: Sessions;
   risk: RiskService;
-  cookie: SignInCookie;
+  storage: Storage;
   now: () => Date;
 }
 
@@ -31,13 +31,12 @@ export type Answer = (reply: FastifyReply) => FastifyReply;
 /** A sign-in that has come to its end. */
 export interface Ending extends Visit {
   held: Held;
-  state: SignInState;
+  state: Known;
   level: number;
 }
 
 /** How it is to end: from here on there is only writing. */
 interface Plan extends Ending {
-  user: NonNullable<SignInState['user']>;
   by: By;
   /** The session, where none goes on. */
   planned: PlannedSession;
@@ -53,9 +52,7 @@ interface Ended extends Established {
   device: string | undefined;
 }
 
-class Lost extends Error {}
-
-export function createFinish({ transact, factors, sessions, risk, cookie, now }: FinishDeps) {
+export function createFinish({ transact, factors, sessions, risk, storage, now }: FinishDeps) {
   /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
@@ -66,30 +63,31 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
     },
   });
 
-  async function planOf(ending: Ending, user: Plan['user'], continuation: Continuation): Promise<Plan> {
+  async function planOf(ending: Ending, continuation: Continuation | undefined): Promise<Plan> {
     const { request, realm, state } = ending;
+    const { user, purpose } = state;
     const by: By = { actor: { type: 'user', id: user.id, name: user.username }, ipAddress: request.ip };
     const planned = await sessions.plan(realm, {
       user,
       factors: countedOf(state, now()),
       findings: state.risk?.findings ?? null,
-      proven: provenBy(state, user, now()),
+      proven: provenBy(state, now()),
       rememberMe: state.rememberMe,
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
     });
     // A session that goes on is known only when it is read again.
     const next =
-      state.session === undefined && state.continueAt === continuation.continueAt(realm)
-        ? await continuation.prepare(state.request, request, realm, planned.session)
+      state.before === undefined
+        ? await continuation?.prepare(purpose.request, request, realm, planned.session)
         : undefined;
-    return { ...ending, user, by, planned, next };
+    return { ...ending, by, planned, next };
   }
 
   /** The session that was proven anew goes on; anything else is a new one. */
   async function establish(tx: Tx, { realm, state, by, planned }: Plan): Promise<Established> {
     const { session } = planned;
-    const before = state.session && (await sessions.byId(realm, state.session.id, tx.sql));
+    const before = state.before && (await sessions.byId(realm, state.before.id, tx.sql));
     if (before && before.userId === session.userId) {
       const token = await sessions.upgrade(tx, realm, before.id, {
         factors: merged(before.factors, state.factors),
@@ -104,22 +102,29 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
     return planned;
   }
 
+  /** How the sign-in is kept from here on. */
+  const endOf = ({ state, level, next }: Plan, { id }: Established['session']): Over =>
+    over(
+      state,
+      { sessionId: id, at: now().getTime(), level, since: provenFrom(state, now()) },
+      { spent: next !== undefined },
+    );
+
   /** What nothing has to be read for. */
   function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
-    const { request, realm, policy, held, state, level, user, by, next } = plan;
+    const { request, realm, policy, held, state, level, by, next } = plan;
     const device = risk.succeeded(tx.atLast, request, realm, policy, {
-      userId: user.id,
+      userId: state.user.id,
       deviceKnown: state.deviceKnown,
     });
     // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
-    if (!held.stored && !next)
-      store.insertLast(tx.atLast, realm, held.id, over(plan, session, now()), now(), held.expiresAt);
+    if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
     tx.record({
       type: 'LOGIN_SUCCESS',
       realm,
       by,
       subject: by.actor,
-      clientId: state.clientId ?? null,
+      clientId: state.purpose.clientId ?? null,
       data: {
         sessionId: session.id,
         levelOfAssurance: level,
@@ -138,8 +143,7 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
   async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
     const { realm, held } = plan;
     const established = await establish(tx, plan);
-    if (held.stored && !(await store.save(tx.sql, realm, held.id, over(plan, established.session, now()))))
-      throw new Lost();
+    if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
     return conclude(tx, plan, established);
   }
 
@@ -147,10 +151,9 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
   return async function finish(
     reply: FastifyReply,
     ending: Ending,
-    continuation: Continuation,
+    continuation: Continuation | undefined,
   ): Promise<Answer | 'lost' | 'withdrawn'> {
-    if (!ending.state.user) return 'lost';
-    const plan = await planOf(ending, ending.state.user, continuation);
+    const plan = await planOf(ending, continuation);
     try {
       return await write(reply, plan);
     } catch (error) {
@@ -162,29 +165,20 @@ export function createFinish({ transact, factors, sessions, risk, cookie, now }:
 
   async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state, next } = plan;
-    const nothingToRead = state.session === undefined && !held.stored && policy.maxConcurrentSessions === 0;
+    const nothingToRead = state.before === undefined && !held.stored && policy.maxConcurrentSessions === 0;
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));
       sessions.setCookie(reply, ended.session, ended.token);
       if (ended.device) risk.setCookie(reply, realm, ended.device);
-      if (next) cookie.clear(reply, realm, held.tab);
-      else if (!held.stored) cookie.keep(reply, realm, held);
-      return next?.send ?? ((to) => to.redirect(inTab(state.continueAt, held.tab), 303));
+      if (next) storage.forget(reply, realm, held);
+      else storage.isRow(reply, realm, held);
+      return next?.send ?? ((to) => to.redirect(inTab(state.purpose.continueAt, held.tab), 303));
     } catch (error) {
       // Two posts at once: the other one finished it, and its cookies are the ones that count.
-      if (error instanceof Lost || store.isKept(error)) return 'lost';
+      if (storage.isLost(error)) return 'lost';
       if (isWithdrawn(error)) return 'withdrawn';
       throw error;
     }
   }
 }
-
-/** How the sign-in is kept from here on. */
-const over = ({ state, level, next }: Plan, { id }: Established['session'], now: Date): SignInState => ({
-  ...state,
-  kept: {},
-  complaint: undefined,
-  done: { sessionId: id, at: now.getTime(), level, since: provenFrom(state, now) },
-  ...(next ? { spent: true } : {}),
-});

@@ -1,16 +1,20 @@
-// What somebody who has proven something still has to do, pure: the engine's verdict on the tree and the realm's settings as
-// they are now, with the conditions looked at. A sign-in under way is judged by it, and so is a session that would do without one.
+// What somebody still has to do, pure: the engine's verdict on the tree and the realm's settings as they are now, with the
+// conditions looked at, and what comes after the tree. A sign-in under way is judged by it, and so is a session that would do
+// without one.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { RequiredAction } from '../../contract/users.ts';
 import { type Factor, type Factors, isPassOf, SECOND_FACTOR } from '../../domain/factors.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
-import { type Ask, type Facts, next, type Progress, type Verdict } from './engine.ts';
+import { type Ask, type Facts, next, type Progress } from './engine.ts';
+import type { Because } from './state.ts';
 
 /** What is asked of people. */
 export interface Demand {
   tree: readonly TreeNode[];
-  settings: Pick<RealmSettingsDto, 'requireMfa'>;
+  settings: Pick<RealmSettingsDto, 'requireMfa' | 'passwordMaxAgeDays'>;
   /** Beyond the tree's own; 0: nothing. */
   requiredLevel: number;
 }
@@ -19,57 +23,98 @@ export interface Demand {
 export interface Judged {
   known: boolean;
   factors: readonly Factor[];
-  /** Types of credentials that the person has set up. */
-  types: readonly string[];
+  /** What they have set up; undefined: nobody is known. */
+  person: Pick<PersonStanding, 'types' | 'actions' | 'passwordSetAt'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
   chosen?: string | undefined;
 }
 
-export type Judgement = (Ask & { config: Record<string, unknown> }) | Extract<Verdict, { do: 'passed' | 'failed' }>;
+export type Standing =
+  /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
+  | (Ask & { config: Record<string, unknown>; action?: RequiredAction })
+  /** It has to be done before they are signed in. */
+  | { do: 'act'; action: RequiredAction }
+  | { do: 'finish'; level: number }
+  | { do: 'refused'; because: Because };
+/** Where there is a page to fill in. */
+export type PageAsked = Extract<Standing, { do: 'ask' | 'act' }>;
 
-export function createJudge({ registry, factors }: { registry: readonly AuthenticatorRecord[]; factors: Factors }) {
+export const isPage = (standing: Standing): standing is PageAsked => standing.do === 'ask' || standing.do === 'act';
+/** What its form calls it. */
+export const idOf = (asked: PageAsked): string => (asked.do === 'ask' ? asked.executionId : asked.action);
+
+export function createJudge({
+  registry,
+  factors,
+  now,
+}: {
+  registry: readonly AuthenticatorRecord[];
+  factors: Factors;
+  now: () => Date;
+}) {
   const facts = new Map<string, Facts>(registry.map((entry) => [entry.id, entry]));
   const records = new Map(registry.map((entry) => [entry.id, entry]));
   const methods = registry.filter((entry) => entry.category === 'METHOD');
 
-  return function judge({ tree, settings, requiredLevel }: Demand, person: Judged): Judgement {
-    const { types, risk } = person;
+  function byTree({ tree, settings, requiredLevel }: Demand, judged: Judged): Standing {
+    const { person, risk } = judged;
+    const types = person?.types ?? [];
     const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
     const suspicious = risk?.action === 'step_up';
     const conditions = new Map<string, boolean>();
     const progress: Progress = {
-      userKnown: person.known,
-      proven: new Set(person.factors.map(({ authenticator }) => authenticator)),
+      userKnown: judged.known,
+      proven: new Set(judged.factors.map(({ authenticator }) => authenticator)),
       otherwise: new Set(
         [...nodes.values()]
           .filter(
-            ({ authenticatorId, config }) => !person.factors.some((f) => isPassOf(f, authenticatorId ?? '', config)),
+            ({ authenticatorId, config }) => !judged.factors.some((f) => isPassOf(f, authenticatorId ?? '', config)),
           )
           .map(({ executionId }) => executionId),
       ),
-      enrolled: new Set(methods.filter((m) => types.includes(m.credentialType)).map(({ id }) => id)),
+      enrolled: new Set(methods.filter((m) => types.includes(m.credential.type)).map(({ id }) => id)),
       conditions,
       failed: new Set(),
-      chosen: person.chosen,
+      chosen: judged.chosen,
       requiredLevel: Math.max(requiredLevel, settings.requireMfa || suspicious ? SECOND_FACTOR : 0),
       noEnrolment: suspicious,
     };
-    const seen = {
-      secondFactor: factors.secondTypes.some((type) => types.includes(type)),
-      riskAction: risk?.action,
-      riskBand: risk?.band,
-    };
+    const seen = { secondFactor: factors.haveSecond(types), riskAction: risk?.action, riskBand: risk?.band };
     for (;;) {
       const verdict = next(tree, progress, facts);
       if (verdict.do === 'ask') return { ...verdict, config: nodes.get(verdict.executionId)?.config ?? {} };
-      if (verdict.do !== 'check') return verdict;
+      if (verdict.do === 'passed') return { do: 'finish', level: verdict.level };
+      if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
       const condition = records.get(verdict.authenticatorId);
       const config = nodes.get(verdict.executionId)?.config ?? {};
       // An authenticator that this server doesn't have (any more) never lets anybody by: the step behind it is asked.
       conditions.set(verdict.executionId, condition?.category === 'CONDITION' ? condition.holds(seen, config) : true);
     }
+  }
+
+  /** What somebody must do although they have proven who they are. */
+  function required(
+    { actions, passwordSetAt }: NonNullable<Judged['person']>,
+    { passwordMaxAgeDays }: Demand['settings'],
+  ): Standing | undefined {
+    const old = hasExpired(passwordSetAt, passwordMaxAgeDays, now());
+    const [action] = old ? ['UPDATE_PASSWORD' as const, ...actions] : actions;
+    if (!action) return undefined;
+    const method = methods.find(({ credential }) => credential.setUpBy === action);
+    if (!method) return { do: 'act', action };
+    const executionId = `configure-${method.id}`;
+    return { do: 'ask', executionId, authenticatorId: method.id, enrol: true, others: [], config: {}, action };
+  }
+
+  return function judge(demand: Demand, judged: Judged): Standing {
+    const standing = byTree(demand, judged);
+    return (standing.do === 'finish' && judged.person && required(judged.person, demand.settings)) || standing;
   };
 }
 export type Judge = ReturnType<typeof createJudge>;
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
+
+const DAY_MS = 86_400_000;
+const hasExpired = (setAt: Date | null, days: number, now: Date): boolean =>
+  days > 0 && setAt !== null && now.getTime() - setAt.getTime() > days * DAY_MS;

@@ -4,43 +4,41 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { errorId, html } from '../../http/html.ts';
-import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
+import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
-import { type Action, byPerson } from './action.ts';
-import { provenBy } from './state.ts';
 
 const PASSWORD_MAX = 512;
-/** Of authenticators: what a new password proves from here on. */
-const PASSWORD = 'username-password';
 
 export function createNewPassword({
   credentials,
   transact,
-  now,
 }: {
   credentials: Pick<Credentials, 'hashPassword' | 'setPassword' | 'passwordContext' | 'newPasswordFaults'>;
   transact: Transact;
-  now: () => Date;
-}): Action {
+}): RequiredStep {
   return {
-    page: async ({ policy }, { complaint }) => passwordPage(policy, complaint),
+    action: 'UPDATE_PASSWORD',
+    begin: async ({ settings }, complaint) => passwordPage(settings, complaint),
 
-    async take({ request, realm }, state, user, form) {
+    async verify(step, form) {
+      const { realm, user, proven, sessionId } = step;
+      if (!user || !proven) throw new Error('a password is somebody’s');
       const plain = form.password ?? '';
-      const complain = (field: string, message: string) => ({ ...state, complaint: { field, message } });
-      if (plain.length > PASSWORD_MAX) return complain('password', `Use at most ${PASSWORD_MAX} characters.`);
-      const { email, same } = await credentials.passwordContext(realm, user.id, plain);
+      const again = (field: string, message: string) =>
+        ({ do: 'again', complaint: { field, message }, reason: '' }) as const;
+      if (plain.length > PASSWORD_MAX) return again('password', `Use at most ${PASSWORD_MAX} characters.`);
+      const { email, same, credentialId: old } = await credentials.passwordContext(realm, user.id, plain);
       const faults = await credentials.newPasswordFaults(realm, plain, { ...user, email });
       if (same && faults.length === 0) faults.push('must not be the old one');
-      if (faults.length > 0) return complain('password', `The new password ${faults.join(', and ')}.`);
-      if (plain !== form.repeated) return complain('repeated', 'The two passwords are not the same.');
+      if (faults.length > 0) return again('password', `The new password ${faults.join(', and ')}.`);
+      if (plain !== form.repeated) return again('repeated', 'The two passwords are not the same.');
       const phc = await credentials.hashPassword(plain);
-      const keep = state.session && { sessionId: state.session.id };
-      const set = await transact(realm, async (tx) => {
-        await mustHold(tx.sql, realm, provenBy(state, user, now()));
-        return credentials.setPassword(tx, byPerson(request, user), realm, user, { phc, temporary: false, keep });
+      const keep = sessionId === undefined ? undefined : { sessionId };
+      const now = await transact(realm, async (tx) => {
+        await mustHold(tx.sql, realm, proven);
+        return credentials.setPassword(tx, step.byThem, realm, user, { phc, temporary: false, keep });
       });
-      return { ...state, complaint: undefined, credentials: { ...state.credentials, [PASSWORD]: set } };
+      return { do: 'done', renewed: old === undefined ? undefined : { old, now } };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import { idOf } from './judge.ts';
 import type { View } from './service.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
@@ -37,20 +38,21 @@ export function sendStep(
   const of = { realm, csrf, asked };
   if (standing.do === 'refused') return sendRefusal(reply, of, { state, settings, because: standing.because });
   if (!page || standing.do === 'finish') throw new Error('there is no step to show');
-  const step = standing.do === 'ask' ? standing.executionId : standing.action;
+  if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = standing.do === 'ask' ? standing.others : [];
   const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
-  const { complaint } = state;
-  const body = html`${!state.user && lead(state.clientName, settings)}
+  const { complaint, purpose } = state;
+  const user = state.is === 'known' ? state.user : undefined;
+  const body = html`${!user && lead(purpose.clientName, settings)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
   of,
-  html`<input type="hidden" name="step" value="${step}">
+  html`<input type="hidden" name="step" value="${idOf(standing)}">
 ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}
 ${
-  (others.length > 0 || state.user) &&
+  (others.length > 0 || user) &&
   html`<div class="more">
 ${others.map((other) =>
   form(
@@ -59,12 +61,12 @@ ${others.map((other) =>
 <button class="link" name="do" value="choose">Use ${nameOf(other.authenticatorId)} instead</button>`,
   ),
 )}
-${state.user && restart(of, `Not ${state.user.username}? Start again`)}
+${user && restart(of, `Not ${user.username}? Start again`)}
 </div>`
 }`;
   const title = complaint ? `Error: ${page.title}` : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain };
-  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(state));
+  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
 }
 
 const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({
@@ -113,7 +115,11 @@ function sendRefusal(
   const { title = 'You could not be signed in', words = '' } = refusals[because] ?? {};
   const body = html`<div class="error" role="alert"><p>${words}</p></div>
 ${form(of, html`<button class="full" name="do" value="restart">Start again</button>`)}`;
-  return sendPage(reply, { realm: of.realm, brand: settings, title, body }, { ...formPolicy(state), status: 403 });
+  return sendPage(
+    reply,
+    { realm: of.realm, brand: settings, title, body },
+    { ...formPolicy(state.purpose), status: 403 },
+  );
 }
 
 /**

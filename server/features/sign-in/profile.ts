@@ -5,9 +5,7 @@ import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import { errorId, html } from '../../http/html.ts';
-import type { StepPage } from '../authenticators/authenticator.ts';
-import { type Action, byPerson } from './action.ts';
-import { provenBy } from './state.ts';
+import type { RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import * as store from './store.ts';
 
 const MOST = 255;
@@ -17,30 +15,34 @@ const inputs = [
   { field: 'lastName', label: 'Last name', autocomplete: 'family-name' },
 ];
 
-export function createProfile({ sql, transact, now }: { sql: Sql; transact: Transact; now: () => Date }): Action {
+export function createProfile({ sql, transact }: { sql: Sql; transact: Transact }): RequiredStep {
   return {
-    async page({ realm }, { complaint }, user) {
-      const names = complaint?.values ?? (await store.names(sql, realm, user.id));
+    action: 'UPDATE_PROFILE',
+    async begin({ realm, user }, complaint) {
+      const names = complaint?.values ?? (user && (await store.names(sql, realm, user.id)));
       return profilePage(new Map(Object.entries(names ?? {})), complaint?.field);
     },
 
-    async take({ request, realm }, state, user, form) {
+    async verify(step, form) {
+      const { realm, user, proven } = step;
+      if (!user || !proven) throw new Error('a profile is somebody’s');
       const values = { firstName: (form.firstName ?? '').trim(), lastName: (form.lastName ?? '').trim() };
-      const complain = (field: string, message: string) => ({ ...state, complaint: { field, message, values } });
+      const again = (field: string, message: string) =>
+        ({ do: 'again', complaint: { field, message, values }, reason: '' }) as const;
       for (const [field, value] of Object.entries(values))
-        if (!Name.safeParse(value).success) return complain(field, `Use at most ${MOST} characters.`);
-      if (values.firstName === '' && values.lastName === '') return complain('firstName', 'Enter your name.');
+        if (!Name.safeParse(value).success) return again(field, `Use at most ${MOST} characters.`);
+      if (values.firstName === '' && values.lastName === '') return again('firstName', 'Enter your name.');
       const after = { firstName: values.firstName || null, lastName: values.lastName || null };
       await transact(realm, async (tx) => {
-        await mustHold(tx.sql, realm, provenBy(state, user, now()));
+        await mustHold(tx.sql, realm, proven);
         const before = await store.names(tx.sql, realm, user.id);
         await store.setNames(tx.sql, realm, user.id, after);
         await store.dropRequiredAction(tx.sql, realm, user.id, 'UPDATE_PROFILE');
-        const by = byPerson(request, user);
+        const by = step.byThem;
         const fields = [...changedFields(before ?? {}, after), 'requiredActions'];
         tx.record({ type: 'USER_UPDATED', realm, by, subject: by.actor, data: { fields } });
       });
-      return { ...state, complaint: undefined };
+      return { do: 'done' };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { adminArrivalPath } from '../../http/own-addresses.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
-import type { Continuation } from './continuation.ts';
+import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
 import { sendExpired, sendStep } from './pages.ts';
 import type { SignIns } from './service.ts';
 
@@ -22,7 +22,8 @@ export interface SignInRoutesDeps {
   sessions: Pick<Sessions, 'current'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   registry: readonly AuthenticatorRecord[];
-  continuation: Continuation;
+  /** What sign-ins go on to, beside addresses alone. */
+  continuations: readonly Continuation[];
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -35,7 +36,7 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuation }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
@@ -54,11 +55,11 @@ export function signInRoutes(
     }
     const view = await signIns.view(reply, request, realm);
     // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
-    const { done, spent } = view?.state ?? {};
-    if (!view || (done && !spent && done.sessionId !== session?.id)) {
+    const over = view?.state.is === 'done' ? view.state : undefined;
+    const continuation = view && continuationOf(continuations, realm, view.state.purpose);
+    if (!view || (over && !over.spent && over.done.sessionId !== session?.id)) {
       // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
-      if (view?.state.continueAt === continuation.continueAt(realm))
-        return reply.redirect(continuation.again(view.state.request, realm), 303);
+      if (view && continuation) return reply.redirect(continuation.again(view.state.purpose.request, realm), 303);
       const home = `/realms/${realm}/account`;
       if (session) return reply.redirect(home, 303);
       // Begun just now, and the cookie did not come back.
@@ -73,22 +74,21 @@ export function signInRoutes(
         again: true,
       });
     }
-    if (done || view.standing.do === 'finish') {
-      const answer = await signIns.complete(reply, request, realm, continuation);
+    if (view.standing.do === 'finish') {
+      const answer = await signIns.complete(reply, request, realm, continuations);
       if (answer) return answer(reply);
     }
-    const { state } = view;
-    const asked = state.continueAt === continuation.continueAt(realm) ? continuation.asked.write(state.request) : '';
-    const fits = asked !== '' && asked.length <= FIELD_MAX;
+    const asked = continuation && askedOf(continuation, view.state.purpose.request);
+    const fits = asked !== undefined && asked.length <= FIELD_MAX;
     return sendStep(reply, realm, view, { registry, asked: fits ? asked : undefined });
   });
 
   app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
     const form = formOf(request.body);
-    const answer = await signIns.submit(reply, request, realm, form, continuation);
+    const answer = await signIns.submit(reply, request, realm, form, continuations);
     if (answer) return answer(reply);
-    const again = form.asked === undefined ? undefined : continuation.again(continuation.asked.read(form.asked), realm);
+    const again = form.asked === undefined ? undefined : askedAgain(continuations, realm, form.asked);
     // Signed in meanwhile, by another tab or an earlier click: that may do for what this was for.
     if (await sessions.current(request, realm)) return reply.redirect(again ?? `/realms/${realm}/account`, 303);
     return sendExpired(reply, realm, policy, again);

@@ -6,38 +6,37 @@ import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
 import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
-import type { InLane } from '../../db/realm-share.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
-import type { AuthenticatorRecord, Form, StepPage } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Finding } from '../risk/score.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
-import type { Visit } from './action.ts';
-import { createActions } from './actions.ts';
 import { createAtOnce } from './at-once.ts';
-import type { Continuation } from './continuation.ts';
-import { type Carried, createSignInCookie, inTab } from './cookie.ts';
+import { type Continuation, continuationOf } from './continuation.ts';
+import { type Carried, inTab } from './cookie.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
-import { createHolding, type Held } from './held.ts';
-import { createJudge } from './judge.ts';
-import { type BeginInput, begunBy, restarted, type SignInState } from './state.ts';
-import { createSteps } from './steps.ts';
-import * as store from './store.ts';
-import { createWalk, type Standing } from './walk.ts';
+import { createJudge, idOf, isPage, type Standing } from './judge.ts';
+import { joined, reopened } from './machine.ts';
+import { createRun } from './run.ts';
+import { type BeginInput, begunBy, type Done, type Open, type Over, type SignInState } from './state.ts';
+import { createStorage, type Held } from './storage.ts';
 
 export interface SignInDeps {
   sql: Sql;
-  inLane: InLane;
+  realmSql: RealmSql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
   registry: readonly AuthenticatorRecord[];
+  /** What else can be required of people before they are signed in. */
+  required: readonly RequiredStep[];
   factors: Factors;
   credentials: Credentials;
   sessions: Sessions;
@@ -64,6 +63,8 @@ export interface Passed {
   findings: readonly Finding[] | null;
 }
 
+type Continuations = readonly Continuation[];
+
 /** A form that comes again within this is the same click. */
 const AGAIN_MS = 60_000;
 
@@ -78,18 +79,16 @@ export interface View {
 }
 
 export function createSignIns(deps: SignInDeps) {
-  const { inLane, settings, now } = deps;
-  const cookie = createSignInCookie(deps);
-  const { load, reload, carry, keep, keepNew } = createHolding({ ...deps, cookie });
+  const { settings, now } = deps;
+  const storage = createStorage(deps);
   const judge = createJudge(deps);
-  const walk = createWalk({ ...deps, judge, tree: deps.flows.treeFor });
-  const actions = createActions(deps);
-  const { look, verify, announce, withdraw, pageOf } = createSteps({ ...deps, walk, actions });
-  const finish = createFinish({ ...deps, cookie });
+  const runner = createRun({ ...deps, judge });
+  const { run, standingOf, pageOf } = runner;
+  const finish = createFinish({ ...deps, storage });
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
-  function begun(input: BeginInput, policy: RealmSettingsDto): SignInState {
+  function begun(input: BeginInput, policy: RealmSettingsDto): Open {
     const state = begunBy({ ...input, now: now(), identify: deps.factors.identify });
-    const findings = state.user && input.session?.findings;
+    const findings = state.is === 'known' && input.session?.findings;
     return findings ? { ...state, risk: deps.risk.judge(findings, policy) } : state;
   }
   const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
@@ -102,47 +101,25 @@ export function createSignIns(deps: SignInDeps) {
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
   }
-  /** What a form makes of a sign-in, and where that stands if a step was taken; undefined: it changes nothing. */
-  async function taken(
-    visit: Visit,
-    { state, stored }: Held,
-    form: Form,
-  ): Promise<{ state: SignInState; standing?: Standing } | undefined> {
-    if (form.do === 'restart') return stored ? { state: restarted(state) } : undefined;
-    const { realm, policy } = visit;
-    const standing = await walk(realm, policy, state);
-    if (form.do === 'choose') {
-      const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
-      return offered ? { state: { ...state, chosen: form.execution, complaint: undefined } } : undefined;
-    }
-    if (standing.do === 'ask' && form.step === standing.executionId) {
-      const verified = await verify(visit, state, standing, form);
-      return announce(visit, await look(visit, verified.state), verified.known);
-    }
-    if (standing.do === 'act' && form.step === standing.action)
-      return announce(visit, await actions.take(standing.action, visit, state, form));
-    return standing.do === 'finish' ? announce(visit, state) : undefined;
-  }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
-  async function end(reply: FastifyReply, reached: Ending, continuation: Continuation): Promise<Answer | undefined> {
-    const { realm, held } = reached;
-    const state = await joined(reached);
-    const ending = { ...reached, state };
-    const answer = await finish(reply, ending, continuation);
+  async function end(reply: FastifyReply, reached: Ending, continuations: Continuations): Promise<Answer | undefined> {
+    const { request, realm, held, state } = reached;
+    const session = state.before ? undefined : await deps.sessions.current(request, realm);
+    const ending = { ...reached, state: joined(state, session) };
+    const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));
     if (answer === 'withdrawn') {
-      await keep(reply, realm, held, await withdraw(ending, state));
+      await withdraw(reply, ending);
       return undefined;
     }
     if (answer !== 'lost') return answer;
-    if ((await reload(realm, held))?.state.done) return endOnItsOwn(reply, ending, continuation);
-    if (!held.stored) cookie.keep(reply, realm, held);
+    if ((await storage.reload(realm, held))?.state.is === 'done') return endOnItsOwn(reply, ending, continuations);
+    storage.isRow(reply, realm, held);
     return undefined;
   }
-  /** Who has signed in meanwhile in another tab proves that session anew, and has no second one. */
-  async function joined({ request, realm, state }: Ending): Promise<SignInState> {
-    const session = state.session ? undefined : await deps.sessions.current(request, realm);
-    if (!session || session.userId !== state.user?.id) return state;
-    return { ...state, session: { id: session.id, user: state.user, factors: [] } };
+  /** What was proven holds no more: only a new beginning leads on from here. */
+  async function withdraw(reply: FastifyReply, { held, ...visit }: Ending): Promise<void> {
+    const { state } = await run(visit, visit.state, { do: 'withdrawn' });
+    await storage.keep(reply, visit.realm, held, state);
   }
   /**
    * Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by this
@@ -151,10 +128,11 @@ export function createSignIns(deps: SignInDeps) {
   async function endOnItsOwn(
     reply: FastifyReply,
     ending: Ending,
-    continuation: Continuation,
+    continuations: Continuations,
   ): Promise<Answer | undefined> {
     const token = newSecret();
     const held = { ...ending.held, token, id: sha256(token), stored: false };
+    const continuation = continuationOf(continuations, ending.realm, ending.state.purpose);
     const answer = await finish(reply, { ...ending, held }, continuation);
     return typeof answer === 'string' ? undefined : answer;
   }
@@ -165,10 +143,17 @@ export function createSignIns(deps: SignInDeps) {
   const pageIn = (realm: string, { tab }: Pick<Held, 'tab'>): Answer => to(inTab(`/realms/${realm}/login`, tab));
 
   /** Where a browser goes whose sign-in is over. */
-  function onward(reply: FastifyReply, realm: string, { state, tab }: Held, continuation: Continuation): Answer {
-    if (!state.spent) return to(inTab(state.continueAt, tab));
-    cookie.clear(reply, realm, tab);
-    return to(continuation.again(state.request, realm));
+  function onward(
+    reply: FastifyReply,
+    realm: string,
+    { tab }: Held,
+    { purpose, spent }: Over,
+    continuations: Continuations,
+  ): Answer {
+    const continuation = spent ? continuationOf(continuations, realm, purpose) : undefined;
+    if (!continuation) return to(inTab(purpose.continueAt, tab));
+    storage.forget(reply, realm, { tab });
+    return to(continuation.again(purpose.request, realm));
   }
 
   /** What a person sent; undefined: there is no such sign-in (any more). */
@@ -176,40 +161,42 @@ export function createSignIns(deps: SignInDeps) {
     reply: FastifyReply,
     request: FastifyRequest,
     realm: string,
-    carried: Carried,
+    named: Carried,
     form: Form,
-    continuation: Continuation,
+    continuations: Continuations,
   ): Promise<Answer | undefined> {
-    const held = await load(realm, carried);
+    const held = await storage.load(realm, named);
     if (!held) return undefined;
     const here = pageIn(realm, held);
     const visit = { request, realm, policy: await settingsOf(realm) };
-    const { done, spent, ...before } = held.state;
     const took = digestOf(held.token, form);
-    if (done) {
-      const again = held.state.took === took && now().getTime() - done.at < AGAIN_MS;
-      const answer =
-        again && (await endOnItsOwn(reply, { ...visit, held, state: before, level: done.level }, continuation));
-      return answer || onward(reply, realm, held, continuation);
+    const from = held.state;
+    if (from.is === 'done') {
+      const again = from.took === took && now().getTime() - from.done.at < AGAIN_MS;
+      const ending = { ...visit, held, state: reopened(from), level: from.done.level };
+      const answer = again && (await endOnItsOwn(reply, ending, continuations));
+      return answer || onward(reply, realm, held, from, continuations);
     }
-    if (held.state.took === took) return here;
-    const next = await taken(visit, held, form);
-    if (!next) return here;
-    const { standing } = next;
-    const state = { ...next.state, took: next.state.complaint ? undefined : took };
-    if (standing?.do === 'finish')
-      return (await end(reply, { ...visit, held, state, level: standing.level }, continuation)) ?? here;
-    await keep(reply, realm, held, state);
+    if (from.is !== 'refused' && from.took === took) return here;
+    // Where nothing has happened yet it is at its beginning.
+    if (form.do === 'restart' && !held.stored) return here;
+    const asked = await standingOf(realm, visit.policy, from);
+    const { state: reached, standing } = await run(visit, from, { do: 'sent', form, standing: asked });
+    if (reached === from && !standing) return here;
+    const state = takenBy(reached, took);
+    if (standing?.do === 'finish' && state.is === 'known')
+      return (await end(reply, { ...visit, held, state, level: standing.level }, continuations)) ?? here;
+    await storage.keep(reply, realm, held, state);
     return here;
   }
 
   return {
-    proveAtOnce: createAtOnce({ ...deps, walk }),
+    proveAtOnce: createAtOnce({ ...deps, ...runner }),
 
     /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
     async missing(input: Omit<BeginInput, 'session'> & { session: LiveSession }): Promise<Missing | undefined> {
       const policy = await settingsOf(input.realm);
-      const standing = await walk(input.realm, policy, begun(input, policy), input.session.standing);
+      const standing = await standingOf(input.realm, policy, begun(input, policy), input.session.standing);
       if (standing.do === 'finish') return undefined;
       return standing.do === 'act' || (standing.do === 'ask' && standing.action) ? 'action' : 'proof';
     },
@@ -220,8 +207,9 @@ export function createSignIns(deps: SignInDeps) {
       const { tree } = await deps.flows.treeFor(realm, flow);
       return ({ factors, types, findings }) => {
         const risk = findings ? deps.risk.judge(findings, policy) : undefined;
-        const about = { known: deps.factors.identify(factors), factors, types, risk };
-        return risk?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, about).do === 'passed';
+        const person = { types, actions: [], passwordSetAt: null };
+        const judged = { known: deps.factors.identify(factors), factors, person, risk };
+        return risk?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, judged).do === 'finish';
       };
     },
 
@@ -230,27 +218,33 @@ export function createSignIns(deps: SignInDeps) {
       const { realm, session } = input;
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
-      const { state, standing } = await announce(visit, await look(visit, begun(input, policy)));
+      const { state, standing } = await run(visit, begun(input, policy), { do: 'begun' });
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
-      const nothingYet = !session && standing.do === 'ask';
+      const inCookie = !session && standing?.do === 'ask';
       const beginning = input.again ? 'in its place' : 'beside others';
-      const carried = nothingYet ? carry(reply, realm, beginning, state) : undefined;
-      const page = inTab(`/realms/${realm}/login`, carried ?? (await keepNew(reply, realm, beginning, state)));
+      const tab = await storage.begin(reply, realm, state, { beginning, inCookie });
+      const page = inTab(`/realms/${realm}/login`, tab);
       return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },
 
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
     async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);
-      for (let held = await load(realm, cookie.read(request, realm)); held; held = await reload(realm, held)) {
+      const named = storage.named(request, realm);
+      for (let held = await storage.load(realm, named); held; held = await storage.reload(realm, held)) {
         const { token, state } = held;
-        const standing = await walk(realm, policy, state);
+        const csrf = csrfOf(token);
+        if (state.is === 'done') {
+          const standing = { do: 'finish', level: state.done.level } as const;
+          return { state, settings: policy, standing, page: undefined, csrf };
+        }
+        const standing = await standingOf(realm, policy, state);
         const page = await pageOf({ request, realm, policy }, state, standing);
-        const view = { state, settings: policy, standing, page, csrf: csrfOf(token) };
-        if (!page?.keep || standing.do !== 'ask' || state.kept[standing.executionId]) return view;
-        const kept = { [standing.executionId]: page.keep };
+        const view = { state, settings: policy, standing, page, csrf };
+        if (!page?.keep || !isPage(standing) || state.is === 'refused' || state.kept[idOf(standing)]) return view;
+        const kept = { [idOf(standing)]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
-        if (await keep(reply, realm, held, { ...state, kept })) return view;
+        if (await storage.keep(reply, realm, held, { ...state, kept })) return view;
       }
       return undefined;
     },
@@ -265,13 +259,13 @@ export function createSignIns(deps: SignInDeps) {
       request: FastifyRequest,
       realm: string,
       form: Form,
-      continuation: Continuation,
+      continuations: Continuations,
     ): Promise<Answer | undefined> {
-      const carried = cookie.find(request, realm, (token) => sameSecret(form.csrf ?? '', csrfOf(token)));
-      if (!carried) return undefined;
-      const submit = () => submitted(reply, request, realm, carried, form, continuation);
+      const named = storage.find(request, realm, (token) => sameSecret(form.csrf ?? '', csrfOf(token)));
+      if (!named) return undefined;
+      const submit = () => submitted(reply, request, realm, named, form, continuations);
       // Where nothing has happened yet each form proves all of it by itself.
-      return carried.begun ? submit() : inTurn(`${realm} ${carried.id.toString('hex')}`, submit);
+      return named.begun ? submit() : inTurn(`${realm} ${named.id.toString('hex')}`, submit);
     },
 
     /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
@@ -279,19 +273,19 @@ export function createSignIns(deps: SignInDeps) {
       reply: FastifyReply,
       request: FastifyRequest,
       realm: string,
-      continuation: Continuation,
+      continuations: Continuations,
     ): Promise<Answer | undefined> {
-      const held = await load(realm, cookie.read(request, realm));
+      const held = await storage.load(realm, storage.named(request, realm));
       if (!held) return undefined;
       const { state } = held;
-      if (state.done) return onward(reply, realm, held, continuation);
+      if (state.is === 'done') return onward(reply, realm, held, state, continuations);
       const policy = await settingsOf(realm);
-      const standing = await walk(realm, policy, state);
-      if (standing.do !== 'finish') return undefined;
+      const standing = await standingOf(realm, policy, state);
+      if (standing.do !== 'finish' || state.is !== 'known') return undefined;
       const ending = { request, realm, policy, held, state, level: standing.level };
-      const answer = await finish(reply, ending, continuation);
-      if (answer === 'withdrawn') await keep(reply, realm, held, await withdraw(ending, state));
-      if (answer === 'lost') return to(inTab(state.continueAt, held.tab));
+      const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));
+      if (answer === 'withdrawn') await withdraw(reply, ending);
+      if (answer === 'lost') return to(inTab(state.purpose.continueAt, held.tab));
       return answer === 'withdrawn' ? pageIn(realm, held) : answer;
     },
 
@@ -301,14 +295,13 @@ export function createSignIns(deps: SignInDeps) {
       request: FastifyRequest,
       realm: string,
       continueAt: string,
-    ): Promise<{ request: unknown; done: NonNullable<SignInState['done']> } | undefined> {
-      const carried = cookie.read(request, realm);
-      if (!carried) return undefined;
-      const state = await store.take(inLane(realm), realm, carried.id, continueAt, now());
-      if (!state?.done) return undefined;
-      cookie.clear(reply, realm, carried.tab);
-      return { request: state.request, done: state.done };
+    ): Promise<{ request: unknown; done: Done } | undefined> {
+      const state = await storage.take(reply, realm, storage.named(request, realm), continueAt);
+      return state && { request: state.purpose.request, done: state.done };
     },
   };
 }
 export type SignIns = ReturnType<typeof createSignIns>;
+
+const takenBy = (state: SignInState, took: string): SignInState =>
+  state.is === 'unknown' || state.is === 'known' ? { ...state, took: state.complaint ? undefined : took } : state;

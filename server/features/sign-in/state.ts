@@ -1,10 +1,9 @@
-// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read.
-// How it begins, and begins anew.
+// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read. One of four, each with what
+// it can have and nothing else: machine.ts says how one becomes another.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
-import type { KnownUser } from '../credentials/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
 const User = z.object({ id: z.string(), username: z.string() });
@@ -14,36 +13,46 @@ const Finding = z.object({
   points: z.number(),
 });
 
-export const SignInState = z.object({
-  /** Raised by each save: two posts at once can't both go on from the same place. */
-  version: z.int(),
+/** What it was begun for. */
+const Purpose = z.object({
   clientId: z.string().optional(),
   clientName: z.string().optional(),
   /** The client's flow instead of the realm's. */
   flow: z.string().optional(),
   requiredLevel: z.int(),
   loginHint: z.string(),
-  /** The session that is stepped up or proven anew, and what it has proven. */
-  session: z.object({ id: z.string(), user: User, factors: z.array(Factor) }).optional(),
-  /** Nothing of that counts here. */
-  forced: z.boolean(),
-  /** Only what of it is no older counts. */
+  /** Only what the session before has proven since then counts. */
   maxAgeSeconds: z.int().optional(),
   /** Opaque: the authorization request. */
   request: z.unknown(),
   continueAt: z.string(),
   redirectTo: z.string().optional(),
-  /** How far it has come. */
-  user: User.optional(),
+});
+
+const Any = z.object({
+  /** Raised by each save: two posts at once can't both go on from the same place. */
+  version: z.int(),
+  purpose: Purpose,
+  /** The session that is stepped up or proven anew, whose it is, and what of it counts here. */
+  before: z.object({ id: z.string(), user: User, factors: z.array(Factor), rememberMe: z.boolean() }).optional(),
+});
+/** While there is a step to take. */
+const OnTheWay = Any.extend({
+  /** The alternative that the person chose, by execution. */
+  chosen: z.string().optional(),
+  /** What pages keep, by execution. */
+  kept: z.record(z.string(), Strings),
+  complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
+  /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
+  took: z.string().optional(),
+});
+const Proof = z.object({
+  user: User,
   /** What was proven here, and not in the session before. */
   factors: z.array(Factor),
   /** By which credential, by authenticator. */
-  credentials: Strings.default({}),
-  chosen: z.string().optional(),
-  kept: z.record(z.string(), Strings),
-  complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
+  credentials: Strings,
   rememberMe: z.boolean(),
-  challenged: z.boolean(),
   risk: z
     .object({
       score: z.number(),
@@ -54,22 +63,46 @@ export const SignInState = z.object({
     .optional(),
   /** Whether this person has signed in with this device before; absent: nobody looked. */
   deviceKnown: z.boolean().optional(),
-  refused: z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']).optional(),
-  /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
-  took: z.string().optional(),
-  done: z
-    .object({
-      sessionId: z.string(),
-      at: z.int(),
-      level: z.int(),
-      /** The oldest of what counted. */
-      since: z.int(),
-    })
-    .optional(),
-  /** What it was begun for was done in the same transaction: it leads nowhere any more. */
-  spent: z.literal(true).optional(),
 });
+const Done = z.object({
+  sessionId: z.string(),
+  /** Milliseconds. */
+  at: z.int(),
+  level: z.int(),
+  /** The oldest of what counted. */
+  since: z.int(),
+});
+const Because = z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']);
+
+const Unknown = OnTheWay.extend({ is: z.literal('unknown') });
+const Known = OnTheWay.extend({
+  is: z.literal('known'),
+  ...Proof.shape,
+  /** The audit log has heard that a second factor was asked for. */
+  challenged: z.boolean(),
+});
+const Refused = Any.extend({ is: z.literal('refused'), user: User.optional(), because: Because });
+const Over = Any.extend({
+  is: z.literal('done'),
+  ...Proof.shape,
+  took: z.string().optional(),
+  done: Done,
+  /** What it was begun for was done in the same transaction: it leads nowhere any more. */
+  spent: z.boolean(),
+});
+
+export const SignInState = z.discriminatedUnion('is', [Unknown, Known, Refused, Over]);
 export type SignInState = z.infer<typeof SignInState>;
+/** Nobody is known yet. */
+export type Unknown = z.infer<typeof Unknown>;
+/** Somebody is known, and may have more to do. */
+export type Known = z.infer<typeof Known>;
+export type Refused = z.infer<typeof Refused>;
+/** It has its session. */
+export type Over = z.infer<typeof Over>;
+export type Open = Unknown | Known;
+export type Because = z.infer<typeof Because>;
+export type Done = z.infer<typeof Done>;
 
 export interface BeginInput {
   realm: string;
@@ -102,62 +135,55 @@ export interface BegunBy extends BeginInput {
 }
 
 /** Whoever their session still says they are is known; else they prove that first. */
-export function begunBy({ session, forced, now, identify, ...input }: BegunBy): SignInState {
+export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
+  const { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo } = input;
+  const purpose = { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo };
   const user = session && { id: session.userId, username: session.username };
-  const begun: SignInState = {
-    version: 0,
-    clientId: input.clientId,
-    clientName: input.clientName,
-    flow: input.flow,
-    requiredLevel: input.requiredLevel,
-    loginHint: input.loginHint ?? '',
-    session: session && user && { id: session.id, user, factors: [...session.factors] },
-    forced,
-    maxAgeSeconds: input.maxAgeSeconds,
-    request: input.request,
-    continueAt: input.continueAt,
-    redirectTo: input.redirectTo,
-    user,
-    factors: [],
-    credentials: {},
-    kept: {},
-    rememberMe: session?.rememberMe ?? false,
-    challenged: false,
-  };
-  if (identify(countedOf(begun, now))) return begun;
-  return { ...begun, user: undefined, loginHint: input.loginHint ?? session?.username ?? '' };
+  const before = session &&
+    user && {
+      id: session.id,
+      user,
+      factors: forced ? [] : [...session.factors],
+      rememberMe: session.rememberMe,
+    };
+  const any = { version: 0, before, kept: {} };
+  const known = before && knownBy({ ...any, purpose: { ...purpose, loginHint: input.loginHint ?? '' } }, before);
+  if (known && identify(countedOf(known, now))) return known;
+  const loginHint = input.loginHint ?? session?.username ?? '';
+  return { ...any, is: 'unknown', purpose: { ...purpose, loginHint } };
 }
 
-/** What counts of what the person has proven: here, and in the session before if that is theirs. */
-export function countedOf({ session, user, forced, maxAgeSeconds, factors }: SignInState, now: Date): Factor[] {
-  if (forced || !session || session.user.id !== user?.id) return factors;
-  const since = maxAgeSeconds === undefined ? 0 : now.getTime() - maxAgeSeconds * 1000;
-  return merged(provenSince(session.factors, since), factors);
-}
-
-/** Back to the beginning, for another person or another try. */
-export const restarted = (state: SignInState): SignInState => ({
-  ...state,
-  user: undefined,
-  forced: true,
+const knownBy = (
+  { version, purpose, kept }: Pick<Known, 'version' | 'purpose' | 'kept'>,
+  before: NonNullable<Known['before']>,
+): Known => ({
+  is: 'known',
+  version,
+  purpose,
+  before,
+  kept,
+  user: before.user,
   factors: [],
   credentials: {},
-  chosen: undefined,
-  kept: {},
-  complaint: undefined,
-  rememberMe: false,
+  rememberMe: before.rememberMe,
   challenged: false,
-  risk: undefined,
-  deviceKnown: undefined,
-  refused: undefined,
 });
 
+/** What counts of what the person has proven: here, and in the session before. */
+export function countedOf(state: SignInState, now: Date): Factor[] {
+  if (state.is === 'unknown' || state.is === 'refused') return [];
+  const { purpose, before, factors } = state;
+  if (!before) return factors;
+  const since = purpose.maxAgeSeconds === undefined ? 0 : now.getTime() - purpose.maxAgeSeconds * 1000;
+  return merged(provenSince(before.factors, since), factors);
+}
+
 /** What has to hold when something is written for the person on the strength of this sign-in. */
-export const provenBy = (state: SignInState, { id }: Pick<KnownUser, 'id'>, now: Date): Proven => ({
-  userId: id,
+export const provenBy = (state: Known, now: Date): Proven => ({
+  userId: state.user.id,
   credentials: Object.values(state.credentials),
-  sessionId: countedOf(state, now).length > state.factors.length ? state.session?.id : undefined,
+  sessionId: countedOf(state, now).length > state.factors.length ? state.before?.id : undefined,
 });
 
 /** Milliseconds: since when all has been proven that the sign-in rests on. */
-export const provenFrom = (state: SignInState, now: Date): number => oldestOf(countedOf(state, now)) ?? now.getTime();
+export const provenFrom = (state: Known, now: Date): number => oldestOf(countedOf(state, now)) ?? now.getTime();

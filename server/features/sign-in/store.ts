@@ -64,7 +64,7 @@ export async function take(
 ): Promise<SignInState | undefined> {
   const [row] = await sql<{ state: unknown }>`
     delete from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}
-      and state ? 'done' and not state ? 'spent' and state ->> 'continueAt' = ${continueAt}
+      and state @> '{"is": "done", "spent": false}' and state #>> '{purpose,continueAt}' = ${continueAt}
     returning state`;
   return row && SignInState.safeParse(row.state).data;
 }

@@ -3,13 +3,13 @@
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
-import { type Action, byPerson } from './action.ts';
-import { provenBy } from './state.ts';
+import type { RequiredStep } from '../authenticators/authenticator.ts';
 import * as store from './store.ts';
 
-export function createTerms({ transact, now }: { transact: Transact; now: () => Date }): Action {
+export function createTerms({ transact }: { transact: Transact }): RequiredStep {
   return {
-    page: async ({ policy: { displayName, termsUrl } }) => ({
+    action: 'TERMS',
+    begin: async ({ settings: { displayName, termsUrl } }) => ({
       title: 'Terms of use',
       submit: 'Accept and continue',
       body: html`<p class="lead">To go on you have to accept ${
@@ -20,20 +20,21 @@ export function createTerms({ transact, now }: { transact: Transact; now: () => 
 <input type="hidden" name="accepted" value="${termsUrl ?? ''}">`,
     }),
 
-    async take({ request, realm, policy }, state, user, form) {
-      const termsUrl = policy.termsUrl ?? '';
-      if (form.accepted !== termsUrl)
-        return {
-          ...state,
-          complaint: { field: 'form', message: 'The terms have changed meanwhile. Read them again.' },
-        };
+    async verify(step, form) {
+      const { realm, user, proven } = step;
+      if (!user || !proven) throw new Error('somebody accepts the terms');
+      const { termsUrl } = step.settings;
+      if (form.accepted !== (termsUrl ?? '')) {
+        const message = 'The terms have changed meanwhile. Read them again.';
+        return { do: 'again', complaint: { field: 'form', message }, reason: '' };
+      }
       await transact(realm, async (tx) => {
-        await mustHold(tx.sql, realm, provenBy(state, user, now()));
+        await mustHold(tx.sql, realm, proven);
         await store.dropRequiredAction(tx.sql, realm, user.id, 'TERMS');
-        const by = byPerson(request, user);
-        tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl: policy.termsUrl } });
+        const by = step.byThem;
+        tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl } });
       });
-      return { ...state, complaint: undefined };
+      return { do: 'done' };
     },
   };
 }

@@ -164,12 +164,17 @@ test('what a form says that it was for leads nowhere but to that question', asyn
   const page = await open(person, 'mail', 'x');
   await person.fill(page, alice);
   for (const asked of ['https://evil.example/', '//evil.example', '\r\nlocation: https://evil.example', '%0d%0a', '']) {
-    const answer = await person.once(`/realms/${realm}/login`, {
-      method: 'POST',
-      body: new URLSearchParams({ csrf: 'x', asked }).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('location')?.startsWith(`/realms/${realm}/oauth2/authorize?`)).toBe(true);
+    for (const [sent, to] of [
+      [`authorize:${asked}`, '/oauth2/authorize?'],
+      [asked, '/account'],
+    ] as const) {
+      const answer = await person.once(`/realms/${realm}/login`, {
+        method: 'POST',
+        body: new URLSearchParams({ csrf: 'x', asked: sent }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get('location')?.startsWith(`/realms/${realm}${to}`)).toBe(true);
+    }
   }
 });

@@ -1,0 +1,190 @@
+// The sign-in as a machine, pure: state × input → state × effects. What it has done to the world (run.ts) comes back as input.
+//
+//             sent: choose, a wrong answer             sent: the next step
+//               ┌─────────┐                               ┌─────────┐
+//   begun ──▶ unknown ────┴── a right answer ─────────▶ known ──────┴── ended ──▶ done
+//     │         ▲   │                                   │   ▲  ▲                    ┆ the same form again within a minute
+//     │         │   └── judged: no way on ──▶ refused ◀─┘   │  └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┘ ends one of its own
+//     │         └────────── restart ────────────┘           │
+//     └──────────── begun with a session that still says who it is
+//
+// After each answer the person is scored once (`score`) and judged (`judge`): by the flow and the settings as they are now.
+
+import { merged } from '../../domain/factors.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
+import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
+import type { KnownUser } from '../credentials/service.ts';
+import { idOf, isPage, type PageAsked, type Standing } from './judge.ts';
+import type { Because, Done, Known, Open, Over, SignInState } from './state.ts';
+
+export type Input =
+  | { do: 'begun' }
+  /** A form; `standing`: where the sign-in stands that it is for. */
+  | { do: 'sent'; form: Form; standing: Standing }
+  | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
+  | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown'>)
+  | { do: 'judged'; standing: Standing }
+  /** What it rests on holds no more. */
+  | { do: 'withdrawn' };
+
+export type Effect =
+  | { do: 'verify'; asked: PageAsked; form: Form }
+  | { do: 'score' }
+  | { do: 'judge'; known?: PersonStanding | undefined }
+  | { do: 'tell-failure'; failure: Failure }
+  | { do: 'tell-challenge'; asked: Extract<Standing, { do: 'ask' }>; user: KnownUser; risk: Known['risk'] };
+
+/** Why somebody was not signed in, for the audit log. */
+export interface Failure {
+  reason: string;
+  /** As they gave it, where nobody is known. */
+  name?: string | undefined;
+  user: KnownUser | undefined;
+  risk: Known['risk'];
+}
+
+export interface Next {
+  state: SignInState;
+  effects: Effect[];
+}
+
+const stays = (state: SignInState): Next => ({ state, effects: [] });
+
+/** @param isSecond whether an authenticator is a second factor */
+export function advance(state: SignInState, input: Input, isSecond: (authenticator: string) => boolean): Next {
+  if (state.is === 'done') return stays(state);
+  if (input.do === 'sent' && input.form.do === 'restart') return stays(restarted(state));
+  if (input.do === 'begun') return { state, effects: toJudge(state) };
+  if (state.is === 'refused') return stays(state);
+  switch (input.do) {
+    case 'sent':
+      return sent(state, input.form, input.standing);
+    case 'answered':
+      return answered(state, input);
+    case 'scored':
+      return stays(state.is === 'known' ? { ...state, risk: input.risk, deviceKnown: input.deviceKnown } : state);
+    case 'judged':
+      return judged(state, input.standing, isSecond);
+    case 'withdrawn':
+      return refused(state, 'withdrawn');
+  }
+}
+
+/** Whoever was found out is scored first, and once. */
+function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
+  const judge: Effect = { do: 'judge', known };
+  return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
+}
+
+function sent(state: Open, form: Form, standing: Standing): Next {
+  if (form.do === 'choose') {
+    const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
+    return stays(offered ? { ...state, chosen: form.execution, complaint: undefined } : state);
+  }
+  if (isPage(standing) && form.step === idOf(standing))
+    return { state, effects: [{ do: 'verify', asked: standing, form }] };
+  return standing.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
+}
+
+function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Next {
+  if (verdict.do === 'again') {
+    const { complaint, reason, user } = verdict;
+    const after: Open = { ...state, complaint };
+    // Empty: it was no try at all.
+    const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
+    return { state: after, effects: [...told, ...toJudge(after)] };
+  }
+  if (verdict.do === 'done') {
+    if (state.is === 'unknown') return stays(state);
+    const after = { ...state, credentials: renewed(state.credentials, verdict.renewed), complaint: undefined };
+    return { state: after, effects: toJudge(after) };
+  }
+  const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
+  if (!user || asked.do !== 'ask') return stays(state);
+  const { authenticatorId, config } = asked;
+  const passed = { authenticator: authenticatorId, at, ...(Object.keys(config).length === 0 ? {} : { config }) };
+  const base = knownAs(state, user);
+  const after: Known = {
+    ...base,
+    factors: merged(base.factors, [passed]),
+    credentials: { ...base.credentials, [authenticatorId]: verdict.credentialId },
+    kept: {},
+    complaint: undefined,
+    rememberMe: verdict.rememberMe ?? base.rememberMe,
+  };
+  return { state: after, effects: toJudge(after, verdict.standing) };
+}
+
+/** What was proven before may have been another person's; their session ends when this sign-in is done. */
+function knownAs(state: Open, user: KnownUser): Known {
+  if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
+  const { version, purpose, before, chosen, kept, complaint, took } = state;
+  return {
+    ...{ version, purpose, chosen, kept, complaint, took },
+    before: before && { ...before, factors: before.user.id === user.id ? before.factors : [] },
+    is: 'known',
+    user,
+    factors: [],
+    credentials: {},
+    rememberMe: state.is === 'known' ? state.rememberMe : (before?.rememberMe ?? false),
+    challenged: state.is === 'known' && state.challenged,
+  };
+}
+
+const renewed = (credentials: Known['credentials'], by: { old: string; now: string } | undefined) =>
+  Object.fromEntries(Object.entries(credentials).map(([of, id]) => [of, id === by?.old ? by.now : id]));
+
+/** What it tells the audit log when it comes to a new step: a refusal, a second factor. */
+function judged(state: Open, standing: Standing, isSecond: (authenticator: string) => boolean): Next {
+  if (standing.do === 'refused') return refused(state, standing.because);
+  if (standing.do !== 'ask' || !isSecond(standing.authenticatorId) || state.is === 'unknown' || state.challenged)
+    return stays(state);
+  const { user, risk } = state;
+  return { state: { ...state, challenged: true }, effects: [{ do: 'tell-challenge', asked: standing, user, risk }] };
+}
+
+function refused(state: Open, because: Because): Next {
+  const { version, purpose, before } = state;
+  const user = state.is === 'known' ? state.user : undefined;
+  return {
+    state: { is: 'refused', version, purpose, before, user, because },
+    effects: [failed(state, { reason: because })],
+  };
+}
+
+const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Failure>): Effect => {
+  const known = state.is === 'known' ? state : undefined;
+  return { do: 'tell-failure', failure: { ...of, user: of.user ?? known?.user, risk: known?.risk } };
+};
+
+/** Back to the beginning, for another person or another try. */
+const restarted = ({ version, purpose, before }: SignInState): SignInState => ({
+  is: 'unknown',
+  version,
+  purpose,
+  before: before && { ...before, factors: [], rememberMe: false },
+  kept: {},
+});
+
+/** Who has signed in meanwhile in another tab proves that session anew, and has no second one. */
+export const joined = (
+  state: Known,
+  session: { id: string; userId: string; rememberMe: boolean } | undefined,
+): Known =>
+  session?.userId === state.user.id
+    ? { ...state, before: { id: session.id, user: state.user, factors: [], rememberMe: session.rememberMe } }
+    : state;
+
+/** How it is kept once it has its session. */
+export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
+  const { kept, complaint, chosen, challenged, ...rest } = state;
+  return { ...rest, is: 'done', done, spent };
+};
+
+/** As it was before: what a form proved that comes again ends a sign-in of its own. */
+export const reopened = ({ is, done, spent, ...rest }: Over): Known => ({
+  ...rest,
+  is: 'known',
+  kept: {},
+  challenged: true,
+});

@@ -1,0 +1,227 @@
+// What the machine asks of the world, done: a step shown and verified, a person scored and judged, the audit log told.
+import type { FastifyRequest } from 'fastify';
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Transact } from '../../db/transact.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
+import { SECOND_FACTOR } from '../../domain/factors.ts';
+import { isWithdrawn } from '../../domain/proof.ts';
+import type { PersonStanding } from '../../domain/standing.ts';
+import type {
+  AuthenticatorRecord,
+  Form,
+  Method,
+  PageStep,
+  RequiredStep,
+  Step,
+  StepPage,
+  StepVerdict,
+} from '../authenticators/authenticator.ts';
+import type { Credentials } from '../credentials/service.ts';
+import type { TreeNode } from '../flows/tree.ts';
+import type { RiskService } from '../risk/service.ts';
+import { idOf, isPage, type Judge, type PageAsked, type Standing } from './judge.ts';
+import { advance, type Effect, type Failure, type Input } from './machine.ts';
+import { countedOf, provenBy, type SignInState } from './state.ts';
+
+/** A request to a realm's sign-in. */
+export interface Visit {
+  request: FastifyRequest;
+  realm: string;
+  policy: RealmSettingsDto;
+}
+
+export interface RunDeps {
+  transact: Transact;
+  registry: readonly AuthenticatorRecord[];
+  required: readonly RequiredStep[];
+  judge: Judge;
+  credentials: Pick<Credentials, 'standing'>;
+  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
+  risk: RiskService;
+  /** Bounds how often one address may fail. */
+  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
+  now: () => Date;
+}
+
+/** What came of an input, and where that stands, if it was judged. */
+interface Reached {
+  state: SignInState;
+  standing?: Standing;
+}
+
+const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
+
+/** Nobody is known for certain while a sign-in is under way. */
+export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
+
+export function createRun({ transact, registry, required, judge, credentials, flows, risk, attempts, now }: RunDeps) {
+  const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
+  const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
+  const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
+
+  function recordOf(asked: PageAsked): PageStep {
+    const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
+    if (!record) throw new Error(`${idOf(asked)} is asked for, which this server does not have`);
+    return record;
+  }
+
+  function stepOf({ request, realm, policy }: Visit, state: SignInState, asked: PageAsked): Step {
+    const known = state.is === 'known' ? state : undefined;
+    const by = byOf(request);
+    return {
+      realm,
+      settings: policy,
+      by,
+      byThem: known ? { ...by, actor: { type: 'user', id: known.user.id, name: known.user.username } } : by,
+      user: known?.user,
+      proven: known && provenBy(known, now()),
+      config: asked.do === 'ask' ? asked.config : {},
+      enrol: asked.do === 'ask' && asked.enrol,
+      loginHint: state.purpose.loginHint,
+      kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
+      sessionId: state.before?.id,
+    };
+  }
+
+  /** What its person still has to do. @param read the person's standing, where it has just been read */
+  async function standingOf(
+    realm: string,
+    settings: RealmSettingsDto,
+    state: SignInState,
+    read?: PersonStanding,
+  ): Promise<Standing> {
+    if (state.is === 'refused') return { do: 'refused', because: state.because };
+    const known = state.is === 'unknown' ? undefined : state;
+    if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
+    const person = known && (read ?? (await credentials.standing(realm, known.user.id)));
+    if (known && !person?.enabled) return { do: 'refused', because: 'disabled' };
+    const { tree } = await flows.treeFor(realm, state.purpose.flow);
+    const judged = { known: known !== undefined, factors: countedOf(state, now()), person, risk: known?.risk };
+    const chosen = state.is === 'done' ? undefined : state.chosen;
+    return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
+  }
+
+  /** Whose tries are counted: an address's; where it has had its own, those of a device that somebody has signed in with. */
+  async function trying({ request, realm }: Visit): Promise<string> {
+    const address = inRealm(realm, request.ip);
+    if (attempts.blocked(address) === undefined) return address;
+    const device = await risk.knownDevice(request, realm);
+    return device === undefined ? address : `${realm} device ${device}`;
+  }
+
+  async function tried(record: PageStep, step: Step, form: Form): Promise<StepVerdict> {
+    try {
+      return await record.verify(step, form);
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      return { do: 'again', complaint: { field: 'form', message: CHANGED }, reason: 'withdrawn' };
+    }
+  }
+  /** A proof is tried in its address's turn in this realm, and its failures count. */
+  const proof = (visit: Visit, record: PageStep, step: Step, form: Form): Promise<StepVerdict> =>
+    attempts.inTurn(visit.realm, visit.request.ip, async () => {
+      const from = await trying(visit);
+      const wait = attempts.blocked(from);
+      if (wait !== undefined) {
+        const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
+        return { do: 'again', complaint: { field: 'form', message }, reason: '' };
+      }
+      const verdict = await tried(record, step, form);
+      if (verdict.do === 'again' && verdict.reason !== '') attempts.fail(from);
+      return verdict;
+    });
+
+  async function tellFailure(visit: Visit, { purpose }: SignInState, failure: Failure): Promise<void> {
+    const { request, realm, policy } = visit;
+    const { reason, name, user, risk: found } = failure;
+    await transact(realm, async ({ atLast, record }) => {
+      risk.failed(atLast, realm, policy, user?.id, request.ip);
+      record({
+        type: 'LOGIN_FAILURE',
+        realm,
+        by: byOf(request),
+        subject: { type: 'user', id: user?.id ?? null, name: user?.username ?? name ?? null },
+        clientId: purpose.clientId ?? null,
+        outcome: 'failure',
+        data: { reason, ...(found ? { risk: found } : {}) },
+      });
+    });
+  }
+
+  /** @returns what came of it, where the machine goes on from that */
+  async function perform(visit: Visit, state: SignInState, effect: Effect): Promise<Input | undefined> {
+    const { request, realm, policy } = visit;
+    switch (effect.do) {
+      case 'verify': {
+        const { asked, form } = effect;
+        const step = stepOf(visit, state, asked);
+        const record = recordOf(asked);
+        const verdict = await (asked.do === 'ask' ? proof(visit, record, step, form) : tried(record, step, form));
+        return { do: 'answered', asked, verdict, at: now().getTime() };
+      }
+      case 'score':
+        if (state.is !== 'known') return undefined;
+        return { do: 'scored', ...(await risk.score(request, realm, policy, state.user.id)) };
+      case 'judge':
+        return { do: 'judged', standing: await standingOf(realm, policy, state, effect.known) };
+      case 'tell-failure':
+        await tellFailure(visit, state, effect.failure);
+        return undefined;
+      case 'tell-challenge': {
+        const { user, risk: found, asked } = effect;
+        await transact(realm, async ({ record }) =>
+          record({
+            type: 'MFA_CHALLENGE',
+            realm,
+            by: byOf(request),
+            subject: { type: 'user', id: user.id, name: user.username },
+            clientId: state.purpose.clientId ?? null,
+            data: { authenticator: asked.authenticatorId, enrolment: asked.enrol, ...(found ? { risk: found } : {}) },
+          }),
+        );
+        return undefined;
+      }
+    }
+  }
+
+  async function go(visit: Visit, from: SignInState, first: Input, doing: typeof perform): Promise<Reached> {
+    let state = from;
+    let standing: Standing | undefined;
+    async function take(input: Input): Promise<void> {
+      if (input.do === 'judged') standing = input.standing;
+      const next = advance(state, input, isSecond);
+      state = next.state;
+      for (const effect of next.effects) {
+        const back = await doing(visit, state, effect);
+        if (back) await take(back);
+      }
+    }
+    await take(first);
+    return standing ? { state, standing } : { state };
+  }
+
+  return {
+    standingOf,
+
+    /** What an input makes of a sign-in. */
+    run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),
+
+    /** The same where somebody else tells the audit log, and counts the tries. */
+    runUntold: (visit: Visit, from: SignInState, input: Input): Promise<Reached> =>
+      go(visit, from, input, async (at, state, effect) => {
+        if (effect.do === 'score' || effect.do === 'judge') return perform(at, state, effect);
+        return undefined;
+      }),
+    /** What a method says of a form, uncounted. */
+    verdictOf: (visit: Visit, state: SignInState, asked: PageAsked, form: Form): Promise<StepVerdict> =>
+      tried(recordOf(asked), stepOf(visit, state, asked), form),
+
+    /** The form of its step; undefined where there is nothing to fill in. */
+    async pageOf(visit: Visit, state: SignInState, standing: Standing): Promise<StepPage | undefined> {
+      if (!isPage(standing) || state.is === 'refused' || state.is === 'done') return undefined;
+      return recordOf(standing).begin(stepOf(visit, state, standing), state.complaint);
+    },
+  };
+}
+export type Run = ReturnType<typeof createRun>;

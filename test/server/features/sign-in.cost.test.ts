@@ -1,0 +1,79 @@
+// What each step of a sign-in asks the database: a figure here is a statement that every person's sign-in pays for.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
+import { createPerson } from '../../support/person.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let clock = new Date();
+const realm = 'cost';
+let statements = 0;
+const { bind, query } = pg.Connection.prototype;
+
+beforeAll(async () => {
+  server = await startTestServer({ now: () => clock });
+  await makePeopledRealm(server, realm);
+  pg.Connection.prototype.bind = function (...of) {
+    statements += 1;
+    return bind.apply(this, of);
+  };
+  pg.Connection.prototype.query = function (...of) {
+    // The job queue looks for work beside whatever is done.
+    if (!String(of[0]).includes('pgboss')) statements += 1;
+    return query.apply(this, of);
+  };
+});
+afterAll(async () => {
+  Object.assign(pg.Connection.prototype, { bind, query });
+  await server?.stop();
+});
+
+/** Statements of what is done, begin and commit included, without what jobs do beside it. */
+async function cost<T>(act: () => Promise<T>): Promise<[T, number]> {
+  await expect
+    .poll(async () => {
+      const before = statements;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return statements - before;
+    })
+    .toBe(0);
+  const before = statements;
+  const done = await act();
+  return [done, statements - before];
+}
+
+test('a sign-in by password, one with a code, and a step up ask the database no more than they need', async () => {
+  const alice = createPerson(server.baseUrl);
+  // What is kept in process is read by the first.
+  await alice.fill(await alice.open(authorizePath(realm, 'spa', newVerifier())), {
+    username: 'alice',
+    password: PASSWORD,
+  });
+  const bob = createPerson(server.baseUrl);
+  const [page, shown] = await cost(() => bob.open(authorizePath(realm, 'spa', newVerifier())));
+  const [signedIn, byPassword] = await cost(() => bob.fill(page, { username: 'alice', password: PASSWORD }));
+  expect(signedIn.url.startsWith(CALLBACK)).toBe(true);
+  const [setUp, asked] = await cost(() => bob.open(authorizePath(realm, 'spa', newVerifier(), { acr_values: '2' })));
+  const secret = secretOn(setUp);
+  const [raised, enrolled] = await cost(() => bob.fill(setUp, { code: codeAt(secret, clock.getTime()) }));
+  expect(raised.url.startsWith(CALLBACK)).toBe(true);
+
+  clock = new Date(clock.getTime() + 60_000);
+  const carol = createPerson(server.baseUrl);
+  const again = await carol.open(authorizePath(realm, 'spa', newVerifier()));
+  const [codePage, first] = await cost(() => carol.fill(again, { username: 'alice', password: PASSWORD }));
+  const [wrong, refused] = await cost(() => carol.fill(codePage, { code: '000000' }));
+  const [done, second] = await cost(() => carol.fill(wrong, { code: codeAt(secret, clock.getTime()) }));
+  expect(done.url.startsWith(CALLBACK)).toBe(true);
+  expect({ shown, byPassword, asked, enrolled, first, refused, second }).toEqual({
+    shown: 0,
+    byPassword: 8,
+    asked: 11,
+    enrolled: 24,
+    first: 8,
+    refused: 12,
+    second: 14,
+  });
+});
