@@ -19,6 +19,8 @@ export interface Io {
   env: Environment;
   /** Somebody is there to be asked: stdin and stderr are a terminal. */
   terminal: boolean;
+  /** Somebody looks at stderr while it is written: progress is for them, a pipeline's log stays short. */
+  watched: boolean;
   /** stdout is a terminal and nobody forbade colour. */
   colour: boolean;
 }

@@ -12,6 +12,7 @@ import { type FileFault, readFiles } from './files.ts';
 import { type Merged, merge } from './merge.ts';
 import { plain, say } from './output.ts';
 import type { Planned } from './plan.ts';
+import { during } from './progress.ts';
 
 export interface FileOptions {
   file: string[];
@@ -108,18 +109,6 @@ function inFiles(
   return new Outcome(2);
 }
 
-const SLOW_MS = 1_500;
-
-/** Says what takes long, while it does. */
-async function patiently<T>({ io }: Pick<Cli, 'io'>, what: string, work: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => say(io, `${what} …`), SLOW_MS);
-  try {
-    return await work;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 interface Asked {
   manager: string;
   prune?: boolean;
@@ -138,8 +127,8 @@ export async function planOf(
 ): Promise<Plan> {
   const asked = { realm, document, manager, prune, force, signal: cli.signal };
   return revision === undefined
-    ? patiently(cli, `Planning realm ${realm}`, planDocument(client, { ...asked, mustExist }))
-    : patiently(cli, `Applying realm ${realm}`, applyDocument(client, { ...asked, revision }));
+    ? during(cli.io, `Planning realm ${realm}`, planDocument(client, { ...asked, mustExist }))
+    : during(cli.io, `Applying realm ${realm}`, applyDocument(client, { ...asked, revision }));
 }
 
 /** The same; what is refused is told. */

@@ -12,6 +12,7 @@ const io: Io = {
   stderr,
   env,
   terminal: stdin.isTTY === true && stderr.isTTY === true,
+  watched: stderr.isTTY === true,
   colour: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
 };
 

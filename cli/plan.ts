@@ -42,6 +42,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
     ...plan.changes.flatMap((change) => changeLines(io, change)),
     ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
     ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
+    ...undeclaredLines(io, plan),
     ...handed(io, planned),
     ...byManager(
       plan.conflicts.map(({ kind, key, path, manager }) => [manager, path ? `${kind} ${path}` : `${kind} ${key}`]),
@@ -63,6 +64,22 @@ export const keptText = ({ kind, key, usedBy }: KeptObject): string => {
   const users = usedBy.map((user) => [user.kind, user.path ?? user.key].join(' ')).join(', ');
   return `${kind} ${key}: still used${users === '' ? '' : ` by ${users}`}`;
 };
+
+/** What the files have lost: nothing happens to it unless it is pruned. */
+const undeclaredLines = (io: Pick<Io, 'colour'>, { manager, undeclared }: Plan): string[] =>
+  undeclared.length === 0
+    ? []
+    : [
+        paint(
+          io,
+          'yellow',
+          plain(
+            `= left as it is, ${manager} still manages what the files no longer hold (--prune deletes it): ${undeclared
+              .map(({ kind, key, path }) => `${kind} ${path ?? key}`)
+              .join(', ')}`,
+          ),
+        ),
+      ];
 
 /** `secret of client billing: the server has no SVC_VAR_BILLING` */
 const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): string =>
@@ -178,7 +195,9 @@ export function sumText(all: readonly Planned[]): string {
   const conflicts = all.reduce((n, { plan }) => n + plan.conflicts.length, 0);
   const realms = new Set(all.map(({ realm }) => realm));
   const where = realms.size === 1 ? `realm ${all[0]?.realm}` : `${realms.size} realms`;
-  if (all.every(inSync)) return `In sync: ${where}.`;
+  const lost = all.reduce((n, { plan }) => n + plan.undeclared.length, 0);
+  if (all.every(inSync))
+    return lost > 0 ? `In sync but for ${lost} that the files no longer hold: ${where}.` : `In sync: ${where}.`;
   const counts = `${sum('create')} to create, ${sum('update')} to update, ${sum('delete')} to delete`;
   return `${counts}${conflicts > 0 ? `, ${conflicts} in conflict` : ''} in ${where}.`;
 }

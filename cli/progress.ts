@@ -1,25 +1,47 @@
-// How much of a long transfer has passed, once a second, where somebody watches; a pipeline's log stays short.
+// What is going on and for how long, once a second, where somebody watches; a pipeline's log stays short.
 import type { Io } from './command.ts';
+import { plain } from './output.ts';
 
 const MIB = 1024 * 1024;
 const EVERY_MS = 1000;
+/** To the beginning of the line, and all of it away (ECMA-48 EL). */
+const CLEAR = '\r\u001b[2K';
 
+type Watched = Pick<Io, 'watched' | 'stderr'>;
+
+/** Says what takes long, while it does: `Planning realm acme … 3 s`. */
+export async function during<T>(io: Watched, what: string, work: Promise<T>): Promise<T> {
+  if (!io.watched) return work;
+  const begun = performance.now();
+  let shown = false;
+  const timer = setInterval(() => {
+    shown = true;
+    io.stderr.write(`${CLEAR}${plain(what)} … ${Math.round((performance.now() - begun) / 1000)} s`);
+  }, EVERY_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    if (shown) io.stderr.write(CLEAR);
+  }
+}
+
+/** How much of a long transfer has passed. */
 export async function* counted(
-  io: Pick<Io, 'terminal' | 'stderr'>,
+  io: Watched,
   what: string,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   let told = performance.now();
   let shown = false;
-  const show = (end: string) => io.stderr.write(`\r${what}: ${(bytes / MIB).toFixed(0)} MiB${end}`);
   for await (const chunk of chunks) {
     yield chunk;
     bytes += chunk.length;
-    if (!io.terminal || performance.now() - told < EVERY_MS) continue;
+    if (!io.watched || performance.now() - told < EVERY_MS) continue;
     told = performance.now();
     shown = true;
-    show('');
+    io.stderr.write(`${CLEAR}${plain(what)}: ${(bytes / MIB).toFixed(0)} MiB`);
   }
-  if (shown) show('\n');
+  if (shown) io.stderr.write(`${CLEAR}${plain(what)}: ${(bytes / MIB).toFixed(0)} MiB\n`);
 }

@@ -13,6 +13,7 @@ import { createFlowsPart } from './features/flows/transfer.ts';
 import type { AuthenticatorEntry } from './features/flows/tree.ts';
 import type { Realms } from './features/realms/service.ts';
 import { createResourceIndicatorsPart, createSettingsPart } from './features/settings/transfer.ts';
+import { createDefaults } from './features/transfer/defaults.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createGuesses } from './features/transfer/guesses.ts';
 import { createManagers } from './features/transfer/managers.ts';
@@ -80,7 +81,8 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     now,
     newId,
   });
-  const exporter = createExport({ pool, parts, users, keys: sectionKeys });
+  const defaults = createDefaults({ transact, parts, realms, newId });
+  const exporter = createExport({ pool, parts, users, keys: sectionKeys, defaults });
   const managers = createManagers({ sql, transact });
   return {
     parts,

@@ -19,6 +19,7 @@ interface Options {
   outputDir?: string;
   format?: 'json' | 'yaml';
   users: boolean;
+  withoutDefaults?: true;
   namespace?: string;
   secretTemplates?: string;
 }
@@ -38,12 +39,14 @@ export const registerExport: Register = (program, cli) => {
     .addOption(new Option('--format <format>', 'json or yaml (default: by the file’s name)').choices(['json', 'yaml']))
     .option('--users', 'with users (the default of a document)', true)
     .option('--no-users', 'without users')
+    .option('--without-defaults', 'without what a fresh realm has anyway')
     .option('-n, --namespace <namespace>', 'with --as manifests: the namespace of the objects')
     .option('--secret-templates <file>', 'with --as manifests: also write Secrets with empty values, to be filled in');
   examples(
     command,
     'realmctl export acme > acme.json',
     'realmctl export acme --no-users -o acme.yaml',
+    'realmctl export acme --no-users --without-defaults -o acme.yaml   # only what makes it this realm',
     'realmctl export acme --as manifests -n identity --output-dir git/identity',
     'realmctl export acme --as manifests | kubectl apply --server-side --dry-run=server -f -',
   ).action(async (realm: string, options: Options) => {
@@ -53,10 +56,18 @@ export const registerExport: Register = (program, cli) => {
   });
 };
 
-function checkOptions({ as, output, outputDir, namespace, secretTemplates: templates }: Options): void {
+function checkOptions({
+  as,
+  output,
+  outputDir,
+  namespace,
+  secretTemplates: templates,
+  withoutDefaults,
+}: Options): void {
   if (output !== undefined && outputDir !== undefined) throw new Refused('give --output or --output-dir, not both');
   if (output !== undefined && formats.some((format) => format === output))
     throw new Refused(`--output names a file; it is ${output}`, `For the format: --format ${output}`);
+  if (as === 'manifests' && withoutDefaults) throw new Refused('--without-defaults goes with --as document');
   if (as === 'document' && (namespace !== undefined || templates !== undefined))
     throw new Refused('--namespace and --secret-templates go with --as manifests');
 }
@@ -64,9 +75,13 @@ function checkOptions({ as, output, outputDir, namespace, secretTemplates: templ
 const formatOf = ({ format, output = '' }: Options, otherwise: 'json' | 'yaml'): 'json' | 'yaml' =>
   format ?? (/\.ya?ml$/.test(output) ? 'yaml' : output.endsWith('.json') ? 'json' : otherwise);
 
-async function download(cli: Cli, realm: string, users: boolean): Promise<AsyncIterable<Uint8Array>> {
+async function download(
+  cli: Cli,
+  realm: string,
+  query: { users: boolean; defaults?: false },
+): Promise<AsyncIterable<Uint8Array>> {
   const { fetch, server } = await cli.connect();
-  const { body } = await fetch(address(exportRealm.path, { realm }, { users }), { signal: cli.signal });
+  const { body } = await fetch(address(exportRealm.path, { realm }, query), { signal: cli.signal });
   if (!body) throw new Refused('the server answered nothing');
   return arriving(server, body);
 }
@@ -80,9 +95,15 @@ async function* arriving(server: string, body: AsyncIterable<Uint8Array>): Async
   }
 }
 
+/** A server of an older release knows no such query, and is not asked. */
+const queryOf = ({ users, withoutDefaults }: Options) => ({
+  users,
+  ...(withoutDefaults && { defaults: false as const }),
+});
+
 async function exportDocument(cli: Cli, realm: string, options: Options): Promise<void> {
   const format = formatOf(options, 'json');
-  const bytes = counted(cli.io, realm, await download(cli, realm, options.users));
+  const bytes = counted(cli.io, realm, await download(cli, realm, queryOf(options)));
   const text = format === 'yaml' ? documentYaml(bytes) : bytes;
   const { output, outputDir } = options;
   if (output === undefined && outputDir === undefined) return toStdout(cli.io, text);
@@ -95,7 +116,7 @@ async function exportDocument(cli: Cli, realm: string, options: Options): Promis
 
 async function exportManifests(cli: Cli, realm: string, options: Options): Promise<void> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of await download(cli, realm, false)) pieces.push(piece);
+  for await (const piece of await download(cli, realm, { users: false })) pieces.push(piece);
   const parsed = RealmDocument.safeParse(JSON.parse(Buffer.concat(pieces).toString()));
   if (!parsed.success)
     throw new Refused(

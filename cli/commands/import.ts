@@ -1,15 +1,21 @@
 // `realmctl import`: one realm document, as it is, through the server's import; manifests are `apply`'s.
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Option } from 'commander';
 import { getAdminSession } from '../../server/contract/admin-access.ts';
 import { address } from '../../server/contract/client.ts';
 import { importRealm, Plan } from '../../server/contract/transfer.ts';
-import { type Cli, examples, managerName, type Register, realmName } from '../command.ts';
+import { type Cli, type Connection, examples, managerName, type Register, realmName } from '../command.ts';
 import { documentBytes } from '../document-file.ts';
+import { type Variables, variablesOf, withVariables } from '../document-variables.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { doneText, inSync, planText, sumText } from '../plan.ts';
-import { counted } from '../progress.ts';
+import { counted, during } from '../progress.ts';
+import { confirm } from '../prompt.ts';
+import { writeWhole } from '../whole-file.ts';
 
 interface Options {
   file: string;
@@ -17,11 +23,15 @@ interface Options {
   force?: true;
   prune?: true;
   manager: string;
+  yes?: true;
+  envFile?: string;
   keycloak?: true;
   output: Format;
 }
 
 const MOST_SHOWN = 200;
+/** A tenth of a kind. */
+const MUCH = 10;
 
 export const registerImport: Register = (program, cli) => {
   const command = program
@@ -33,11 +43,14 @@ export const registerImport: Register = (program, cli) => {
     .option('--prune', 'delete what this manager applied before and the document no longer holds')
     .option('--force', 'take over what another manager owns')
     .addOption(new Option('--manager <name>', 'who applies').argParser(managerName).default('realmctl'))
+    .option('-y, --yes', 'do not ask before much is deleted')
+    .option('--env-file <file>', 'values of placeholders, NAME=VALUE a line; else of the environment: SVC_VAR_…')
     .option('--keycloak', 'the file is a Keycloak realm export (where the server has that)');
   examples(
     addOutput(command),
     'realmctl import acme -f acme.json --dry-run',
     'realmctl import acme -f acme.yaml --prune',
+    'realmctl import copy -f acme.json --env-file secrets.env   # SVC_VAR_CLIENT_BILLING_SECRET=…',
     'realmctl --context old export acme | realmctl --context new import acme -f -',
   ).action((realm: string, options: Options) => importFile(cli, realm, options));
 };
@@ -50,19 +63,92 @@ async function importFile(cli: Cli, realm: string, options: Options): Promise<vo
       'Translate the file into a realm document first (docs/import-export.md), then import it without --keycloak.',
     );
   const connection = await cli.connect();
+  const source: Source = {
+    realm,
+    file,
+    variables: await variablesOf(cli.io.env, options.envFile),
+    query: { prune, force, manager: name },
+  };
+  if (prune && !dryRun && !options.yes) return carefully(cli, connection, source, output);
+  show(cli, { realm, output, dryRun, plan: await send(cli, connection, source, { dryRun }) });
+}
+
+interface Source {
+  realm: string;
+  file: string;
+  variables: Variables;
+  query: Record<string, string | boolean>;
+}
+
+/** What deletes people, or much of a kind, is planned and agreed to, and just that plan is applied. */
+async function carefully(cli: Cli, connection: Connection, source: Source, output: Format): Promise<void> {
+  const { realm } = source;
+  const kept = source.file === '-' ? await keptFrom(cli) : undefined;
+  try {
+    const again = { ...source, file: kept?.file ?? source.file };
+    const { deletions, revision } = await send(cli, connection, again, { dryRun: true });
+    const much = deletions.filter(({ kind, count, of }) => kind === 'user' || of === undefined || count * MUCH > of);
+    const words = much
+      .map(({ kind, count, of }) => `${kind} ${count}${of === undefined ? '' : ` of ${of}`}`)
+      .join(', ');
+    if (much.length > 0 && !cli.io.terminal)
+      throw new Refused(
+        `nothing was imported: this would delete much of the realm ${realm} (${words})`,
+        'Look at it with --dry-run; to do it, add --yes.',
+      );
+    if (much.length > 0 && !(await confirm(cli, `This deletes much of the realm ${realm}: ${words}. Go on?`)))
+      throw new Refused('nothing was imported');
+    show(cli, { realm, output, dryRun: false, plan: await send(cli, connection, again, { dryRun: false, revision }) });
+  } finally {
+    await kept?.forget();
+  }
+}
+
+/** What comes on stdin comes once, and is sent twice. */
+async function keptFrom({ io }: Cli): Promise<{ file: string; forget(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-'));
+  const forget = () => rm(folder, { recursive: true, force: true });
+  const file = path.join(folder, 'document');
+  try {
+    await writeWhole(file, io.stdin, { secret: true });
+  } catch (error) {
+    await forget();
+    throw error;
+  }
+  return { file, forget };
+}
+
+async function send(
+  cli: Cli,
+  connection: Connection,
+  { realm, file, variables, query }: Source,
+  { dryRun, revision }: { dryRun: boolean; revision?: number },
+): Promise<Plan> {
   // A stream can't be sent twice: a token that has run out is renewed before.
   await connection.client.call(getAdminSession, { signal: cli.signal });
-  const query = { dryRun, prune, force, manager: name };
-  const response = await sending(counted(cli.io, file, documentBytes(file, cli.io.stdin)), (body) =>
-    connection.fetch(address(importRealm.path, { realm }, query), {
+  const used = new Set<string>();
+  const document = withVariables(documentBytes(file, cli.io.stdin), variables, (name) => used.add(name));
+  const answer = sending(counted(cli.io, file, document), (body) =>
+    connection.fetch(address(importRealm.path, { realm }, { ...query, dryRun }), {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        ...(revision !== undefined && { 'if-match': `"${revision}"` }),
+      },
       body,
       duplex: 'half',
       signal: cli.signal,
     }),
   );
-  const plan = Plan.parse(await response.json());
+  const response = await during(cli.io, `${dryRun ? 'Planning' : 'Importing'} realm ${realm}`, answer);
+  if (used.size > 0) say(cli.io, `Filled in: ${[...used].sort().join(', ')}.`);
+  return Plan.parse(await response.json());
+}
+
+function show(
+  cli: Cli,
+  { realm, output, dryRun, plan }: { realm: string; output: Format; dryRun: boolean; plan: Plan },
+): void {
   const planned = { realm, plan, notCompared: [] };
   // a list of a million users helps nobody
   const short = plan.changes.length > MOST_SHOWN;

@@ -80,6 +80,12 @@ export const KeptObject = z.object({
     .describe('At most 100, and only what the importer may read'),
 });
 export type KeptObject = z.infer<typeof KeptObject>;
+export const Deletion = z.object({
+  kind: z.string(),
+  count: z.int(),
+  of: z.int().optional().describe('How many of the kind there are; not counted of users'),
+});
+export type Deletion = z.infer<typeof Deletion>;
 export const KeptSecret = z.object({
   kind: z.string(),
   key: z.string(),
@@ -103,6 +109,13 @@ export const Plan = z
       .array(KeptObject)
       .default([])
       .describe('What pruning would delete and something still needs: it goes once nothing does, with the next import'),
+    undeclared: z
+      .array(z.object({ kind: z.string(), key: z.string(), path: z.string().optional() }))
+      .default([])
+      .describe(
+        'In a dry run without prune: what this manager applied before and this document doesn’t hold. It stays as it is and the manager’s',
+      ),
+    deletions: z.array(Deletion).default([]).describe('In a dry run: what would be deleted, by kind'),
     keptSecrets: z
       .array(KeptSecret)
       .default([])
@@ -137,7 +150,14 @@ export const exportRealm = route({
     'lists the names. `If-None-Match` with the revision answers 304 where users are left out (their changes do not raise the revision).',
   permission: 'realm:read',
   params: InRealm,
-  query: z.strictObject({ users: flag.default(true).describe('false leaves users out') }),
+  query: z.strictObject({
+    users: flag.default(true).describe('false leaves users out'),
+    defaults: flag
+      .default(true)
+      .describe(
+        'false leaves out what a fresh realm, or a new object, has anyway: sections, objects and fields. What a fresh realm has and this one has deleted comes back where such a document makes a realm',
+      ),
+  }),
   response: RealmDocument,
 });
 export const importRealm = route({

@@ -43,7 +43,7 @@ function atTerminal(env: Record<string, string>, args: readonly string[], answer
   const stdin = new PassThrough();
   stdin.write(`${answer}\n`);
   const program = createProgram({
-    io: { stdin, stdout: sink, stderr: sink, env, terminal: true, colour: false },
+    io: { stdin, stdout: sink, stderr: sink, env, terminal: true, watched: false, colour: false },
     signal: new AbortController().signal,
     version: '0',
     fetch,

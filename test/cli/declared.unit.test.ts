@@ -25,7 +25,15 @@ async function read(
   }
   const { stdin, ...more } = options;
   const input = stdin === undefined ? Readable.from([]) : Readable.from([Buffer.from(stdin)]);
-  const io = { stdin: input, stdout: process.stdout, stderr: process.stderr, env: {}, terminal: false, colour: false };
+  const io = {
+    stdin: input,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: {},
+    terminal: false,
+    watched: false,
+    colour: false,
+  };
   const { declared, realms, faults } = await wantedBy({ io }, { ...more, file: [stdin === undefined ? folder : '-'] });
   return {
     ...declared,

@@ -18,7 +18,7 @@ const sink = new Writable({
   },
 });
 const program = createProgram({
-  io: { stdin: Readable.from([]), stdout: sink, stderr: sink, env: {}, terminal: false, colour: false },
+  io: { stdin: Readable.from([]), stdout: sink, stderr: sink, env: {}, terminal: false, watched: false, colour: false },
   signal: new AbortController().signal,
   version: '0',
   fetch,

@@ -67,7 +67,7 @@ test('with --prune goes what this manager applied before, and nobody else’s', 
     JSON.stringify({ roles: [{ name: 'a' }, { name: 'b' }] }),
   );
   await run(
-    ['import', 'pruned', '-f', '-', '--manager', 'mine', '--prune'],
+    ['import', 'pruned', '-f', '-', '--manager', 'mine', '--prune', '--yes'],
     JSON.stringify({ roles: [{ name: 'b' }] }),
   );
   expect((await exported('pruned')).roles.map((role: { name: string }) => role.name)).toEqual(['b', 'theirs']);

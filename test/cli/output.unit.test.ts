@@ -13,7 +13,15 @@ const STEERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
 
 function written(work: (io: Parameters<typeof print>[0]) => void): string {
   const stream = new PassThrough();
-  work({ stdin: new PassThrough(), stdout: stream, stderr: stream, env: {}, terminal: true, colour: false });
+  work({
+    stdin: new PassThrough(),
+    stdout: stream,
+    stderr: stream,
+    env: {},
+    terminal: true,
+    watched: false,
+    colour: false,
+  });
   return String(stream.read() ?? '');
 }
 const printed = (format: Format) =>

@@ -14,6 +14,8 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     ownership: [],
     kept: [],
     keptSecrets: [],
+    undeclared: [],
+    deletions: [],
     conflicts: [],
     inSync: false,
     summary: { create: 0, update: 0, delete: 0, text: '' },

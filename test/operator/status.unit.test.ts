@@ -130,6 +130,8 @@ const plan = (changes: Change[]): Plan => ({
   ownership: [],
   kept: [],
   keptSecrets: [],
+  undeclared: [],
+  deletions: [],
   conflicts: [],
   inSync: false,
   summary: { create: 0, update: changes.length, delete: 0, text: 'in the server’s words' },

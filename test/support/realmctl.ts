@@ -40,6 +40,7 @@ export async function realmctl(
     stderr,
     env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
     terminal: false,
+    watched: false,
     colour: false,
   };
   const code = await run(args, io, new AbortController().signal);

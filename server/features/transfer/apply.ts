@@ -112,17 +112,18 @@ export function createApply({
     const anew = created && document.whole;
     let { revision } = opened;
     const rights = rightsOf(request);
-    const mayRead = (kind: string) => {
+    const holds = (right: (area: Area) => boolean) => (kind: string) => {
       const part = everyKind.get(kind);
-      return part !== undefined && rights.read(part.area);
+      return part !== undefined && right(part.area);
     };
+    const [mayRead, mayPlan] = [holds(rights.read), holds(rights.plan)];
     if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
       const asked = { principal, realm, query, trial };
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const wire = (at: number) =>
-        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead });
+        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead, mayPlan });
       if (query.dryRun) {
         if (created) throw new Unwritten(wire(0));
         return wire(revision ?? 0);

@@ -1,6 +1,6 @@
 // Planning all sections of a document against the realm: the phases that no part can forget.
 // Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
-import type { Conflict, KeptSecret } from '../../contract/transfer.ts';
+import type { Conflict, Deletion, KeptSecret } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
@@ -20,6 +20,9 @@ export interface EnginePlan {
   moves: Move[];
   kept: Kept[];
   keptSecrets: KeptSecret[];
+  /** Of a dry run: what the manager owns and isn't declared, nor pruned. */
+  undeclared: { kind: string; key: string }[];
+  deletions: Deletion[];
 }
 
 /** What `declared` asks for, and with `prune` what the manager's other objects come to. */
@@ -62,7 +65,44 @@ export async function planRealm(
   const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
   const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
-  return { changes: all.changes, conflicts: all.conflicts, moves: all.moves, kept, keptSecrets: secrets };
+  const { dryRun, prune, manager } = ask;
+  return {
+    changes: all.changes,
+    conflicts: all.conflicts,
+    moves: all.moves,
+    kept,
+    keptSecrets: secrets,
+    undeclared: dryRun && !prune ? await droppedOf(sql, { realm, declared, manager }) : [],
+    deletions: dryRun ? await deletionsOf(sql, { realm, parts, changes: all.changes }) : [],
+  };
+}
+
+/** What the manager owns of other objects than those that are declared. */
+async function droppedOf(
+  sql: Sql,
+  { realm, declared, manager }: { realm: string; declared: readonly Section[]; manager: string },
+): Promise<store.OwnedRow[]> {
+  const declaredNames = new Set(
+    declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
+  );
+  return (await store.readOwned(sql, realm, manager)).filter((o) => !declaredNames.has(nameOf(o.kind, o.key)));
+}
+
+/** How much of each kind goes. */
+async function deletionsOf(
+  sql: Sql,
+  { realm, parts, changes }: { realm: string; parts: readonly RealmPart[]; changes: readonly PlannedChange[] },
+): Promise<Deletion[]> {
+  const gone = Map.groupBy(
+    changes.filter(({ action }) => action === 'delete'),
+    ({ kind }) => kind,
+  );
+  const found: Deletion[] = [];
+  for (const part of parts) {
+    const count = gone.get(part.kind)?.length ?? 0;
+    if (count > 0) found.push({ kind: part.kind, count, of: (await part.read(sql, realm)).size });
+  }
+  return found;
 }
 
 async function planSection(
@@ -106,12 +146,7 @@ async function planPruned(
     all,
   }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; ask: Ask; all: Planned },
 ): Promise<{ owners: Map<string, Owner>; needs: Need[] }> {
-  const declaredNames = new Set(
-    declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
-  );
-  const dropped = (await store.readOwned(sql, realm, ask.manager)).filter(
-    (o) => !declaredNames.has(nameOf(o.kind, o.key)),
-  );
+  const dropped = await droppedOf(sql, { realm, declared, manager: ask.manager });
   const owners = new Map(dropped.map((o) => [nameOf(o.kind, o.key), o]));
   const needs: Need[] = [];
   for (const part of parts) {

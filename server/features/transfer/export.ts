@@ -8,6 +8,7 @@ import { type Sql, sqlOver } from '../../db/sql.ts';
 import { stable } from '../../resource/compare.ts';
 import type { Fields, RealmPart } from '../../resource/part.ts';
 import type { UserTransfer } from '../users/transfer.ts';
+import { type Defaults, withoutDefaults } from './defaults.ts';
 import { withPlaceholders } from './secrets.ts';
 import { readRevision } from './store.ts';
 
@@ -27,12 +28,14 @@ export function createExport({
   parts,
   users,
   keys,
+  defaults,
 }: {
   pool: pg.Pool;
   parts: readonly RealmPart[];
   users: UserTransfer;
   /** Every top-level key, sorted. */
   keys: readonly string[];
+  defaults: Defaults;
 }) {
   /** One snapshot for all. */
   async function snapshot(): Promise<{ sql: Sql; end(): Promise<void> }> {
@@ -60,16 +63,23 @@ export function createExport({
     /** @throws Problem `not-found` */
     async export(
       realm: string,
-      { withUsers, known }: { withUsers: boolean; known(revision: number): boolean },
+      {
+        withUsers,
+        withDefaults,
+        known,
+      }: { withUsers: boolean; withDefaults: boolean; known(revision: number): boolean },
     ): Promise<Exported> {
+      const seeds = withDefaults ? undefined : await defaults.seeds();
       const { sql, end } = await snapshot();
       try {
         const revision = await readRevision(sql, realm);
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
         if (known(revision)) return { revision, body: undefined };
-        const { printed, requiredEnv } = await print(sql, realm, parts, withUsers);
+        const { printed, requiredEnv } = await print(sql, { realm, parts, withUsers, seeds });
         const rows = withUsers ? await usersOf(sql, realm) : undefined;
-        const body = Readable.from(pieces(document(printed, requiredEnv, rows)), { objectMode: false });
+        const body = Readable.from(pieces(document(printed, requiredEnv, rows, seeds !== undefined)), {
+          objectMode: false,
+        });
         body.once('close', () => void rows?.destroy());
         return { revision, body };
       } finally {
@@ -88,10 +98,12 @@ export function createExport({
     printed: ReadonlyMap<string, unknown>,
     requiredEnv: readonly string[],
     rows: Readable | undefined,
+    bare: boolean,
   ): AsyncGenerator<string | Buffer> {
     let open = '{\n';
     for (const key of keys) {
       if (key === 'users' && !rows) continue;
+      if (bare && !ALWAYS.has(key) && isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key))) continue;
       yield `${open}${JSON.stringify(key)}:`;
       open = ',\n';
       if (key === 'users' && rows) yield* userList(rows);
@@ -103,21 +115,39 @@ export function createExport({
   }
 }
 
+const ALWAYS = new Set(['formatVersion', 'users']);
+const isEmpty = (section: unknown): boolean => Object.keys(Object(section ?? {})).length === 0;
+
 const withoutPeople = ({ people = [] }: RealmPart, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => !people.includes(field)));
 
 /** Each section as its part prints it, and the names that its placeholders need. */
-async function print(sql: Sql, realm: string, parts: readonly RealmPart[], withUsers: boolean) {
+async function print(
+  sql: Sql,
+  {
+    realm,
+    parts,
+    withUsers,
+    seeds,
+  }: {
+    realm: string;
+    parts: readonly RealmPart[];
+    withUsers: boolean;
+    /** Given where what a fresh realm has anyway is left out. */
+    seeds: Parameters<typeof withoutDefaults>[3] | undefined;
+  },
+) {
   const names = new Set<string>();
   const printed = new Map<string, unknown>();
   for (const part of parts) {
     const current = await part.read(sql, realm);
     const objects = [...current]
       .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      .map(([key, { fields }]) => ({
-        key,
-        fields: withPlaceholders(part, key, withUsers ? fields : withoutPeople(part, fields), names),
-      }));
+      .flatMap(([key, { fields }]) => {
+        const shown = withPlaceholders(part, key, withUsers ? fields : withoutPeople(part, fields), names);
+        const own = seeds ? withoutDefaults(part, realm, { key, fields: shown }, seeds) : shown;
+        return own ? [{ key, fields: own }] : [];
+      });
     printed.set(part.section, part.print(objects));
     await new Promise((resolve) => setImmediate(resolve));
   }

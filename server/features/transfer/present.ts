@@ -44,10 +44,12 @@ const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: stri
     usedBy: usedBy
       .filter((user) => mayRead(user.kind))
       .slice(0, MOST_USERS)
-      .map((user) =>
-        user.kind === SETTINGS ? { kind: SETTINGS, key: realm, path: user.key } : { kind: user.kind, key: user.key },
-      ),
+      .map((user) => named(realm, user)),
   }));
+
+/** A setting is a field of the realm's. */
+const named = (realm: string, { kind, key }: { kind: string; key: string }) =>
+  kind === SETTINGS ? { kind, key: realm, path: key } : { kind, key };
 
 const count = (n: number, word: string) => `${n} to ${word}`;
 
@@ -59,11 +61,14 @@ export function planOf(
     parts,
     users,
     mayRead,
+    mayPlan,
   }: {
     parts: readonly RealmPart[];
     users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] };
     /** Whether the importer may be told what is stored, and of objects that the document doesn't declare. */
     mayRead(kind: string): boolean;
+    /** Whether they may be told what pruning would take. */
+    mayPlan(kind: string): boolean;
   },
 ): Plan {
   const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
@@ -74,6 +79,7 @@ export function planOf(
   const conflicts = [...shownConflicts(realm, plan.conflicts), ...users.conflicts];
   const ownership = shownMoves(plan.moves);
   const kept = shownKept(realm, plan.kept, mayRead);
+  const peopleGone = users.counts.get('delete') ?? 0;
   const taken = users.counts.get('take') ?? 0;
   const inSync = create + update + remove + ownership.length + conflicts.length + taken === 0;
   const words = [
@@ -93,6 +99,8 @@ export function planOf(
     conflicts,
     kept,
     keptSecrets: plan.keptSecrets,
+    undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
+    deletions: [...plan.deletions, ...(peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
     inSync,
     summary: { create, update, delete: remove, text },
   };

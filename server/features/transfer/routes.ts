@@ -37,7 +37,11 @@ export function transferRoutes(
     const wanted = request.headers['if-none-match'];
     // Users don't raise the revision, so with them it says nothing.
     const known = (revision: number) => !query.users && wanted !== undefined && names(wanted, tagOf(revision));
-    const { revision, body } = await exporter.export(realm, { withUsers: query.users, known });
+    const { revision, body } = await exporter.export(realm, {
+      withUsers: query.users,
+      withDefaults: query.defaults,
+      known,
+    });
     void reply.header('etag', tagOf(revision));
     if (!body) return reply.code(304).send();
     void reply.type('application/json; charset=utf-8');

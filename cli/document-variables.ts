@@ -1,0 +1,120 @@
+// Placeholders of a realm document filled in here, before it is sent: only where a secret may stand, so that no document takes
+// a value of the caller's environment to where it can be read. The document is a stream and stays one. Specification 2.10.
+import { readFile } from 'node:fs/promises';
+import { presentSections } from '../server/contract/sections.ts';
+import { Refused } from './faults.ts';
+
+export type Variables = ReadonlyMap<string, string>;
+
+const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
+const NAME = /^SVC_VAR_[A-Z0-9_]+$/;
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
+/** Of `{"clients":[{"secret":…}]}`, and one more for objects of which the values may be placeholders. */
+const [SECTION, FIELD, INNER] = [1, 3, 4];
+
+/** Those of the file, and of the environment what the file doesn't have. */
+export async function variablesOf(
+  env: Readonly<Record<string, string | undefined>>,
+  file: string | undefined,
+): Promise<Variables> {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(env)) if (value !== undefined && NAME.test(name)) found.set(name, value);
+  if (file === undefined) return found;
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new Refused(`cannot read ${file}: ${error.message}`);
+  });
+  for (const [n, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];
+    // never what stands there
+    if (name === undefined) throw new Refused(`${file}:${n + 1} is no line NAME=VALUE`);
+    if (NAME.test(name)) found.set(name, /^(["'])(.*)\1$/.exec(value)?.[2] ?? value);
+  }
+  return found;
+}
+
+/** @param used hears of each name that was filled in */
+export async function* withVariables(
+  chunks: AsyncIterable<Uint8Array>,
+  variables: Variables,
+  used: (name: string) => void,
+): AsyncGenerator<Uint8Array> {
+  if (variables.size === 0) {
+    yield* chunks;
+    return;
+  }
+  /** Of what is open, outermost first: whether it is a list. */
+  const open: boolean[] = [];
+  let key = false;
+  let inString = false;
+  let escaped = false;
+  let [section, field] = ['', ''];
+  /** The string that is looked at, as far as it has come; undefined: no string, or one that can't matter. */
+  let held: Buffer[] | undefined;
+
+  function ended(text: string): string {
+    if (key && open.length === SECTION) section = parsed(text);
+    else if (key && open.length === FIELD) field = parsed(text);
+    if (key) return text;
+    const { secrets = [], placeholders = [] } = presentSections.get(section) ?? {};
+    const own = open.length === FIELD && open[1] === true && secrets.includes(field);
+    const inner = open.length === INNER && open[1] === true && placeholders.includes(field);
+    const name = own || inner ? PLACEHOLDER.exec(parsed(text))?.[1] : undefined;
+    const value = name === undefined ? undefined : variables.get(name);
+    if (name === undefined || value === undefined) return text;
+    used(name);
+    return JSON.stringify(value);
+  }
+  function structure(byte: number): void {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      open.push(byte === OPEN_BRACKET);
+      key = byte === OPEN_BRACE;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      open.pop();
+      key = false;
+    } else if (byte === COLON) key = false;
+    else if (byte === COMMA) key = open.at(-1) === false;
+  }
+
+  for await (const piece of chunks) {
+    const chunk = Buffer.from(piece);
+    const out: Buffer[] = [];
+    let from = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0;
+      if (!inString) {
+        if (byte !== QUOTE) structure(byte);
+        else {
+          inString = true;
+          if ([SECTION, FIELD, INNER].includes(open.length)) {
+            out.push(chunk.subarray(from, at));
+            from = at;
+            held = [];
+          }
+        }
+      } else if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else if (byte === QUOTE) {
+        inString = false;
+        if (!held) continue;
+        out.push(Buffer.from(ended(Buffer.concat([...held, chunk.subarray(from, at + 1)]).toString('utf8'))));
+        held = undefined;
+        from = at + 1;
+      }
+    }
+    if (held) held.push(chunk.subarray(from));
+    else out.push(chunk.subarray(from));
+    if (out.length > 0) yield Buffer.concat(out);
+  }
+  // cut off: the server says so
+  if (held) yield Buffer.concat(held);
+}
+
+function parsed(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return '';
+  }
+}
