@@ -35,9 +35,6 @@ import { registrationRoutes } from './features/registration/routes.ts';
 import { createRegistration } from './features/registration/service.ts';
 import { createSettings } from './features/settings/service.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
-import { createExchange } from './features/workload-identity/exchange.ts';
-import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
-import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { guardProtocol } from './http/oauth.ts';
@@ -200,6 +197,7 @@ export async function buildApp({
     signIns,
     metrics,
     realmExists: realms.exists,
+    exchangesAMinute: config.SVC_WORKLOAD_RATE_LIMIT,
     baseUrl,
     log,
     now,
@@ -220,19 +218,6 @@ export async function buildApp({
     now,
     newId,
   });
-  const exchange = createExchange({
-    sql,
-    transact,
-    clients: protocol.clients,
-    settings,
-    issuerKeys: createIssuerKeys({ outbound, now }),
-    mint: protocol.mint,
-    adminAudience: access.audience,
-    refusals: protocol.refusals,
-    metrics,
-    now,
-  });
-  const exchanges = createAttempts({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const messaging = createMessaging({
     sql,
     realmSql,
@@ -329,7 +314,7 @@ export async function buildApp({
     guardProtocol(app, { realmExists: realms.exists });
     registrationRoutes(app, { registration, attempts: registrations });
   });
-  await protocol.mount(http, (app) => workloadTokenRoutes(app, { exchange, attempts: exchanges }));
+  await protocol.mount(http);
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;
   return {

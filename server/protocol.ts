@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { createAttempts } from './domain/attempts.ts';
 import type { Factors } from './domain/factors.ts';
 import type { Subjects } from './domain/subjects.ts';
 import { createEventBatch } from './events/batch.ts';
@@ -41,6 +42,9 @@ import { tokenRoutes } from './features/token/routes.ts';
 import { createTokenEndpoint } from './features/token/service.ts';
 import { userinfoRoutes } from './features/userinfo/routes.ts';
 import { createUserinfo } from './features/userinfo/service.ts';
+import { workloadGrant } from './features/workload-identity/exchange.ts';
+import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
+import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
 import { createCors } from './http/cors.ts';
 import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
@@ -62,6 +66,8 @@ export interface ProtocolDeps {
   signIns: SignIns;
   metrics: Pick<Metrics, 'tokenIssued'>;
   realmExists(realm: string): Promise<boolean>;
+  /** Of one address in one realm. */
+  exchangesAMinute: number;
   baseUrl: string;
   log: Logger;
   now: () => Date;
@@ -102,7 +108,19 @@ export function createProtocol(deps: ProtocolDeps) {
     refreshGrant({ transact, mint, families, signIns, factors, now }),
     clientCredentialsGrant({ mint, batch }),
   ];
-  const endpoint = createTokenEndpoint({ authentication, settings, grants, refusals, metrics, baseUrl });
+  const phases = { authentication, settings, refusals, metrics, baseUrl };
+  const endpoint = createTokenEndpoint({ ...phases, grants });
+  const exchange = workloadGrant({
+    sql,
+    transact,
+    clients,
+    issuerKeys: createIssuerKeys({ outbound, now }),
+    mint,
+    refusals,
+    now,
+  });
+  const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
+  const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });
@@ -128,10 +146,6 @@ export function createProtocol(deps: ProtocolDeps) {
   const logout = createLogout({ transact, clients, sessions, settings, tokens, subjects, sessionCookie, now });
 
   return {
-    /** For the workload exchange, which mints for clients too. */
-    mint,
-    clients,
-    refusals,
     continuation: authorization.continuation,
 
     ready: readyDocuments(discovery),
@@ -141,8 +155,7 @@ export function createProtocol(deps: ProtocolDeps) {
       discovery.drop(realm);
     },
 
-    /** `more`: endpoints of other features on the same surface. */
-    async mount(http: FastifyInstance, more: (app: FastifyInstance) => void): Promise<void> {
+    async mount(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => {
         guardProtocol(app, { realmExists });
         const cors = createCors(clients);
@@ -152,7 +165,7 @@ export function createProtocol(deps: ProtocolDeps) {
         const audited = auditedAuthentication(authentication, refusals);
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });
-        more(app);
+        workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges });
       });
       await http.register(async (pages) => {
         guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });

@@ -1,14 +1,13 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
 import { ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
+import { GrantType } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 import { ResourceIndicator } from './settings.ts';
 
 export const TokenEndpointAuthMethod = z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']);
 export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
-
-export const GrantType = z.enum(['authorization_code', 'refresh_token', 'client_credentials']);
 
 /** Exact match, no wildcard, no fragment (RFC 6749 §3.1.2); a loopback address matches on any port (RFC 8252 §7.3). */
 const RedirectUri = z

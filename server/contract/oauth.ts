@@ -32,12 +32,18 @@ const ClientParameters = {
   client_assertion_type: parameter,
   client_assertion: parameter,
 };
+/** What each grant of the token endpoint takes beside what all take. */
+export const grantBodies = {
+  authorization_code: z.object({ code: z.string(), redirect_uri: z.string(), code_verifier: parameter }),
+  refresh_token: z.object({ refresh_token: z.string() }),
+  client_credentials: z.object({}),
+};
+export const GrantType = z.enum(Object.keys(grantBodies) as [GrantType, ...GrantType[]]);
+export type GrantType = keyof typeof grantBodies;
 const TokenForm = z.object({
-  grant_type: z.enum(['authorization_code', 'refresh_token', 'client_credentials']),
-  code: parameter,
-  redirect_uri: parameter,
-  code_verifier: parameter,
-  refresh_token: parameter,
+  grant_type: GrantType,
+  ...grantBodies.authorization_code.partial().shape,
+  ...grantBodies.refresh_token.partial().shape,
   scope: parameter,
   resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
   ...ClientParameters,

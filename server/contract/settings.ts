@@ -2,6 +2,7 @@
 // Storing them is features/settings'. A field that is left out of PUT keeps its value (decisions).
 import { z } from 'zod';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
+import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
 
 const seconds = (max: number) => z.int().min(1).max(max);
@@ -74,10 +75,7 @@ export const settingsShape = {
   clientRegistration: z
     .enum(['closed', 'token', 'open'])
     .describe('Who may register clients (RFC 7591): nobody, who has an initial access token, everybody'),
-  clientRegistrationGrantTypes: z
-    .array(z.enum(['authorization_code', 'refresh_token', 'client_credentials']))
-    .max(20)
-    .describe('Grants that a client may register for'),
+  clientRegistrationGrantTypes: z.array(GrantType).max(20).describe('Grants that a client may register for'),
   clientRegistrationScopes: z
     .array(name(255))
     .max(200)

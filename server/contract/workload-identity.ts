@@ -92,6 +92,12 @@ export const {
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
 
+/** What the exchange takes beside what every grant does. */
+export const exchangeBody = z.object({
+  subject_token: z.string().describe('The JWT of the issuer: RS256, RS384, RS512, ES256, ES384 or ES512'),
+  subject_token_type: z.literal(JWT_TOKEN_TYPE, { error: `must be ${JWT_TOKEN_TYPE}` }),
+});
+
 /** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this documents it. */
 const anonymous: { [scheme: string]: string[] }[] = [];
 export const workloadTokenRoute = {
@@ -109,8 +115,7 @@ export const workloadTokenRoute = {
     consumes: ['application/x-www-form-urlencoded'],
     body: z.object({
       grant_type: z.literal(TOKEN_EXCHANGE),
-      subject_token: z.string().describe('The JWT of the issuer: RS256, RS384, RS512, ES256, ES384 or ES512'),
-      subject_token_type: z.literal(JWT_TOKEN_TYPE),
+      ...exchangeBody.shape,
       scope: z
         .string()
         .optional()

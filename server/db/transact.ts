@@ -94,13 +94,13 @@ export function createTransact({
   function conversation(client: pg.PoolClient, options: AttemptOptions) {
     const { bookkeeping, longestMs, ofMany, shortLocks, lookUpAll } = options;
     let begun = false;
+    /** Goes in the message of the next statement. */
+    const ahead: Statement[] = [];
     const first = shortLocks && longestMs === undefined ? [BEGIN, SHORT_LOCK_TIMEOUT] : [BEGIN];
     /** The transaction begins in the same message as its first statement: a round trip less. */
     const sql: Sql = async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
-      const wanted = statement(strings, ...values);
       if (!begun && longestMs !== undefined) await begin([patience(longestMs)]);
-      const [rows = []] = await (begun ? runPipeline(client, [wanted]) : begin([wanted]));
-      return rows as Row[];
+      return (await run([...ahead.splice(0), statement(strings, ...values)])).at(-1) as Row[];
     };
     const begin = async (statements: readonly Statement[]): Promise<object[][]> => {
       begun = true;
@@ -136,10 +136,13 @@ export function createTransact({
       const commit = [...(logged.length > 0 ? [noWebhooks(realmsOf(logged))] : []), ...revisionsOf(events), COMMIT];
       if (delivered.length === 0 && !copied) await run([...last, ...commit]);
       else {
-        if (last.length > 0 || !begun) await run(last);
-        if (copied) await copyRows(outbox.rows(logged));
+        ahead.push(...last);
+        if (copied) {
+          await run(ahead.splice(0));
+          await copyRows(outbox.rows(logged));
+        }
         if (delivered.length > 0) await outbox.write(sql, delivered);
-        await run(commit);
+        await run([...ahead.splice(0), ...commit]);
       }
       return events;
     };

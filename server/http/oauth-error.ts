@@ -35,6 +35,7 @@ export class OAuthError extends Error {
   readonly description: string | undefined;
   readonly reason: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly status: number;
   /** Its audit row was written with the state that it left. */
   readonly audited: boolean;
   /** The client that it refused, as the request named it: for the log and the audit trail. */
@@ -42,7 +43,7 @@ export class OAuthError extends Error {
   constructor(
     error: OAuthErrorCode,
     description?: string,
-    more: { reason?: string; cause?: unknown; retryAfterSeconds?: number; audited?: boolean } = {},
+    more: { reason?: string; cause?: unknown; retryAfterSeconds?: number; audited?: boolean; status?: number } = {},
   ) {
     super(description ?? error, { cause: more.cause });
     this.error = error;
@@ -50,9 +51,7 @@ export class OAuthError extends Error {
     this.reason = more.reason;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.audited = more.audited ?? false;
-  }
-  get status(): number {
-    return oauthErrors[this.error];
+    this.status = more.status ?? oauthErrors[error];
   }
 }
 

@@ -2,9 +2,10 @@
 // Does not own: what a server makes of them (features/transfer).
 // Implements: property tests of what reads and writes documents.
 import fc from 'fast-check';
-import { GrantType, TokenEndpointAuthMethod } from '../../server/contract/clients.ts';
+import { TokenEndpointAuthMethod } from '../../server/contract/clients.ts';
 import { EventTypeName } from '../../server/contract/events.ts';
 import { type ExecutionDocument, MAX_FLOW_DEPTH, Requirement } from '../../server/contract/flows.ts';
+import { GrantType } from '../../server/contract/oauth.ts';
 import { permissions } from '../../server/contract/permissions.ts';
 
 /** Words that a reader of YAML takes for something else, that break naive names, and plain ones. */

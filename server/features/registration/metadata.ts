@@ -1,7 +1,8 @@
 // What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import type { z } from 'zod';
-import { ClientInput, GrantType, TokenEndpointAuthMethod } from '../../contract/clients.ts';
+import { ClientInput, TokenEndpointAuthMethod } from '../../contract/clients.ts';
+import { GrantType } from '../../contract/oauth.ts';
 import type { Provisioning } from '../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../contract/registration.ts';
 import { OAuthError } from '../../http/oauth-error.ts';

@@ -1,9 +1,7 @@
 // The client_credentials grant: no query and no write of its own on the request path; its audit row is batched, since
 // such a token changes no state. RFC 6749 §4.4.
-
-import { grantScopes, OFFLINE, OPENID } from '../../domain/scopes.ts';
+import { grantBodies } from '../../contract/oauth.ts';
 import type { EventBatch } from '../../events/batch.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import type { Grant } from './grant.ts';
 
@@ -13,15 +11,15 @@ export const clientCredentialsGrant = ({
 }: {
   mint: Pick<Mint, 'forClient'>;
   batch: Pick<EventBatch, 'record'>;
-}): Grant => ({
+}): Grant<typeof grantBodies.client_credentials> => ({
   grantType: 'client_credentials',
-  publicClients: false,
+  body: grantBodies.client_credentials,
+  clientAuth: 'proof',
+  scopePolicy: 'client',
+  resourcePolicy: 'client',
+  ownBehalf: () => true,
   async authorize({ realm, client, resources, scopes, by }) {
-    if (scopes?.includes(OPENID) || scopes?.includes(OFFLINE)) {
-      throw new OAuthError('invalid_scope', 'Without a person there is no openid or offline_access');
-    }
-    const granted = grantScopes(client, scopes).filter((s) => s.name !== OFFLINE);
-    const minted = await mint.forClient(realm, client, { scopes: granted, resources });
+    const minted = await mint.forClient(realm, client, { scopes, resources });
     batch.record({
       type: 'TOKEN_ISSUED',
       realm,

@@ -1,25 +1,34 @@
-// A grant of the token endpoint: the extension idiom of design "Extension is an array of small records".
-// The endpoint (service.ts) owns the phases: client → grant allowed → resources → scopes → grant → answer.
+// What a grant of the token endpoint is: a record that says what it needs. The endpoint (service.ts) reads it and owns the
+// phases, so that no grant can forget one: body → client → grant allowed → resources → scopes → authorize → audit → answer.
+import type { z } from 'zod';
 import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { Tx } from '../../db/transact.ts';
-import type { Form } from '../../http/form.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
+import type { ScopeView } from '../../domain/claims.ts';
+import type { OAuthError } from '../../http/oauth-error.ts';
+import type { Authenticated } from '../client-authentication/service.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Minted } from '../issued-tokens/mint.ts';
 
-/** What a grant gets: everything that needs no grant to be decided is decided. */
-export interface GrantCall {
+/** For whom the token endpoint does something, before a client is known. */
+export interface Asking<Body = unknown> {
   realm: string;
+  ipAddress: string;
+  body: Body;
+}
+
+/** What a grant gets: everything that needs no grant to be decided is decided. */
+export interface GrantCall<Body = unknown, Who extends Authenticated = Authenticated> extends Asking<Body> {
   settings: RealmSettingsDto;
+  who: Who;
   client: ClientView;
-  form: Form;
   /** Requested and allowed; empty where none was requested. */
   resources: readonly string[];
   /** All that the client may have tokens for at this moment: what was granted once may have been withdrawn. */
   presentResources(): readonly string[];
   /** Requested names; undefined where none were. */
-  scopes: readonly string[] | undefined;
+  requestedScopes: readonly string[] | undefined;
+  /** With the policy `client`, what it gets; else none. */
+  scopes: readonly ScopeView[];
   by: By;
 }
 
@@ -27,31 +36,29 @@ export interface Granted extends Minted {
   refreshToken?: string;
 }
 
-export interface Grant {
+export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authenticated = Authenticated> {
   grantType: string;
-  /** Whether a client that proves nothing may use it. */
-  publicClients: boolean;
-  authorize(call: GrantCall): Promise<Granted>;
-}
-
-/** What a transaction of a grant gives: a refusal is a value, since an exception would roll back its audit row. */
-export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: OAuthError };
-
-/** @throws OAuthError the refusal */
-export function accepted<T>(outcome: Outcome<T>): T {
-  if (outcome.ok) return outcome.value;
-  throw outcome.refusal;
-}
-
-/** A refusal that changed something, recorded with it. One that changed nothing is thrown: the endpoint records it. */
-export function refuse(
-  tx: Pick<Tx, 'record'>,
-  { realm, client, by }: GrantCall,
-  { grant, description, reason }: { grant: string; description: string; reason: string },
-): { ok: false; refusal: OAuthError } {
-  const refusal = new OAuthError('invalid_grant', description, { reason, audited: true });
-  tx.record(refusedEvent({ realm, by }, client.clientId, grant, refusal));
-  return { ok: false, refusal };
+  /** In metrics, where that isn't the grant type. */
+  label?: string;
+  /** Its own parameters; all but what every grant has. */
+  body: Body;
+  /**
+   * `proof`: the client proves who it is. `any`: also one that only names itself, since what it presents is bound to it.
+   * Or nobody authenticates, and what is presented says whose the token will be.
+   */
+  clientAuth: 'proof' | 'any' | { by(asking: Asking<z.output<Body>>): Promise<Who> };
+  /**
+   * `client`: its default scopes and the requested ones among its optional ones; there is no person, so neither `openid` nor
+   * `offline_access`. `granted`: what was granted or less, as the grant's own judgement says.
+   */
+  scopePolicy: 'client' | 'granted';
+  /** The requested ones must be allowed to the client; with `granted`, be among the granted ones too, by the grant's judgement. */
+  resourcePolicy: 'client' | 'granted';
+  /** Whether the client acts for itself, and so may have tokens for the admin API where it holds an admin role. */
+  ownBehalf(who: Who): boolean;
+  /** How a refusal that it didn't record itself is recorded, where that isn't TOKEN_REFUSED; `kind`: events/refusals.ts. */
+  refused?(asking: Asking<z.output<Body>>, who: Who, error: OAuthError): { event: DomainEvent; kind?: string };
+  authorize(call: GrantCall<z.output<Body>, Who>): Promise<Granted>;
 }
 
 /** The audit row of a refused token request. */

@@ -1,17 +1,18 @@
-// Owns: the phases of the token endpoint, so that no grant can skip one: client → grant → resources → scopes → answer.
+// Owns: the phases of the token endpoint, so that no grant can skip one (grant.ts); reading a grant's parameters.
 // Does not own: a grant's own rules (code.ts, refresh.ts, client-credentials.ts), the tokens' content (features/issued-tokens).
 // Implements: RFC 6749 §5, RFC 8707; specification 4.11, 7 (invalid_target); decisions "Protocol paths".
+import type { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { allowedResources, presentResources } from '../../domain/resource-indicators.ts';
-import { scopeNames } from '../../domain/scopes.ts';
+import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../domain/scopes.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
-import { type Grant, type Granted, refusedEvent } from './grant.ts';
+import { type Asking, type Grant, type Granted, refusedEvent } from './grant.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -23,6 +24,12 @@ export interface TokenAnswer {
   json: string;
   client: Authenticated['client'];
 }
+/** How far a request has come. */
+interface Progress {
+  grant?: Grant;
+  asking?: Asking<Record<string, unknown>>;
+  who?: Authenticated;
+}
 
 export function createTokenEndpoint({
   authentication,
@@ -32,7 +39,7 @@ export function createTokenEndpoint({
   metrics,
   baseUrl,
 }: {
-  authentication: ClientAuthentication;
+  authentication: Pick<ClientAuthentication, 'authenticate'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   grants: readonly Grant[];
   refusals: Pick<Refusals, 'record'>;
@@ -41,42 +48,70 @@ export function createTokenEndpoint({
 }) {
   const byType = new Map(grants.map((grant) => [grant.grantType, grant]));
   const adminResource = adminAudience(baseUrl);
+  const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
 
-  function grantFor(form: Form, { client, confidential }: Authenticated): Grant {
+  /** Who it is, before what it wants: a client that isn't one learns nothing of what there is. */
+  async function identified(request: TokenRequest, progress: Progress): Promise<Required<Progress>> {
+    const { realm, form, ipAddress } = request;
     const grantType = form.get('grant_type');
-    if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
-    const grant = byType.get(grantType);
-    if (!grant) throw new OAuthError('unsupported_grant_type', 'This grant type is not supported');
-    if (!client.grantTypes.has(grantType) || !(confidential || grant.publicClients)) {
-      throw new OAuthError('unauthorized_client', 'This client may not use this grant type');
+    const grant = byType.get(grantType ?? '');
+    const asking = (of: Grant) => ({ realm, ipAddress, body: bodyOf(of, form) });
+    if (grant) progress.grant = grant;
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scopeNames(form.get('scope'));
+      progress.asking = asking(grant);
+      progress.who = await grant.clientAuth.by(progress.asking);
+      return { grant, asking: progress.asking, who: progress.who };
     }
-    return grant;
+    if (authenticates) progress.who = await authentication.authenticate({ ...request, address: ipAddress });
+    if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
+    const { who } = progress;
+    if (!grant || !who) throw new OAuthError('unsupported_grant_type', 'This grant type is not supported');
+    if (!who.client.grantTypes.has(grantType) || !(who.confidential || grant.clientAuth === 'any'))
+      throw new OAuthError('unauthorized_client', 'This client may not use this grant type');
+    return { grant, asking: asking(grant), who };
   }
 
-  async function granted(request: TokenRequest, by: By, authenticated: Authenticated): Promise<Granted> {
-    const { realm, form } = request;
-    const { client } = authenticated;
-    const grant = grantFor(form, authenticated);
+  async function granted(request: TokenRequest, { grant, asking, who }: Required<Progress>): Promise<Granted> {
+    const { realm, form, ipAddress } = request;
+    const { client } = who;
     const ofRealm = await settings.of(realm);
     if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
     const rules = {
       realmList: ofRealm.resourceIndicators,
       client,
       adminAudience: adminResource,
-      ownBehalf: grant.grantType === 'client_credentials',
+      ownBehalf: grant.ownBehalf(who),
     };
+    const resources = allowedResources(form.all('resource'), rules);
+    const requestedScopes = scopeNames(form.get('scope'));
     const answer = await grant.authorize({
-      realm,
+      ...asking,
       settings: ofRealm,
+      who,
       client,
-      form,
-      resources: allowedResources(form.all('resource'), rules),
+      resources,
       presentResources: () => presentResources(rules),
-      scopes: scopeNames(form.get('scope')),
-      by,
+      requestedScopes,
+      scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
+      by: { actor: { type: 'client', id: client.id, name: client.clientId }, ipAddress },
     });
-    metrics.tokenIssued(realm, grant.grantType);
+    metrics.tokenIssued(realm, grant.label ?? grant.grantType);
     return answer;
+  }
+
+  function refused(request: TokenRequest, { grant, asking, who }: Progress, error: OAuthError): void {
+    const { realm, form, ipAddress } = request;
+    if (error.status >= 500 || error.audited) return;
+    if (grant?.refused && asking && who) {
+      const { event, kind } = grant.refused(asking, who, error);
+      refusals.record(event, kind);
+      return;
+    }
+    const nobody: By = { actor: null, ipAddress };
+    const named = who?.client.clientId ?? error.clientId ?? null;
+    const type = form.get('grant_type')?.slice(0, 100) ?? null;
+    refusals.record(refusedEvent({ realm, by: nobody }, named, type, error));
   }
 
   return {
@@ -84,23 +119,13 @@ export function createTokenEndpoint({
 
     /** Answers a token request; every refusal is audited, in its transaction or beside the request. */
     async answer(request: TokenRequest): Promise<TokenAnswer> {
-      const { realm, form } = request;
-      const nobody: By = { actor: null, ipAddress: request.ipAddress };
-      let who: Authenticated | undefined;
+      const progress: Progress = {};
       try {
-        who = await authentication.authenticate({ ...request, address: request.ipAddress });
-        const { client } = who;
-        const by: By = {
-          actor: { type: 'client', id: client.id, name: client.clientId },
-          ipAddress: request.ipAddress,
-        };
-        return { json: bodyOf(await granted(request, by, who)), client };
+        const known = await identified(request, progress);
+        return { json: answerOf(await granted(request, known)), client: known.who.client };
       } catch (thrown) {
         const error = oauthErrorOf(thrown);
-        const named = who?.client.clientId ?? error.clientId ?? null;
-        const grant = form.get('grant_type')?.slice(0, 100) ?? null;
-        if (error.status < 500 && !error.audited)
-          refusals.record(refusedEvent({ realm, by: nobody }, named, grant, error));
+        refused(request, progress, error);
         throw error;
       }
     },
@@ -108,8 +133,24 @@ export function createTokenEndpoint({
 }
 export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
 
+/** A grant's own parameters. @throws OAuthError `invalid_request` */
+function bodyOf({ body }: Grant, form: Form): Record<string, unknown> {
+  const given = Object.fromEntries(Object.keys(body.shape).map((name) => [name, form.get(name)]));
+  const read = body.safeParse(given);
+  if (read.success) return read.data;
+  const { path, message } = read.error.issues[0] as z.core.$ZodIssue;
+  const [name = ''] = path.map(String);
+  throw new OAuthError('invalid_request', given[name] === undefined ? `${name} is missing` : `${name} ${message}`);
+}
+
+function clientScopes(client: Authenticated['client'], requested: readonly string[] | undefined) {
+  if (requested?.includes(OPENID) || requested?.includes(OFFLINE))
+    throw new OAuthError('invalid_scope', 'Without a person there is no openid or offline_access');
+  return grantScopes(client, requested).filter(({ name }) => name !== OFFLINE);
+}
+
 /** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
-const bodyOf = ({ accessToken, expiresIn, scope, refreshToken, idToken }: Granted): string =>
+const answerOf = ({ accessToken, expiresIn, scope, refreshToken, idToken }: Granted): string =>
   JSON.stringify({
     access_token: accessToken,
     token_type: 'Bearer',

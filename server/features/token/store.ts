@@ -1,9 +1,10 @@
-// SQL of authorization codes and refresh families. One statement moves grants on and reads whom the next tokens are about.
+// SQL of authorization codes and refresh families: one statement locks and reads them with whom the next tokens are about, one
+// takes them. What they must satisfy is judge.ts's.
 
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import type { Factor } from '../../domain/factors.ts';
 import { type PersonRow, personColumns } from '../../domain/person.ts';
-import { OFFLINE } from '../../domain/scopes.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 import { credentialTypes } from '../../domain/standing.ts';
 import type { Finding } from '../risk/score.ts';
@@ -36,122 +37,92 @@ const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
 const seconds = (moment: Date): number => moment.getTime() / 1000;
 
 /**
- * How the statements below meet a row that another transaction holds: a request that stands alone waits, a group passes it
- * over, so that nobody waits for somebody else's row and no two groups can hold each other up.
+ * How a row is met that another transaction holds: a request that stands alone waits, a group passes it over, so that nobody
+ * waits for somebody else's row and no two groups can hold each other up.
  */
 export type Held = 'wait' | 'pass over';
 const lock: Record<Held, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
 
-/** What a request wants of what was granted; `grant_data @> wanted` says whether it may have it. */
-export interface Wanted {
-  scopes?: readonly string[];
-  openid?: true;
-  resources: readonly string[];
-}
+/** Writes without reading: {@link Tx.atLast}. */
+type Write = Tx['atLast'];
 
-/** A request to exchange a code. */
-export interface Redemption {
-  realm: string;
-  client: string;
-  codeHash: Buffer;
-  redirectUri: string;
-  codeChallenge: string | null;
-  wanted: Wanted;
-  /** The grant that it begins. */
-  familyId: string;
-  /** Of its refresh token; null: the client gets none. */
-  tokenHash: Buffer | null;
-  /** When the refresh token ends, unless its session ends before. */
-  expiresAt: Date;
-  now: Date;
-}
-
-export interface RedeemedRow extends PersonRow {
+export interface CodeRow extends PersonRow {
   /** Of the request that it answers. */
   n: number;
   session_id: string;
+  session_expires_at: Date;
   request: GrantData;
+  expires_at: Date;
+  used_at: Date | null;
+  /** The grant that it began. */
+  family_id: string | null;
+  user_enabled: boolean;
 }
 
-/**
- * Exchanges codes: those against which nothing speaks are used from here on and their refresh families begin; of the others
- * nothing is written. What a family refers to is locked as its foreign keys would, which wait and can't pass over.
- */
-export const redeem = (sql: Sql, asked: readonly Redemption[], held: Held) => sql<RedeemedRow>`
+/** The client's codes. What a family refers to is locked as its foreign keys would, which wait and can't pass over. */
+export const lockCodes = (
+  sql: Sql,
+  asked: readonly { realm: string; client: string; codeHash: Buffer }[],
+  held: Held,
+): Promise<CodeRow[]> => sql<CodeRow>`
   with asked as (
     select * from json_to_recordset(${JSON.stringify(
-      asked.map((a, n) => ({
-        n,
-        realm_id: a.realm,
-        client: a.client,
-        code_hash: hex(a.codeHash),
-        redirect_uri: a.redirectUri,
-        code_challenge: a.codeChallenge,
-        wanted: a.wanted,
-        family_id: a.familyId,
-        token_hash: a.tokenHash && hex(a.tokenHash),
-        expires_at: seconds(a.expiresAt),
-        now: seconds(a.now),
-      })),
-    )}) as a (n int, realm_id text, client uuid, code_hash bytea, redirect_uri text, code_challenge text, wanted jsonb,
-      family_id uuid, token_hash bytea, expires_at float8, now float8)
+      asked.map((a, n) => ({ n, realm_id: a.realm, client: a.client, code_hash: hex(a.codeHash) })),
+    )}) as a (n int, realm_id text, client uuid, code_hash bytea)
     limit ${asked.length}
-  ), fit as (
-    select a.*, c.session_expires_at from asked a cross join lateral (
-      select s.expires_at as session_expires_at from authorization_code c
+  ), held as (
+    select a.n, c.* from asked a cross join lateral (
+      select c.realm_id, c.user_id, c.session_id, c.request, c.expires_at, c.used_at, c.family_id,
+        s.expires_at as session_expires_at, u.enabled as user_enabled
+      from authorization_code c
         join session s on s.realm_id = c.realm_id and s.id = c.session_id
         join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
         join client k on k.realm_id = c.realm_id and k.id = c.client
-      where c.realm_id = a.realm_id and c.code_hash = a.code_hash and (c.client = a.client) is true and c.used_at is null
-        and c.expires_at > to_timestamp(a.now) and u.enabled and c.request @> a.wanted
-        and c.request ->> 'redirectUri' = a.redirect_uri
-        and c.request ->> 'codeChallenge' is not distinct from a.code_challenge
+      where c.realm_id = a.realm_id and c.code_hash = a.code_hash and (c.client = a.client) is true
       for no key update of c ${lock[held]} for key share of s, u, k ${lock[held]}
     ) c
-  ), taken as (
-    update authorization_code c set used_at = to_timestamp(f.now), family_id = f.family_id
-    from fit f where c.realm_id = f.realm_id and c.code_hash = f.code_hash
-    returning f.*, c.session_id, c.user_id, c.request,
-      c.request -> 'scopes' @> ${JSON.stringify([OFFLINE])}::jsonb as offline
-  ), begun as (
-    insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
-    select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, to_timestamp(now),
-      least(to_timestamp(expires_at), case when offline then null else session_expires_at end), token_hash
-    from taken where token_hash is not null
   )
-  select t.n, t.session_id, t.request, ${personColumns}
-  from taken t join realm_user u on u.realm_id = t.realm_id and u.id = t.user_id`;
+  select h.n, h.session_id, h.session_expires_at, h.request, h.expires_at, h.used_at, h.family_id, h.user_enabled, ${personColumns}
+  from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-interface CodeRow {
-  expires_at: Date;
-  request: GrantData;
-  enabled: boolean;
+/** A code that is used from here on, and the grant that it begins. */
+export interface CodeTaking {
+  realm: string;
+  codeHash: Buffer;
+  now: Date;
+  familyId: string;
+}
+interface Beginning {
+  /** Of the refresh token; null: there is none, and so no family. */
+  tokenHash: Buffer | null;
+  /** The grant outlives the session. */
+  offline?: boolean;
+  expiresAt?: Date;
 }
 
-/** Takes a code that can't be exchanged: from here on it is used. */
-export async function takeCode(
-  sql: Sql,
-  { realm, codeHash, client, familyId, now }: Redemption,
-): Promise<CodeRow | undefined> {
-  const [row] = await sql<CodeRow>`
-    update authorization_code c set used_at = ${now}, family_id = ${familyId} from realm_user u
-    where c.realm_id = ${realm} and c.code_hash = ${codeHash} and c.client = ${client} and c.used_at is null
-      and u.realm_id = c.realm_id and u.id = c.user_id
-    returning c.request, c.expires_at, u.enabled`;
-  return row;
-}
-
-/** The grant that a used code began. */
-export async function familyOfCode(
-  sql: Sql,
-  realm: string,
-  { codeHash, client }: { codeHash: Buffer; client: string },
-): Promise<{ family_id: string; user_id: string } | undefined> {
-  const [row] = await sql<{ family_id: string; user_id: string }>`
-    select family_id, user_id from authorization_code
-    where realm_id = ${realm} and code_hash = ${codeHash} and client = ${client} and family_id is not null`;
-  return row;
-}
+export const takeCodes = (write: Write, taken: readonly (CodeTaking & Beginning)[]): void => write`
+  with judged as (
+    select * from json_to_recordset(${JSON.stringify(
+      taken.map((t) => ({
+        realm_id: t.realm,
+        code_hash: hex(t.codeHash),
+        family_id: t.familyId,
+        token_hash: t.tokenHash && hex(t.tokenHash),
+        offline: t.offline ?? false,
+        expires_at: t.expiresAt && seconds(t.expiresAt),
+        now: seconds(t.now),
+      })),
+    )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, expires_at float8, now float8)
+    limit ${taken.length}
+  ), used as (
+    update authorization_code c set used_at = to_timestamp(j.now), family_id = j.family_id
+    from judged j where c.realm_id = j.realm_id and c.code_hash = j.code_hash and c.used_at is null
+    returning j.*, c.client, c.user_id, c.session_id, c.request
+  )
+  insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
+  select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, to_timestamp(now),
+    to_timestamp(expires_at), token_hash
+  from used where token_hash is not null`;
 
 const CUTOFF_COLUMNS: Cutoffs<Fragment> = {
   now: fragment`to_timestamp(a.now)`,
@@ -160,44 +131,37 @@ const CUTOFF_COLUMNS: Cutoffs<Fragment> = {
   rememberedStarted: fragment`to_timestamp(a.remembered_started)`,
 };
 
-/** A request to go on with a grant. */
-export interface Rotation {
-  realm: string;
-  client: string;
-  familyId: string;
-  presented: Buffer;
-  /** The token that takes its place; the same again where tokens may be used more than once. */
-  next: Buffer;
-  /** The new token's own life; null keeps the present one. */
-  expiresAt: Date | null;
-  wanted: Wanted;
-  /** All of the grant's resources must be among these; null: it is `wanted` that says which, and they were checked. */
-  allowed: readonly string[] | null;
-  cutoffs: Cutoffs;
-  /** A session that was seen before this moment is touched. */
-  touchBefore: Date;
-}
-
-export interface RotatedRow extends PersonRow {
+export interface FamilyRow extends PersonRow {
   /** Of the request that it answers. */
   n: number;
-  session_id: string | null;
+  family_id: string;
+  token_hash: Buffer;
+  revoked_at: Date | null;
+  expires_at: Date;
   grant_data: GrantData;
   generation: number;
-  /** Of credentials that the person has. */
-  types: string[];
-  /** What its session has proven: a list, or what an older version kept. Null without a session. */
+  user_enabled: boolean;
+  /** Null: it outlives its session, and so it has none. */
+  session_id: string | null;
+  session_expires_at: Date | null;
+  session_last_seen_at: Date | null;
+  /** True without a session, too. */
+  session_lives: boolean;
+  /** What its session has proven: a list, or what an older version kept. */
   session_factors: Factor[] | null;
   session_methods: string[] | null;
   session_started_at: Date | null;
   session_risk: Finding[] | null;
+  /** Of credentials that the person has. */
+  types: string[];
 }
 
-/**
- * Replaces the current tokens of families (or keeps them) and prolongs their sessions. Of two that present the same token at
- * once, the row lock lets one pass; the other finds another token there and gets nothing.
- */
-export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<RotatedRow>`
+/** The client's grants. */
+export const lockFamilies = (
+  sql: Sql,
+  asked: readonly { realm: string; client: string; familyId: string; cutoffs: Cutoffs }[],
+  held: Held,
+): Promise<FamilyRow[]> => sql<FamilyRow>`
   with asked as (
     select * from json_to_recordset(${JSON.stringify(
       asked.map((a, n) => ({
@@ -205,69 +169,77 @@ export const rotate = (sql: Sql, asked: readonly Rotation[], held: Held) => sql<
         realm_id: a.realm,
         client: a.client,
         family_id: a.familyId,
-        presented: hex(a.presented),
-        next: hex(a.next),
-        expires_at: a.expiresAt && seconds(a.expiresAt),
-        wanted: a.wanted,
-        allowed: a.allowed,
         now: seconds(a.cutoffs.now),
         seen: seconds(a.cutoffs.seen),
         started: seconds(a.cutoffs.started),
         remembered_started: seconds(a.cutoffs.rememberedStarted),
-        touch_before: seconds(a.touchBefore),
       })),
-    )}) as a (n int, realm_id text, client uuid, family_id uuid, presented bytea, next bytea, expires_at float8,
-      wanted jsonb, allowed jsonb, now float8, seen float8, started float8, remembered_started float8, touch_before float8)
+    )}) as a (n int, realm_id text, client uuid, family_id uuid, now float8, seen float8, started float8,
+      remembered_started float8)
     limit ${asked.length}
-  ), fit as (
-    select a.n, a.realm_id, a.family_id, a.next, a.expires_at, a.now, f.session_id, f.session_expires_at,
-      f.last_seen_at < to_timestamp(a.touch_before) as stale, f.factors, f.methods, f.started_at, f.risk
-    from asked a cross join lateral (
-      select f.session_id, s.expires_at as session_expires_at, s.last_seen_at, s.factors, s.methods, s.started_at, s.risk
+  ), held as (
+    select a.n, f.* from asked a cross join lateral (
+      select f.realm_id, f.id, f.user_id, f.token_hash, f.revoked_at, f.expires_at, f.grant_data, f.generation, f.session_id,
+        u.enabled as user_enabled, s.expires_at as session_expires_at, s.last_seen_at, s.factors, s.methods, s.started_at, s.risk,
+        f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}) as session_lives
       from refresh_family f
         join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
         left join session s on s.realm_id = f.realm_id and s.id = f.session_id
       where f.realm_id = a.realm_id and f.id = a.family_id and (f.client = a.client) is true
-        and f.token_hash = a.presented and f.revoked_at is null and f.expires_at > to_timestamp(a.now)
-        and u.enabled and f.grant_data @> a.wanted
-        and (a.allowed is null or f.grant_data -> 'resources' <@ a.allowed)
-        and (f.session_id is null or (${sessionLives(CUTOFF_COLUMNS)}))
       for no key update of f ${lock[held]}
     ) f
-  ), moved as (
-    update refresh_family f set token_hash = t.next, generation = generation + 1,
-      expires_at = least(coalesce(to_timestamp(t.expires_at), f.expires_at), t.session_expires_at)
-    from fit t where f.realm_id = t.realm_id and f.id = t.family_id
-    returning t.n, f.realm_id, f.user_id, f.session_id, f.grant_data, f.generation, t.factors, t.methods, t.started_at, t.risk
-  ), stale as (
-    select s.realm_id, s.id, t.now from fit t join session s on s.realm_id = t.realm_id and s.id = t.session_id
-    where t.stale for no key update of s skip locked
-  ), seen as (
-    update session s set last_seen_at = to_timestamp(t.now) from stale t where s.realm_id = t.realm_id and s.id = t.id
   )
-  select m.n, m.session_id, m.grant_data, m.generation, m.factors as session_factors, m.methods as session_methods,
-    m.started_at as session_started_at, m.risk as session_risk, ${credentialTypes}, ${personColumns}
-  from moved m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id`;
+  select h.n, h.id as family_id, h.token_hash, h.revoked_at, h.expires_at, h.grant_data, h.generation, h.user_enabled,
+    h.session_id, h.session_expires_at, h.last_seen_at as session_last_seen_at, h.session_lives, h.factors as session_factors,
+    h.methods as session_methods, h.started_at as session_started_at, h.risk as session_risk, ${credentialTypes}, ${personColumns}
+  from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-export interface FamilyRow {
-  user_id: string;
-  token_hash: Buffer;
-  revoked_at: Date | null;
-  expires_at: Date;
-  grant_data: GrantData;
-  enabled: boolean;
+/** A grant that goes on. */
+export interface Rotation {
+  realm: string;
+  familyId: string;
+  presented: Buffer;
+  /** The token that takes its place; the same again where tokens may be used more than once. */
+  next: Buffer;
+  expiresAt: Date;
+  now: Date;
+  /** The session that was seen. */
+  touch: string | null;
 }
 
-/** Why a token was not taken. */
+/** Nobody waits for a session that somebody else holds: it will be seen again. */
+export const rotateFamilies = (write: Write, rotations: readonly Rotation[]): void => write`
+  with judged as (
+    select * from json_to_recordset(${JSON.stringify(
+      rotations.map((r) => ({
+        realm_id: r.realm,
+        family_id: r.familyId,
+        presented: hex(r.presented),
+        next: hex(r.next),
+        expires_at: seconds(r.expiresAt),
+        now: seconds(r.now),
+        touch: r.touch,
+      })),
+    )}) as j (realm_id text, family_id uuid, presented bytea, next bytea, expires_at float8, now float8, touch uuid)
+    limit ${rotations.length}
+  ), moved as (
+    update refresh_family f set token_hash = j.next, generation = generation + 1, expires_at = to_timestamp(j.expires_at)
+    from judged j where f.realm_id = j.realm_id and f.id = j.family_id and f.token_hash = j.presented and f.revoked_at is null
+  ), stale as (
+    select s.realm_id, s.id, j.now from judged j join session s on s.realm_id = j.realm_id and s.id = j.touch
+    for no key update of s skip locked
+  )
+  update session s set last_seen_at = to_timestamp(t.now) from stale t where s.realm_id = t.realm_id and s.id = t.id`;
+
+/** A client's grant. */
 export async function readFamily(
   sql: Sql,
   realm: string,
   { familyId, client }: { familyId: string; client: string },
-): Promise<FamilyRow | undefined> {
-  const [row] = await sql<FamilyRow>`
-    select f.user_id, f.token_hash, f.revoked_at, f.expires_at, f.grant_data, u.enabled
-    from refresh_family f join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
-    where f.realm_id = ${realm} and f.id = ${familyId} and f.client = ${client}`;
+): Promise<{ user_id: string; revoked_at: Date | null } | undefined> {
+  const [row] = await sql<{ user_id: string; revoked_at: Date | null }>`
+    select user_id, revoked_at from refresh_family
+    where realm_id = ${realm} and id = ${familyId} and client = ${client}`;
   return row;
 }
 
@@ -281,29 +253,16 @@ export interface Ending {
   accessUntil: Date;
 }
 
-/** Ends grants: their refresh tokens, and their access tokens by their `gid`. @returns the families of those that had not ended */
-export async function endFamilies(sql: Sql, grants: readonly Ending[]): Promise<Set<string>> {
-  const rows = await sql<{ family_id: string }>`
-    with asked as (
-      select * from json_to_recordset(${JSON.stringify(
-        grants.map((g) => ({
-          realm_id: g.realm,
-          family_id: g.familyId,
-          gid: g.gid,
-          now: seconds(g.now),
-          access_until: seconds(g.accessUntil),
-        })),
-      )}) as a (realm_id text, family_id uuid, gid uuid, now float8, access_until float8)
-      limit ${grants.length}
-    ), ended as (
-      update refresh_family f set revoked_at = to_timestamp(a.now) from asked a
-      where f.realm_id = a.realm_id and f.id = a.family_id and f.revoked_at is null
-      returning f.id
+/** Ends a grant: its refresh token, and its access tokens by their `gid`. @returns false: it had ended before */
+export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUntil }: Ending): Promise<boolean> {
+  const [row] = await sql<{ ended: boolean }>`
+    with ended as (
+      update refresh_family set revoked_at = ${now}
+      where realm_id = ${realm} and id = ${familyId} and revoked_at is null returning id
     ), refused as (
-      insert into revoked_token (realm_id, jti, expires_at) select realm_id, gid, to_timestamp(access_until) from asked
-      on conflict do nothing returning realm_id, jti
+      insert into revoked_token (realm_id, jti, expires_at) values (${realm}, ${gid}, ${accessUntil})
+      on conflict do nothing returning jti
     )
-    select id as family_id from ended
-    union select a.family_id from refused r join asked a on a.realm_id = r.realm_id and a.gid = r.jti`;
-  return new Set(rows.map((row) => row.family_id));
+    select exists (select from ended) or exists (select from refused) as ended`;
+  return row?.ended ?? false;
 }

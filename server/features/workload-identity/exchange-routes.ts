@@ -1,22 +1,14 @@
-// The exchange of a workload's token for one of ours, on the protocol surface. RFC 8693; its parameters come as a form.
+// The exchange of a workload's token for one of ours: a token endpoint of its own, with the same phases (features/token). RFC 8693.
 import type { FastifyInstance } from 'fastify';
-import { JWT_TOKEN_TYPE, TOKEN_EXCHANGE, workloadTokenRoute } from '../../contract/workload-identity.ts';
+import { workloadTokenRoute } from '../../contract/workload-identity.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import { scopeNames } from '../../domain/scopes.ts';
-import type { Form } from '../../http/form.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import type { Exchange } from './exchange.ts';
-
-function required(form: Form, name: string): string {
-  const value = form.get(name);
-  if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
-  return value;
-}
+import type { TokenEndpoint } from '../token/service.ts';
 
 export function workloadTokenRoutes(
   app: FastifyInstance,
-  { exchange, attempts }: { exchange: Exchange; attempts: Pick<Attempts, 'take'> },
+  { endpoint, attempts }: { endpoint: TokenEndpoint; attempts: Pick<Attempts, 'take'> },
 ): void {
   app.route({
     ...workloadTokenRoute,
@@ -25,30 +17,14 @@ export function workloadTokenRoutes(
       const retryAfterSeconds = attempts.take(inRealm(realm, request.ip));
       if (retryAfterSeconds !== undefined)
         throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds });
-      const form = formOf(request);
-      if (required(form, 'grant_type') !== TOKEN_EXCHANGE)
-        throw new OAuthError('unsupported_grant_type', 'This endpoint knows token exchange alone');
-      const subjectToken = required(form, 'subject_token');
-      if (required(form, 'subject_token_type') !== JWT_TOKEN_TYPE)
-        throw new OAuthError('invalid_request', `subject_token_type must be ${JWT_TOKEN_TYPE}`);
-      const minted = await exchange.exchange({
+      void reply.header('pragma', 'no-cache');
+      const { json } = await endpoint.answer({
         realm,
-        subjectToken,
-        scopes: scopeNames(form.get('scope')),
-        resources: form.all('resource'),
+        authorization: undefined,
+        form: formOf(request),
         ipAddress: request.ip,
       });
-      void reply.header('pragma', 'no-cache');
-      if (!minted) return sendJson(reply.code(401), '{"error":"invalid_grant"}');
-      return sendJson(
-        reply,
-        JSON.stringify({
-          access_token: minted.accessToken,
-          token_type: 'Bearer',
-          expires_in: minted.expiresIn,
-          scope: minted.scope,
-        }),
-      );
+      return sendJson(reply, json);
     },
   });
 }

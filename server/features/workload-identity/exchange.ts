@@ -3,15 +3,16 @@
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DomainEvent } from '../../contract/events.ts';
-import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { exchangeBody, TOKEN_EXCHANGE } from '../../contract/workload-identity.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { ScopeView } from '../../domain/claims.ts';
-import { allowedResources } from '../../domain/resource-indicators.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import type { Authenticated } from '../client-authentication/service.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { Mint, Minted } from '../issued-tokens/mint.ts';
+import type { Mint } from '../issued-tokens/mint.ts';
+import type { Asking, Grant } from '../token/grant.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
 import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
@@ -28,44 +29,36 @@ export interface ExchangeDeps {
   sql: Sql;
   transact: Transact;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
-  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   issuerKeys: IssuerKeys;
   mint: Pick<Mint, 'forClient'>;
-  adminAudience: string;
   refusals: Pick<Refusals, 'record'>;
-  metrics: { tokenIssued(realm: string, grant: string): void };
   now(): Date;
   failureMs?: number;
 }
-export interface ExchangeRequest {
-  realm: string;
-  subjectToken: string;
-  /** Requested names; undefined: all of the credential's. */
-  scopes: readonly string[] | undefined;
-  resources: readonly string[];
-  ipAddress: string;
-}
-
-interface Accepted {
+interface Workload extends Authenticated {
   token: Presented;
   credential: store.CredentialRow;
-  client: ClientView;
+  /** When a failure is answered. */
+  deadline: Promise<unknown>;
 }
-type Verdict = ({ ok: true } & Accepted) | { ok: false; reason: string; credential?: store.CredentialRow };
+type Verdict =
+  | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
+  | { ok: false; reason: string; credential?: store.CredentialRow };
 
-export function createExchange({
+/** The same, whatever is wrong; nobody but the audit log learns why, which was told before. */
+const failed = () => new OAuthError('invalid_grant', undefined, { status: 401, audited: true });
+
+/** The grant of workloads: what is presented says whose the token will be, since nobody else authenticates. */
+export function workloadGrant({
   sql,
   transact,
   clients,
-  settings,
   issuerKeys,
   mint,
-  adminAudience,
   refusals,
-  metrics,
   now,
   failureMs = FAILURE_MS,
-}: ExchangeDeps) {
+}: ExchangeDeps): Grant<typeof exchangeBody, Workload> {
   async function signatureHolds(credential: store.CredentialRow, token: Presented): Promise<boolean> {
     const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
     const keys = candidates(await issuerKeys.get(source), token);
@@ -93,87 +86,71 @@ export function createExchange({
     return { ok: true, token, credential, client };
   }
 
-  /** @returns undefined: the credential was taken away while its issuer was asked for keys */
-  async function grant(request: ExchangeRequest, { token, credential, client }: Accepted): Promise<Minted | undefined> {
-    const { realm, scopes, resources } = request;
-    const ofRealm = await settings.of(realm);
-    if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
-    const audit = eventOf(request, token);
-    let allowed: string[];
-    try {
-      const { resourceIndicators: realmList } = ofRealm;
-      allowed = allowedResources(resources, { realmList, client, adminAudience, ownBehalf: credential.admin_access });
-    } catch (error) {
-      const reason = 'a resource is not allowed';
-      const refused = audit('WORKLOAD_TOKEN_REFUSED', { verified: true, credential: credential.name, reason });
-      refusals.record(refused, `${credential.id} ${reason}`);
-      throw error;
-    }
-    const minted = await mint.forClient(realm, client, {
-      scopes: grantedScopes(credential.scopes, scopes, client),
-      resources: allowed,
-      ttlSeconds: ofRealm.workloadTokenTtlSeconds,
-      claims: { workload: { issuer: token.issuer, subject: token.subject } },
-    });
-    const { scope, jti } = minted;
-    const data = {
-      verified: true,
-      credential: credential.name,
-      audience: credential.audience,
-      scope,
-      jti,
-      resources: allowed,
-    };
-    const issued = await transact(realm, async (tx) => {
-      const now = await store.match(tx.sql, realm, token);
-      const holds = now?.enabled && now.id === credential.id && now.client_id === credential.client_id;
-      if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId });
-      else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
-      return holds;
-    });
-    if (!issued) return undefined;
-    metrics.tokenIssued(realm, 'token-exchange');
-    return minted;
+  async function identify({ realm, ipAddress, body }: Asking<{ subject_token: string }>): Promise<Workload> {
+    const deadline = sleep(failureMs, undefined, { ref: false });
+    const reading = readToken(body.subject_token);
+    // Keys that come later than any failure is answered are kept for the next try.
+    const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
+    const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
+    const verdict: Verdict = reading.ok
+      ? await Promise.race([judge(realm, reading.token), late])
+      : { ok: false, reason: reading.reason };
+    if (verdict.ok) return { ...verdict, confidential: true, deadline };
+    const { reason, credential } = verdict;
+    const said = reading.ok ? reading.token : reading;
+    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason });
+    refusals.record(event, kind);
+    await deadline;
+    throw failed();
   }
 
   return {
-    /**
-     * The new token, or undefined: refused, and nobody but the audit log learns why.
-     * @throws OAuthError `invalid_target`: the token holds, but a requested resource is not allowed
-     */
-    async exchange(request: ExchangeRequest): Promise<Minted | undefined> {
-      const { realm } = request;
-      const deadline = sleep(failureMs, undefined, { ref: false });
-      const reading = readToken(request.subjectToken);
-      // Keys that come later than any failure is answered are kept for the next try.
-      const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
-      const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
-      const verdict: Verdict = reading.ok
-        ? await Promise.race([judge(realm, reading.token), late])
-        : { ok: false, reason: reading.reason };
-      if (verdict.ok) {
-        const granted = await grant(request, verdict);
-        if (granted) return granted;
-      } else {
-        const { reason, credential } = verdict;
-        const audit = eventOf(request, reading.ok ? reading.token : reading);
-        const refused = audit('WORKLOAD_TOKEN_REFUSED', {
-          verified: false,
-          ...(credential && { credential: credential.name }),
-          reason,
-        });
-        refusals.record(refused, credential && `${credential.id} ${reason}`);
-      }
+    grantType: TOKEN_EXCHANGE,
+    label: 'token-exchange',
+    body: exchangeBody,
+    clientAuth: { by: identify },
+    scopePolicy: 'granted',
+    resourcePolicy: 'client',
+    ownBehalf: ({ credential }) => credential.admin_access,
+    refused: (asking, { token, credential }, { error, reason, description }) =>
+      refusalOf(asking, token, {
+        verified: true,
+        credential,
+        reason: error === 'invalid_target' ? 'a resource is not allowed' : (reason ?? description ?? error),
+      }),
+
+    async authorize(call) {
+      const { realm, client, resources, settings } = call;
+      const { token, credential, deadline } = call.who;
+      const minted = await mint.forClient(realm, client, {
+        scopes: grantedScopes(credential.scopes, call.requestedScopes, client),
+        resources,
+        ttlSeconds: settings.workloadTokenTtlSeconds,
+        claims: { workload: { issuer: token.issuer, subject: token.subject } },
+      });
+      const { name, audience } = credential;
+      const { scope, jti } = minted;
+      const audit = eventOf(call, token);
+      const issued = await transact(realm, async (tx) => {
+        const present = await store.match(tx.sql, realm, token);
+        const holds = present?.enabled && present.id === credential.id && present.client_id === credential.client_id;
+        const data = { verified: true, credential: name, audience, scope, jti, resources };
+        if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId });
+        else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
+        return holds;
+      });
+      if (issued) return minted;
       await deadline;
-      return undefined;
+      throw failed();
     },
   };
 }
-export type Exchange = ReturnType<typeof createExchange>;
+
+type Caller = Pick<Asking, 'realm' | 'ipAddress'>;
 
 /** Specification 6.1: an exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
 const eventOf =
-  ({ realm, ipAddress }: ExchangeRequest, { issuer, subject }: { issuer?: string; subject?: string }) =>
+  ({ realm, ipAddress }: Caller, { issuer, subject }: { issuer?: string; subject?: string }) =>
   (
     type: 'WORKLOAD_TOKEN_ISSUED' | 'WORKLOAD_TOKEN_REFUSED',
     { verified, ...data }: { verified: boolean } & Record<string, unknown>,
@@ -184,6 +161,17 @@ const eventOf =
     outcome: type === 'WORKLOAD_TOKEN_ISSUED' ? 'success' : 'failure',
     data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
   });
+
+/** `kind`: of a credential that is known, each reason is counted apart (events/refusals.ts). */
+function refusalOf(
+  caller: Caller,
+  said: { issuer?: string; subject?: string },
+  { verified, credential, reason }: { verified: boolean; credential: store.CredentialRow | undefined; reason: string },
+): { event: DomainEvent; kind?: string } {
+  const data = { verified, ...(credential && { credential: credential.name }), reason };
+  const event = eventOf(caller, said)('WORKLOAD_TOKEN_REFUSED', data);
+  return credential ? { event, kind: `${credential.id} ${reason}` } : { event };
+}
 
 /** What the credential has of the requested scopes; claims come with those that the client knows. */
 function grantedScopes(

@@ -1,0 +1,113 @@
+// How a code or a refresh token is taken: its row is locked and read, judged by a pure function (judge.ts), and written last, in
+// the message of the commit. Those that pass go together, in a group commit; any other in a transaction of its own, which does
+// what its refusal does. Of two that present the same at once one is first, and the other finds what that one left.
+import { createGroupCommit } from '../../db/group-commit.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { Families } from './families.ts';
+import { type GrantCall, refusedEvent } from './grant.ts';
+import type { Passed, Refused, Verdict } from './judge.ts';
+import type { Held } from './store.ts';
+
+/** A request to take one. */
+export interface Ask {
+  call: GrantCall;
+  /** The row that it is about, beneath the realm. */
+  key: string;
+}
+export type Taken<Row> = { row: Row } & Passed;
+type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
+
+export interface RedeemingOptions<A extends Ask, Row extends { n: number }> {
+  transact: Transact;
+  families: Families;
+  grantType: string;
+  /** Locks and reads: `n` is the place among `asks`; what isn't there has no row. */
+  lock(sql: Sql, asks: readonly A[], held: Held): Promise<readonly Row[]>;
+  judge(ask: A, row: Row | undefined): Verdict;
+  /** Writes and records. */
+  take(tx: Tx, passed: readonly { ask: A; taken: Taken<Row> }[]): void;
+  /** The grant that the row is of, or has begun. */
+  familyOf(row: Row): { familyId: string; userId: string } | undefined;
+  useUp?(tx: Tx, ask: A): void;
+}
+
+/** @throws OAuthError the refusal */
+export function createRedeeming<A extends Ask, Row extends { n: number }>({
+  transact,
+  families,
+  grantType,
+  lock,
+  judge,
+  take,
+  familyOf,
+  useUp = () => {},
+}: RedeemingOptions<A, Row>): (ask: A) => Promise<Taken<Row>> {
+  /** A refusal that changes something is a value, since an exception would roll back its audit row. */
+  async function refuse(tx: Tx, ask: A, row: Row | undefined, refused: Refused): Promise<OAuthError> {
+    const { error, description, reason, effect } = refused;
+    const unchanged = new OAuthError(error, description, reason === undefined ? {} : { reason });
+    const family = row && familyOf(row);
+    const { call } = ask;
+    const { realm, client, by } = call;
+    if (effect === 'nothing') throw unchanged;
+    if (effect === 'use up') useUp(tx, ask);
+    else if (family) {
+      const ended = await families.end(tx, call, family.familyId);
+      if (effect === 'reuse' && !ended) throw unchanged;
+    }
+    if (effect === 'reuse')
+      tx.record({
+        type: 'TOKEN_REUSE_DETECTED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: { type: 'user', id: family?.userId ?? null, name: null },
+        outcome: 'denied',
+        data: { what: grantType === 'refresh_token' ? 'refresh_token' : 'authorization_code' },
+      });
+    const refusal = new OAuthError(error, description, { ...(reason !== undefined && { reason }), audited: true });
+    tx.record(refusedEvent(call, client.clientId, grantType, refusal));
+    return refusal;
+  }
+
+  async function together(tx: Tx, asks: readonly A[]): Promise<(Taken<Row> | undefined)[]> {
+    const rows = new Map((await lock(tx.sql, asks, 'pass over')).map((row) => [row.n, row]));
+    const taken = new Set<string>();
+    const results = asks.map((ask, n): Taken<Row> | undefined => {
+      const row = rows.get(n);
+      const key = `${ask.call.realm} ${ask.key}`;
+      if (!row || taken.has(key)) return undefined;
+      const verdict = judge(ask, row);
+      if (!verdict.ok) return undefined;
+      taken.add(key);
+      return { row, ...verdict };
+    });
+    const passed = asks.flatMap((ask, n) => {
+      const one = results[n];
+      return one ? [{ ask, taken: one }] : [];
+    });
+    if (passed.length > 0) take(tx, passed);
+    return results;
+  }
+
+  async function alone(tx: Tx, ask: A): Promise<Outcome<Row>> {
+    const [row] = await lock(tx.sql, [ask], 'wait');
+    const verdict = judge(ask, row);
+    if (!verdict.ok) return { ok: false, refusal: await refuse(tx, ask, row, verdict) };
+    if (!row) throw new Error('what there is no row of was let pass');
+    const taken = { row, ...verdict };
+    take(tx, [{ ask, taken }]);
+    return { ok: true, taken };
+  }
+
+  const inGroup = createGroupCommit<A, Taken<Row>>({ transact, work: together });
+  return async (ask) => {
+    const taken = await inGroup(ask);
+    if (taken) return taken;
+    const outcome = await transact(ask.call.realm, (tx) => alone(tx, ask));
+    if (!outcome.ok) throw outcome.refusal;
+    return outcome.taken;
+  };
+}
