@@ -3,6 +3,7 @@
 // none of it: every program runs from its .ts file. Performance section 7 and technique 10.
 //
 //   dist/server.js, operator.js, migrate.js   run these: each turns the compile cache on and loads its bundle
+//   dist/node-version.mjs                     refuses a Node that is too old, in a line
 //   dist/bundles/                             the bundles, the password thread, the migrations, the API page's files
 //   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
 //   dist/package.json                         what can't be bundled, being native code: install it beside them
@@ -124,7 +125,7 @@ async function bundle(): Promise<void> {
   for (const [role] of roles) {
     await writeFile(
       path.join(dist, `${role}.js`),
-      `import { enableCompileCache } from 'node:module';\n` +
+      `import './node-version.mjs';\nimport { enableCompileCache } from 'node:module';\n` +
         `enableCompileCache({ directory: new URL('.cache', import.meta.url).pathname, portable: true });\n` +
         `await import('./bundles/${role}.js');\n`,
     );
@@ -155,6 +156,7 @@ async function bundleCli(): Promise<void> {
 }
 
 async function besides(): Promise<void> {
+  await cp(path.join(root, 'node-version.mjs'), path.join(dist, 'node-version.mjs'));
   await cp(path.join(root, 'server/db/migrations'), path.join(bundles, 'migrations'), { recursive: true });
   await cp(path.join(root, 'node_modules/@fastify/swagger-ui/static'), path.join(bundles, 'swagger-ui'), {
     recursive: true,

@@ -82,6 +82,7 @@ test('there is nothing in it but built files and native code', () => {
     '.cache',
     'bundles',
     'migrate.js',
+    'node-version.mjs',
     'node_modules',
     'operator.js',
     'package.json',
