@@ -31,7 +31,7 @@ import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
-import { SESSION_COOKIE, type Sessions } from './features/sessions/service.ts';
+import { type Sessions, sessionCookieAt } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { SignIns } from './features/sign-in/service.ts';
 import { clientCredentialsGrant } from './features/token/client-credentials.ts';
@@ -127,7 +127,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const userinfo = createUserinfo({ sql, tokens, subjects, settings, clients });
   const revocation = createRevocation({ transact, tokens, subjects, families, settings });
   const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
-  const sessionCookie = SESSION_COOKIE;
+  const sessionCookie = sessionCookieAt(baseUrl).nameIn;
   const consents = createConsents({ sql, sessionCookie, now });
   const authorization = createAuthorization({
     transact,

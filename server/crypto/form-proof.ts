@@ -1,8 +1,8 @@
 // CSRF of our pages: a form's token against cross-site posts, without any store: an HMAC of what the page was about under
 // the session cookie's value. The browser alone has that value (HttpOnly), so nobody else can make one. The admin API's
-// header and cookie are features/admin-access/surface.ts's.
+// token goes by a header and a cookie that scripts can read (features/admin-access/surface.ts), and is made here too.
 import { createHmac } from 'node:crypto';
-import { sameSecret } from './tokens.ts';
+import { newSecret, sameSecret } from './tokens.ts';
 
 const SHOWN_MS = 15 * 60_000;
 
@@ -24,3 +24,12 @@ export function proofHolds(
   const age = now.getTime() - ms;
   return age >= 0 && age <= SHOWN_MS && sameSecret(proof, proofOf(cookie, about, new Date(ms)));
 }
+
+const boundTo = (session: string, nonce: string): string =>
+  `${nonce}.${createHmac('sha256', session).update(`csrf ${nonce}`).digest('base64url')}`;
+
+/** A token for this session alone: whoever can plant cookies can't make one. `session`: its cookie's value, or nothing */
+export const newCsrfToken = (session: string): string => boundTo(session, newSecret());
+
+export const isCsrfTokenOf = (session: string, token: string): boolean =>
+  sameSecret(token, boundTo(session, token.split('.')[0] ?? ''));

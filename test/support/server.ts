@@ -81,7 +81,8 @@ export async function startTestServer({
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });
   await app.work();
-  const { baseUrl } = config;
+  // Behind https there would be a proxy.
+  const baseUrl = config.baseUrl.startsWith('https:') ? `http://127.0.0.1:${port}` : config.baseUrl;
   const signIn = (credentials: object) => signedIn(baseUrl, credentials);
   return {
     app,

@@ -4,14 +4,13 @@ import { z } from 'zod';
 import { RealmName } from '../../contract/names.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
-import { sameSecret } from '../../crypto/tokens.ts';
 import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import { type Html, html } from '../../http/html.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
 import { problemOf } from '../../http/problems.ts';
 import { forgetSession } from './cookies.ts';
 import type { AdminSignIn } from './sign-in.ts';
-import { ADMIN_SESSION_COOKIE, CSRF_COOKIE, setCsrf } from './surface.ts';
+import { ADMIN_SESSION_COOKIE, csrfHolds, setCsrf } from './surface.ts';
 
 const csrfField = (token: string) => html`<input type="hidden" name="csrf" value="${token}">`;
 
@@ -47,8 +46,7 @@ const Form = z.record(z.string(), z.string());
 function submitted(request: FastifyRequest): Record<string, string> {
   const form = Form.safeParse(request.body ?? {}).data;
   if (!form) throw new Problem('invalid-request', 'The form could not be read');
-  const cookie = request.cookies[CSRF_COOKIE];
-  if (!cookie || !sameSecret(form.csrf ?? '', cookie)) throw new Problem('csrf-mismatch', 'Open the page again');
+  if (!csrfHolds(request, form.csrf)) throw new Problem('csrf-mismatch', 'Open the page again');
   return form;
 }
 

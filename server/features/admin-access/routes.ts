@@ -16,7 +16,7 @@ export function adminAccessRoutes(
   bind(app, api.adminLogin, async ({ body, request, reply }) => {
     const { cookie } = await signIn.login(body, request, request.cookies[ADMIN_SESSION_COOKIE]);
     setSession(reply, baseUrl, cookie);
-    setCsrf(reply, baseUrl);
+    setCsrf(reply, baseUrl, cookie);
     return undefined;
   });
   bind(app, api.adminLogout, async ({ by, request, reply }) => {

@@ -6,7 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
-import { newSecret, sameSecret } from '../../crypto/tokens.ts';
+import { isCsrfTokenOf, newCsrfToken } from '../../crypto/form-proof.ts';
+import { sameSecret } from '../../crypto/tokens.ts';
 import { byPrincipal, may, type Principal, partyOf } from '../../domain/principal.ts';
 import { pathRealm } from '../../http/path-realm.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
@@ -83,7 +84,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     };
     if (cookie) {
       if (!WRITES.has(request.method)) issueCsrf(request, reply, surface.baseUrl);
-      else if (!csrfHolds(request))
+      else if (!csrfHolds(request, request.headers['x-xsrf-token']))
         await refuse(
           'csrf',
           new Problem('csrf-mismatch', `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`),
@@ -128,10 +129,11 @@ async function identify(
   return { principal, cookie: !bearer };
 }
 
-function csrfHolds(request: FastifyRequest): boolean {
-  const header = request.headers['x-xsrf-token'];
-  const cookie = request.cookies[CSRF_COOKIE];
-  return typeof header === 'string' && cookie !== undefined && cookie !== '' && sameSecret(header, cookie);
+/** The token comes twice, by the cookie and beside it, and is that of this session. */
+export function csrfHolds({ cookies }: FastifyRequest, sent: unknown): boolean {
+  const cookie = cookies[CSRF_COOKIE];
+  if (typeof sent !== 'string' || !cookie || !sameSecret(sent, cookie)) return false;
+  return isCsrfTokenOf(cookies[ADMIN_SESSION_COOKIE] ?? '', cookie);
 }
 
 /** Any GET refreshes the cookie (specification 5, rule 1). */
@@ -140,9 +142,9 @@ function issueCsrf(request: FastifyRequest, reply: FastifyReply, baseUrl: string
   setCsrf(reply, baseUrl);
 }
 
-/** Sets a fresh CSRF cookie, also at sign-in, and gives its value. */
-export function setCsrf(reply: FastifyReply, baseUrl: string): string {
-  const token = newSecret();
+/** Sets a fresh CSRF cookie and gives its value; at a sign-in that of the session that begins. */
+export function setCsrf(reply: FastifyReply, baseUrl: string, session?: string): string {
+  const token = newCsrfToken(session ?? reply.request.cookies[ADMIN_SESSION_COOKIE] ?? '');
   void reply.setCookie(CSRF_COOKIE, token, {
     path: '/',
     sameSite: 'lax',

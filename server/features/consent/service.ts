@@ -19,7 +19,15 @@ interface Person {
   username: string;
 }
 
-export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionCookie: string; now: () => Date }) {
+export function createConsents({
+  sql,
+  sessionCookie,
+  now,
+}: {
+  sql: Sql;
+  sessionCookie: (realm: string) => string;
+  now: () => Date;
+}) {
   const about = (realm: string, session: Person, text: string, since: string) => [
     'consent',
     realm,
@@ -54,7 +62,7 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
         administers,
         request: text,
         since,
-        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, text, String(since)), now()),
+        proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, text, String(since)), now()),
       });
       return sendPage(
         reply,
@@ -72,7 +80,7 @@ export function createConsents({ sql, sessionCookie, now }: { sql: Sql; sessionC
     ): { text: string; since: number; allowed: boolean } | undefined {
       const [text, since] = [form.get('request') ?? '', form.get('since') ?? ''];
       const asked = about(realm, session, text, since);
-      if (!proofHolds(form.get('proof'), request.cookies[sessionCookie], asked, now())) return undefined;
+      if (!proofHolds(form.get('proof'), request.cookies[sessionCookie(realm)], asked, now())) return undefined;
       return { text, since: Number(since), allowed: form.get('decision') === 'allow' };
     },
 

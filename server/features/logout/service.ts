@@ -40,7 +40,7 @@ export function createLogout({
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
-  sessionCookie: string;
+  sessionCookie: (realm: string) => string;
   now: () => Date;
 }) {
   const bad = (description: string) => new OAuthError('invalid_request', description);
@@ -117,7 +117,7 @@ export function createLogout({
         application: client && (client.name ?? client.clientId),
         username: session.username,
         request: form.text,
-        proof: proofOf(request.cookies[sessionCookie] ?? '', about(realm, session, form.text), now()),
+        proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, form.text), now()),
       });
       const page = { realm, brand: await settingsOf(realm), title: 'Sign out?', body };
       return sendPage(reply, page, { formAction: next === undefined ? [] : [next] });
@@ -134,7 +134,7 @@ export function createLogout({
       const session = await sessions.current(request, realm);
       if (!session) return signedOut(reply, realm, logout);
       const subject = about(realm, session, answer.original.text);
-      if (!proofHolds(answer.proof, request.cookies[sessionCookie], subject, now())) {
+      if (!proofHolds(answer.proof, request.cookies[sessionCookie(realm)], subject, now())) {
         throw bad('The page is too old: go back and try again');
       }
       await end(request, reply, realm, session, logout);

@@ -7,10 +7,9 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { realmCookie } from '../../http/realm-cookie.ts';
 import { type Finding, findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
 import * as store from './store.ts';
-
-const DEVICE_COOKIE = 'SVC_DEVICE';
 
 export interface RiskDeps {
   sql: Sql;
@@ -28,9 +27,10 @@ const DEVICE_DAYS = 365;
 
 export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
   const placeOf = (address: string | null) => (address === null ? undefined : locate?.(address));
-  const deviceOf = (request: FastifyRequest): Buffer | null => {
-    const cookie = request.cookies[DEVICE_COOKIE];
-    return cookie ? sha256(cookie) : null;
+  const cookie = realmCookie(baseUrl, 'SVC_DEVICE');
+  const deviceOf = (request: FastifyRequest, realm: string): Buffer | null => {
+    const device = request.cookies[cookie.nameIn(realm)];
+    return device ? sha256(device) : null;
   };
   const row = (address: string | null, success: boolean) => {
     const place = placeOf(address);
@@ -63,7 +63,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
           place: latitude === null || longitude === null ? undefined : { latitude, longitude },
         }),
       );
-      const devices = await store.devices(sql, realm, userId, deviceOf(request));
+      const devices = await store.devices(sql, realm, userId, deviceOf(request, realm));
       const attempt = {
         at: now(),
         network: networkOf(request.ip),
@@ -75,7 +75,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
 
     /** The device's digest, where somebody of the realm has signed in with it. */
     async knownDevice(request: FastifyRequest, realm: string): Promise<string | undefined> {
-      const device = deviceOf(request);
+      const device = deviceOf(request, realm);
       return device && (await store.isKnownDevice(sql, realm, device)) ? device.toString('hex') : undefined;
     },
 
@@ -117,17 +117,14 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       store.remember(run, realm, userId, row(request.ip, true));
       if (deviceKnown === undefined) return undefined;
       // Anybody may have put a cookie there: only one that is this person's already goes on.
-      const device = (deviceKnown && request.cookies[DEVICE_COOKIE]) || newSecret();
+      const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();
       store.rememberDevice(run, realm, userId, sha256(device), at);
       return device;
     },
 
     setCookie(reply: FastifyReply, realm: string, device: string): void {
-      void reply.setCookie(DEVICE_COOKIE, device, {
-        path: `/realms/${realm}`,
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: baseUrl.startsWith('https:'),
+      void reply.setCookie(cookie.nameIn(realm), device, {
+        ...cookie.options(realm),
         maxAge: (DEVICE_DAYS * DAY_MS) / 1000,
       });
     },

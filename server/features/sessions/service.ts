@@ -15,10 +15,12 @@ import type { Factor, Factors } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
+import { realmCookie } from '../../http/realm-cookie.ts';
 import type { Finding } from '../risk/score.ts';
 import * as store from './store.ts';
 
-export const SESSION_COOKIE = 'SVC_SESSION';
+/** Named by realm. */
+export const sessionCookieAt = (baseUrl: string) => realmCookie(baseUrl, 'SVC_SESSION');
 
 export interface SessionDeps {
   sql: Sql;
@@ -119,13 +121,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     factors: [...proof.factors],
     risk: proof.findings && [...proof.findings],
   });
-  const cookieOptions = (realm: string) => ({
-    path: `/realms/${realm}`,
-    httpOnly: true,
-    // Lax: an application's link to the authorize endpoint has to carry it.
-    sameSite: 'lax' as const,
-    secure: baseUrl.startsWith('https:'),
-  });
+  const cookie = sessionCookieAt(baseUrl);
 
   async function policyOf(realm: string): Promise<RealmSettingsDto> {
     const policy = await settings.of(realm);
@@ -158,7 +154,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
   return {
     /** The live session of the request's cookie; being seen keeps it alive. */
     async current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> {
-      const token = request.cookies[SESSION_COOKIE];
+      const token = request.cookies[cookie.nameIn(realm)];
       const policy = token ? await settings.of(realm) : undefined;
       if (!token || !policy) return undefined;
       const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy, now()));
@@ -264,13 +260,13 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       session: Pick<SsoSession, 'realm' | 'rememberMe' | 'expiresAt'>,
       token: string,
     ): void {
-      void reply.setCookie(SESSION_COOKIE, token, {
-        ...cookieOptions(session.realm),
+      void reply.setCookie(cookie.nameIn(session.realm), token, {
+        ...cookie.options(session.realm),
         ...(session.rememberMe ? { expires: session.expiresAt } : {}),
       });
     },
     clearCookie(reply: FastifyReply, realm: string): void {
-      void reply.clearCookie(SESSION_COOKIE, cookieOptions(realm));
+      void reply.clearCookie(cookie.nameIn(realm), cookie.options(realm));
     },
   };
 }

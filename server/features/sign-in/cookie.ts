@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
 import { sha256 } from '../../crypto/tokens.ts';
+import { realmCookie } from '../../http/realm-cookie.ts';
 import { SignInState } from './state.ts';
 
 const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
@@ -20,20 +21,19 @@ export const LIFETIME_SECONDS = 1800;
 /** Some kilobytes each. */
 const MOST_REMEMBERED = 500;
 
-const nameOf = (tab: number): string => (tab === 0 ? SIGN_IN_COOKIE : `${SIGN_IN_COOKIE}_${tab}`);
-const NUMBERED = new RegExp(`^${SIGN_IN_COOKIE}(?:_([1-9]\\d?))?$`);
+const NUMBERED = new RegExp(`^(?:__Host-)?${SIGN_IN_COOKIE}(?:\\.[a-z0-9-]+)?(?:_([1-9]\\d?))?$`);
 
 /** The number of the sign-in that an address is about; 0 is the one that isn't numbered. */
 const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
 /** An address about the sign-in of that number. */
 export const inTab = (path: string, tab: number): string => (tab === 0 ? path : `${path}?tab=${tab}`);
 
-/** The browser's sign-ins, the oldest first. */
-const allOf = ({ cookies }: FastifyRequest): { tab: number; length: number }[] =>
+/** The browser's sign-ins of all realms that their cookies are sent to, the oldest first. */
+const allOf = ({ cookies }: FastifyRequest): { name: string; tab: number; length: number }[] =>
   Object.entries(cookies)
     .flatMap(([name, value = '']) => {
       const [whole, tab = 0] = NUMBERED.exec(name) ?? [];
-      return whole === undefined ? [] : [{ tab: Number(tab), length: value.length }];
+      return whole === undefined ? [] : [{ name, tab: Number(tab), length: value.length }];
     })
     .sort((a, b) => a.tab - b.tab);
 
@@ -85,27 +85,30 @@ export interface Carried {
 }
 
 export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; baseUrl: string; now: () => Date }) {
-  const options = (realm: string) => ({
-    path: `/realms/${realm}`,
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    secure: baseUrl.startsWith('https:'),
-  });
+  const { nameIn, options } = realmCookie(baseUrl, SIGN_IN_COOKIE);
+  const nameOf = (realm: string, tab: number): string => (tab === 0 ? nameIn(realm) : `${nameIn(realm)}_${tab}`);
+  const ofRealm = (request: FastifyRequest, realm: string) =>
+    allOf(request).filter(({ name, tab }) => name === nameOf(realm, tab));
   const set = (reply: FastifyReply, realm: string, tab: number, value: string, expiresAt: Date): void => {
     const maxAge = Math.ceil((expiresAt.getTime() - now().getTime()) / 1000);
-    void reply.setCookie(nameOf(tab), value, { ...options(realm), maxAge });
+    void reply.setCookie(nameOf(realm, tab), value, { ...options(realm), maxAge });
   };
   const clear = (reply: FastifyReply, realm: string, tab: number): void =>
-    void reply.clearCookie(nameOf(tab), options(realm));
+    void reply.clearCookie(nameOf(realm, tab), options(realm));
   /** The number of one that begins, and room for its `length` characters beside the others. */
   function place(reply: FastifyReply, realm: string, beginning: Beginning, length: number): number {
     if (beginning === 'in its place') return tabOf(reply.request);
-    const all = allOf(reply.request);
-    const next = (all.at(-1)?.tab ?? -1) + 1;
+    const mine = ofRealm(reply.request, realm);
+    const next = (mine.at(-1)?.tab ?? -1) + 1;
     let room = next > LAST_TAB ? 0 : LONGEST_TOGETHER - length;
-    for (const [newer, other] of all.toReversed().entries()) {
+    for (const [newer, other] of mine.toReversed().entries()) {
       room -= other.length;
       if (newer + 1 >= MOST_AT_ONCE || room < 0) clear(reply, realm, other.tab);
+    }
+    for (const { name, tab, length: theirs } of allOf(reply.request)) {
+      if (name === nameOf(realm, tab)) continue;
+      room -= theirs;
+      if (room < 0) void reply.clearCookie(name, options(realm));
     }
     return next > LAST_TAB ? 0 : next;
   }
@@ -125,7 +128,7 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
   }
 
   function read(request: FastifyRequest, realm: string, tab: number): Carried | undefined {
-    const [token, sealed] = request.cookies[nameOf(tab)]?.split('.') ?? [];
+    const [token, sealed] = request.cookies[nameOf(realm, tab)]?.split('.') ?? [];
     if (!token) return undefined;
     const id = sha256(token);
     if (sealed === undefined) return { token, tab, id, begun: undefined };
@@ -171,7 +174,7 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
 
     /** The one of the browser's sign-ins whose token it is. */
     find(request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined {
-      for (const { tab } of allOf(request)) {
+      for (const { tab } of ofRealm(request, realm)) {
         const carried = read(request, realm, tab);
         if (carried && isIts(carried.token)) return carried;
       }
