@@ -71,6 +71,11 @@ export const settingsShape = {
   maxMessagesPerAddressPerHour: z.int().min(1).max(100_000).describe('Messages that one network address causes'),
   maxSmsPerHour: z.int().min(0).max(1_000_000).describe('SMS of the realm, which cost money; 0: none'),
   maxEmailsPerHour: z.int().min(0).max(10_000_000).describe('E-mail of the realm; 0: none'),
+  clientAssertionAudience: z
+    .enum(['issuer', 'endpoints'])
+    .describe(
+      'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these',
+    ),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
   clientRegistration: z
     .enum(['closed', 'token', 'open'])
@@ -167,6 +172,7 @@ export const freshSettings = (realm: string): Settings => ({
   maxMessagesPerAddressPerHour: 100,
   maxSmsPerHour: 1000,
   maxEmailsPerHour: 20_000,
+  clientAssertionAudience: 'issuer',
   workloadTokenTtlSeconds: 300,
   clientRegistration: 'token',
   clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],

@@ -14,8 +14,37 @@ interface Entry<T> {
   loaded?: T;
   until: number;
 }
+type Shelf<T> = Map<string, Map<string, Entry<T>>>;
 
 const MAX_REALMS = 10_000;
+/** Of those that nothing has been found for. */
+const MAX_MADE_UP = 1_000;
+
+/** Maps keep the order of insertion: what has been there longest goes. */
+export function makeRoom(map: Map<string, unknown>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size < max) return;
+    map.delete(key);
+  }
+}
+
+function put<T>(shelf: Shelf<T>, { realm, key, maxRealms, max }: Place, entry: Entry<T>): Map<string, Entry<T>> {
+  let entries = shelf.get(realm);
+  if (!entries) {
+    makeRoom(shelf, maxRealms);
+    entries = new Map();
+    shelf.set(realm, entries);
+  }
+  makeRoom(entries, max);
+  entries.set(key, entry);
+  return entries;
+}
+interface Place {
+  realm: string;
+  key: string;
+  maxRealms: number;
+  max: number;
+}
 
 /**
  * @param load reads one value; concurrent calls for the same key share it, and a failed load is not kept
@@ -33,28 +62,27 @@ export function createRealmCache<T>({
   ttlMs?: number;
   max?: number;
 }): RealmCache<T> {
-  const realms = new Map<string, Map<string, Entry<T>>>();
+  const known: Shelf<T> = new Map();
+  /** What is being loaded, and what there is nothing of: names come from addresses, and made-up ones put out none that exist. */
+  const unproven: Shelf<T> = new Map();
   return {
     get(realm, key) {
-      let entries = realms.get(realm);
-      if (!entries) {
-        // Realm names come from addresses, so that made-up ones must not fill the memory either.
-        if (realms.size >= MAX_REALMS) realms.clear();
-        entries = new Map();
-        realms.set(realm, entries);
-      }
       const at = now().getTime();
-      const hit = entries.get(key);
+      const hit = known.get(realm)?.get(key) ?? unproven.get(realm)?.get(key);
       if (hit && hit.until > at) return hit.value;
+      known.get(realm)?.delete(key);
       const value = load(realm, key);
       const entry: Entry<T> = { value, until: at + ttlMs };
-      if (entries.size >= max) entries.clear();
-      entries.set(key, entry);
       // The map of the time of the load: after a drop it is garbage, so a late load can't bring an old value back.
-      const mine = entries;
+      const mine = put(unproven, { realm, key, maxRealms: MAX_MADE_UP, max: MAX_MADE_UP }, entry);
+      const isCurrent = () => unproven.get(realm) === mine && mine.get(key) === entry;
       value.then(
         (loaded) => {
           entry.loaded = loaded;
+          if (loaded === undefined || loaded === false || !isCurrent()) return;
+          mine.delete(key);
+          if (mine.size === 0) unproven.delete(realm);
+          put(known, { realm, key, maxRealms: MAX_REALMS, max }, entry);
         },
         () => {
           if (mine.get(key) === entry) mine.delete(key);
@@ -63,12 +91,14 @@ export function createRealmCache<T>({
       return value;
     },
     ready(realm, key) {
-      const entry = realms.get(realm)?.get(key);
+      const entry = known.get(realm)?.get(key);
       return entry && entry.until > now().getTime() ? entry.loaded : undefined;
     },
     drop(realm) {
-      if (realm === undefined) realms.clear();
-      else realms.delete(realm);
+      for (const shelf of [known, unproven]) {
+        if (realm === undefined) shelf.clear();
+        else shelf.delete(realm);
+      }
     },
   };
 }

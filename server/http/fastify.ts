@@ -4,6 +4,7 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { createBodyTime } from './body-time.ts';
 import { acceptEmptyJson } from './json-body.ts';
 import { answerNotFound } from './not-found.ts';
 import { sendProblem } from './problems.ts';
@@ -16,6 +17,11 @@ const { createServer } = process.getBuiltinModule('node:http');
 const BODY_BYTES = 1024 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
+/** Of strangers, and of everybody at other places than the admin API. */
+const BODY_MS = 30_000;
+const HEADERS_MS = 15_000;
+/** How often connections are looked at for these. */
+const CHECK_MS = 5_000;
 /** Longer than balancers keep a connection that nobody uses: whoever closes first is not the one that is being asked. */
 const KEEP_ALIVE_MS = 72_000;
 /** Names in paths are percent-encoded, so longer than what they stand for. */
@@ -32,6 +38,7 @@ export async function openHttp({
   trustProxy,
   requests,
   ready,
+  bodyMs = BODY_MS,
 }: {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
@@ -40,8 +47,11 @@ export async function openHttp({
   requests: string;
   /** What is answered before any route is looked for. */
   ready?: Ready;
+  /** How long a body may take that nobody known sends. */
+  bodyMs?: number;
 }): Promise<FastifyInstance> {
   let seen = 0;
+  const bodyTime = createBodyTime(bodyMs);
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
     childLoggerFactory: requestLog,
@@ -54,12 +64,25 @@ export async function openHttp({
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
     serverFactory: (routes) =>
-      createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, ready?.before(routes) ?? routes),
+      createServer(
+        {
+          requestTimeout: REQUEST_MS,
+          headersTimeout: HEADERS_MS,
+          connectionsCheckingInterval: CHECK_MS,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+        },
+        bodyTime.before(ready?.before(routes) ?? routes),
+      ),
     schemaController: zodAlone,
   });
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);
+  // After the admin surface has looked at who asks, and before the body is read.
+  http.addHook('preParsing', (request, _, payload, done) => {
+    if ('principal' in request && request.principal) bodyTime.allow(request.raw);
+    done(null, payload);
+  });
   if (ready) http.addHook('preClose', async () => ready.close());
   await http.register(cookie);
   await http.register(formbody);

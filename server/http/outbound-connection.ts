@@ -31,27 +31,22 @@ export class OutboundError extends Error {
 function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found, family) => {
-      if (error) return callback(error, [], 0);
+      if (error) return callback(refused(hostname, errorWords(error)), [], 0);
       const all = Array.isArray(found) ? found : [{ address: found, family: family ?? net.isIP(found) }];
       const good = all.filter(({ address }) => permits(address));
       const [first] = good;
-      if (!first)
-        return callback(
-          refused(
-            hostname,
-            all.map((a) => a.address),
-          ),
-          [],
-          0,
-        );
+      if (!first) return callback(refused(hostname, notPublic(all.map((a) => a.address))), [], 0);
       return options.all ? callback(null, good) : callback(null, first.address, first.family);
     });
   };
 }
 
-const refused = (host: string, addresses: readonly string[]) =>
+const notPublic = (addresses: readonly string[]) => `at ${addresses.join(', ') || 'no address'}, which is not public`;
+
+/** The same words for a name that nobody has and for one of our network: which these are is for the log. */
+const refused = (host: string, why: string) =>
   new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
-    logged: `${host} is at ${addresses.join(', ') || 'no address'}, which is not public`,
+    logged: `${host}: ${why}`,
   });
 
 /** The host as net takes it and a look-up of permitted addresses; or why it may not be reached. */
@@ -63,7 +58,7 @@ export function guardOf(
   const bare = host.replace(/^\[|\]$/g, '');
   const permits = (address: string) => policy({ host, port, address });
   // net.connect asks no look-up for an address, so it is judged here.
-  if (net.isIP(bare) > 0 && !permits(bare)) return { refusal: refused(host, [bare]) };
+  if (net.isIP(bare) > 0 && !permits(bare)) return { refusal: refused(host, notPublic([bare])) };
   return { host: bare, lookup: guarded(lookup, permits) };
 }
 

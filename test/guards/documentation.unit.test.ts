@@ -18,7 +18,7 @@ const readBy = ['server/config.ts', 'operator/config.ts', 'quickstart/main.ts', 
 /** What they say of themselves names some of these. */
 const told = ['server/usage.ts', 'quickstart/welcome.ts'];
 /** Names in prose: a prefix, an example, a cookie. */
-const examples = /^SVC_VAR|^SVC_SIGN_IN$|^SVC_SESSION$|^SVC_ADMIN_SESSION$/;
+const examples = /^SVC_VAR|^SVC_SIGN_IN$|^SVC_SESSION$|^SVC_DEVICE$|^SVC_ADMIN_SESSION$/;
 
 test('docs/configuration.md names every variable that the programs read', () => {
   const documented = variablesIn(read('docs/configuration.md'));

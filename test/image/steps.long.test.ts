@@ -129,7 +129,7 @@ test('migrate.js, then server.js: ready, hashing passwords with native code, and
   expect((await admin(`webhooks/${id}/test`)).ok).toBe(true);
   await eventually(async () => {
     const answer = await fetch(`${where}/admin/realms/master/webhooks/${id}/deliveries`, { headers });
-    expect(JSON.stringify(await answer.json())).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(JSON.stringify(await answer.json())).toContain('is at no public address');
   });
   child.kill('SIGTERM');
   expect(await ended).toBe(0);

@@ -45,6 +45,7 @@ const settings = {
   maxMessagesPerAddressPerHour: 50,
   maxSmsPerHour: 500,
   maxEmailsPerHour: 5000,
+  clientAssertionAudience: 'endpoints',
   workloadTokenTtlSeconds: 120,
   clientRegistration: 'open',
   clientRegistrationGrantTypes: ['authorization_code'],

@@ -2,6 +2,7 @@
 // Everything that may be wrong is the same "no" to the caller.
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { z } from 'zod';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
@@ -31,23 +32,30 @@ export function createAssertions({
   now,
 }: {
   sql: Sql;
-  settings: { issuer(realm: string): Promise<string> };
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<Pick<RealmSettingsDto, 'clientAssertionAudience'> | undefined>;
+  };
   remoteKeys: RemoteKeys;
   baseUrl: string;
   now: () => Date;
 }) {
   async function verified(realm: string, client: ClientView, assertion: string, keys: z.infer<typeof Jwks>) {
+    const issuer = await settings.issuer(realm);
+    const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
     const { token, introspection, revocation } = endpointsOf(baseUrl, realm);
     const { payload } = await jwtVerify(assertion, createLocalJWKSet(keys), {
       algorithms: ALGORITHMS,
       issuer: client.clientId,
       subject: client.clientId,
-      // Some libraries name the endpoint that they call.
-      audience: [await settings.issuer(realm), token, introspection, revocation],
+      // Older libraries name the endpoint that they call.
+      audience: older ? [issuer, token, introspection, revocation] : issuer,
       requiredClaims: ['exp', 'jti', 'aud'],
       clockTolerance: SKEW_SECONDS,
       currentDate: now(),
     });
+    // RFC 7523bis: who is sent an assertion that is also for us could use it here.
+    if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
     return payload;
   }
 

@@ -1,4 +1,5 @@
 // The JWK sets of clients' jwksUri: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
+import { makeRoom } from '../../db/cache.ts';
 import type { Outbound } from '../../http/outbound.ts';
 
 const KEPT_MS = 600_000;
@@ -24,7 +25,7 @@ export function createRemoteKeys({ outbound, now }: { outbound: Pick<Outbound, '
   }
 
   function fetched(uri: string): Promise<unknown> {
-    if (entries.size >= MOST) entries.clear();
+    makeRoom(entries, MOST);
     const entry = { fetchedAt: now().getTime(), keys: download(uri) };
     entries.set(uri, entry);
     // A failure stays as long as the cool-down, so that a client can't make us hammer a host.

@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { sha256 } from '../../crypto/tokens.ts';
+import { makeRoom } from '../../db/cache.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 
@@ -55,7 +56,7 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
       const known = remembered.get(phc);
       if (known && timingSafeEqual(known, digest)) return true;
       if (!(await check(phc, secret, digest.toString('base64url')))) return false;
-      if (remembered.size >= REMEMBERED) remembered.clear();
+      makeRoom(remembered, REMEMBERED);
       remembered.set(phc, digest);
       return true;
     },

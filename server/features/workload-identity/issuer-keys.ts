@@ -1,6 +1,7 @@
 // The keys of foreign issuers: by discovery or from an explicit address, through the outbound guard, kept for a while,
 // fetched anew once for a key that isn't among them. Specification 4.7 step 3, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
+import { makeRoom } from '../../db/cache.ts';
 import type { Outbound } from '../../http/outbound.ts';
 import { type ForeignKey, ForeignKeySet } from './token.ts';
 
@@ -58,10 +59,8 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
   }
 
   function keep(source: Source, keys: Promise<readonly ForeignKey[]>, forMs: number): Entry {
-    if (entries.size >= MOST_ISSUERS) {
-      entries.clear();
-      renewedAt.clear();
-    }
+    makeRoom(entries, MOST_ISSUERS);
+    makeRoom(renewedAt, MOST_ISSUERS);
     const entry: Entry = { keys, until: now().getTime() + forMs };
     entries.set(keyOf(source), entry);
     return entry;

@@ -1,6 +1,7 @@
 // private_key_jwt (RFC 7523), revocation (RFC 7009) and introspection (RFC 7662) over HTTP.
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { type Answer, basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
@@ -56,7 +57,7 @@ let count = 0;
 async function assertion(claims: Record<string, unknown> = {}, alg: Alg = 'ES256'): Promise<string> {
   count += 1;
   const { privateKey } = await pairs[alg];
-  const aud = `${server.baseUrl}/realms/acme/oauth2/token`;
+  const aud = `${server.baseUrl}/realms/acme`;
   const all = { iss: 'signer', sub: 'signer', aud, exp: seconds() + 60, jti: `j${count}`, ...claims };
   return new SignJWT(all).setProtectedHeader({ alg, kid: alg }).sign(privateKey);
 }
@@ -73,10 +74,22 @@ describe('private_key_jwt', () => {
     expect((await send(await assertion({}, alg))).status).toBe(200);
   });
 
-  test('takes the issuer as audience, alone or among others, and the endpoint that is called', async () => {
+  const audience = (clientAssertionAudience: 'issuer' | 'endpoints') =>
+    server.admin.call(putSettings, { params: { realm: 'acme' }, body: { clientAssertionAudience } });
+
+  test('takes the issuer as audience, and nothing beside it or in its place', async () => {
     const issuer = `${server.baseUrl}/realms/acme`;
+    for (const aud of [issuer, [issuer]]) expect((await send(await assertion({ aud }))).status).toBe(200);
+    for (const aud of [['https://x.example', issuer], [issuer, issuer], [], `${issuer}/`, `${issuer}/oauth2/token`])
+      expect((await send(await assertion({ aud }))).status, String(aud)).toBe(401);
+  });
+
+  test('takes older clients’ audiences where the realm says so: a list, and the endpoint that is called', async () => {
+    const issuer = `${server.baseUrl}/realms/acme`;
+    await audience('endpoints');
     expect((await send(await assertion({ aud: issuer }))).status).toBe(200);
     expect((await send(await assertion({ aud: ['https://x.example', issuer] }))).status).toBe(200);
+    expect((await send(await assertion({ aud: 'https://x.example' }))).status).toBe(401);
     const form = {
       client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
       token: 'x',
@@ -85,6 +98,7 @@ describe('private_key_jwt', () => {
       const jwt = await assertion({ aud: `${issuer}/oauth2/${endpoint}` });
       expect((await post(server, 'acme', endpoint, { ...form, client_assertion: jwt })).status).toBe(200);
     }
+    await audience('issuer');
   });
 
   const wrong: [string, Record<string, unknown>][] = [

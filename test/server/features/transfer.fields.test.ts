@@ -74,6 +74,7 @@ const cases: Case[] = [
       maxMessagesPerAddressPerHour: 51,
       maxSmsPerHour: 0,
       maxEmailsPerHour: 0,
+      clientAssertionAudience: 'issuer',
       workloadTokenTtlSeconds: 121,
       clientRegistration: 'closed',
       clientRegistrationGrantTypes: ['refresh_token'],

@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type net from 'node:net';
 import type { LookupFunction } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -98,9 +99,31 @@ describe('who may be reached', () => {
       new RegExp(`^db\\.internal:${port}: connect ECONNREFUSED$`),
     );
     expect(logged).toEqual([
-      'db.internal is at 10.20.30.40, which is not public',
+      'db.internal: at 10.20.30.40, which is not public',
       `db.internal:${port}: connect ECONNREFUSED 127.0.0.1:${port}`,
     ]);
+  });
+
+  test('a name that nobody has is refused in the very words of one inside, and the log says which it was', async () => {
+    const logged: string[] = [];
+    const lookup: net.LookupFunction = (hostname, _, callback) => {
+      const nobody = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
+      if (hostname.startsWith('made-up')) callback(nobody, [], 0);
+      else callback(null, [{ address: '10.20.30.40', family: 4 }]);
+    };
+    const guard = outbound({ lookup, log: (message) => void logged.push(message) });
+    const told = async (host: string) => {
+      const errors = [
+        await guard.fetch(`https://${host}/`, LIMITS).catch((e: unknown) => e),
+        await guard.connect({ host, port: 25, timeoutMs: 1_000 }).catch((e: unknown) => e),
+      ];
+      return errors.map((e) => (e instanceof OutboundError ? `${e.fault} ${e.message.replace(host, 'HOST')}` : `${e}`));
+    };
+    expect(await told('made-up.internal')).toEqual(await told('db.internal'));
+    expect(logged.filter((line) => line.startsWith('made-up.internal: ') && line.includes('ENOTFOUND'))).toHaveLength(
+      2,
+    );
+    expect(logged.filter((line) => line === 'db.internal: at 10.20.30.40, which is not public')).toHaveLength(2);
   });
 
   test('a name is judged by the address that is dialled: one that turns private between two look-ups is refused', async () => {
