@@ -105,7 +105,7 @@ export function createPeople(deps: PeopleDeps) {
       });
       mountPageAssets(pages, { brandOf: settings.of });
       signInRoutes(pages, { signIns, sessions, settings, registry, continuations });
-      accountRoutes(pages, { sql, transact, sessions, factors, settings });
+      accountRoutes(pages, { sql, transact, sessions, factors, settings, now });
     },
     stop: passwords.stop,
   };

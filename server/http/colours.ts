@@ -50,6 +50,18 @@ export function readableOn(colour: Rgb, background: Rgb): Rgb {
   return towards;
 }
 
+/** What white text has against a page that still looks dark. */
+const DARK = 14;
+
+/** `colour`, moved towards black no further than it needs for a page at night. */
+export function darkened(colour: Rgb): Rgb {
+  for (let step = 0; step < 20; step += 1) {
+    const mixed = mix(colour, BLACK, step / 20);
+    if (contrast(WHITE, mixed) >= DARK) return mixed;
+  }
+  return BLACK;
+}
+
 function mix(from: Rgb, to: Rgb, share: number): Rgb {
   const at = (i: 0 | 1 | 2) => Math.round(from[i] + (to[i] - from[i]) * share);
   return [at(0), at(1), at(2)];

@@ -29,6 +29,14 @@ const oauthErrors = {
 
 export type OAuthErrorCode = keyof typeof oauthErrors;
 
+/** What a person's page says of an error, beside what its code stands for. */
+export interface PersonsPage {
+  /** In words for people, who know no parameters. */
+  told?: string;
+  /** The application that sent them here. */
+  back?: { title: string; homeUrl: string | null } | undefined;
+}
+
 /** `description` is public; `reason` and `cause` go to the log and the audit trail alone. */
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode;
@@ -38,12 +46,20 @@ export class OAuthError extends Error {
   readonly status: number;
   /** Its audit row was written with the state that it left. */
   readonly audited: boolean;
+  readonly page: PersonsPage;
   /** The client that it refused, as the request named it: for the log and the audit trail. */
   clientId: string | undefined;
   constructor(
     error: OAuthErrorCode,
     description?: string,
-    more: { reason?: string; cause?: unknown; retryAfterSeconds?: number; audited?: boolean; status?: number } = {},
+    more: {
+      reason?: string;
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      audited?: boolean;
+      status?: number;
+      page?: PersonsPage;
+    } = {},
   ) {
     super(description ?? error, { cause: more.cause });
     this.error = error;
@@ -52,6 +68,7 @@ export class OAuthError extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.audited = more.audited ?? false;
     this.status = more.status ?? oauthErrors[error];
+    this.page = more.page ?? {};
   }
 }
 

@@ -29,7 +29,7 @@ body {
 .brand { margin-bottom: 1.5rem; }
 .brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--mark); }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
-h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
+h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
 .lead { color: var(--soft); margin: -.875rem 0 1.5rem; white-space: pre-line; }
@@ -38,6 +38,7 @@ form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
 label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
 .hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
+.hint + .secret { margin-top: .5rem; }
 .hint a { display: inline-block; padding: .125rem 0; }
 input[type=text], input[type=password], input[type=email] {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
@@ -79,6 +80,11 @@ ul.rows strong { font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-left: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
+.actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
+time { white-space: nowrap; }
+details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
+summary { padding: .5rem 0; cursor: pointer; }
+details p { margin: .25rem 0 0; }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }
@@ -86,6 +92,7 @@ ul.rows strong { font-weight: 600; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .625rem; }
   ul.rows > li { align-items: flex-start; }
+  .actions > *, .actions button { flex: 1 1 100%; min-height: 3rem; }
 }
 @media (forced-colors: active) { button, .button, .card { border: 1px solid; } }
 @media print { body { background: none; } .card { box-shadow: none; } }

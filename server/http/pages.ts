@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
-import { parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
+import { darkened, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { type Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
@@ -52,10 +52,11 @@ const DARK_CARD: Rgb = [27, 31, 39];
 export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): string {
   const primary = parseHex(primaryColor ?? DEFAULT_PRIMARY);
   const on = (card: Rgb) => `--link:${toHex(readableOn(primary, card))};--mark:${toHex(visibleOn(primary, card))};`;
-  const page = backgroundColor === null ? '' : `--page:${toHex(parseHex(backgroundColor))};`;
+  const page = (colour: (given: Rgb) => Rgb) =>
+    backgroundColor === null ? '' : `--page:${toHex(colour(parseHex(backgroundColor)))};`;
   return [
-    `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};${on(LIGHT_CARD)}${page}}`,
-    `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page}}}`,
+    `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};${on(LIGHT_CARD)}${page((given) => given)}}`,
+    `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page(darkened)}}}`,
     customCss ?? '',
   ].join('\n');
 }
@@ -75,7 +76,7 @@ export function layout({ realm, brand, title, documentTitle, body, wide, plain =
     ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
     : html`<span class="name">${name}</span>`;
   return html`<!doctype html>
-<html lang="${brand?.defaultLocale ?? 'en'}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -90,6 +90,19 @@ test('sign in, allow, land in the application by form_post, and sign out again',
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
+test('on a small phone both answers are as wide as the page, and high enough for a thumb', async () => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.goto(authorizeUrl({ prompt: 'consent' }));
+  await page.getByLabel('Username or e-mail').fill('alice');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  for (const name of ['Allow', 'Cancel']) {
+    const box = await page.getByRole('button', { name }).boundingBox();
+    expect([(box?.width ?? 0) >= 270, (box?.height ?? 0) >= 44]).toEqual([true, true]);
+  }
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+});
+
 test('refuse, and the application hears of it', async () => {
   await page.goto(authorizeUrl({ prompt: 'consent' }));
   await page.getByLabel('Username or e-mail').fill('alice');

@@ -129,7 +129,7 @@ test('who goes back after signing out is asked to sign in, whatever the browser 
 test('an application gets its code, and a second request needs no sign-in', async () => {
   const realm = await realmWith();
   await page.goto(authorizeUrl(realm));
-  expect(await page.getByText('to go on to The application').count()).toBe(1);
+  expect(await page.getByText('to continue to The application').count()).toBe(1);
   await typePassword();
   await page.waitForURL(`${redirectUri}?**`);
   const answer = new URL(page.url()).searchParams;

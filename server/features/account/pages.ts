@@ -17,6 +17,9 @@ export interface AccountView {
   currentId: string;
   csrf: string;
   said: string | undefined;
+  /** What people know clients by, by their clientId. */
+  titles: ReadonlyMap<string, string>;
+  now: Date;
 }
 
 const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
@@ -27,14 +30,23 @@ function deviceOf(userAgent: string | null): string {
   return [browser.name, os.name && `on ${os.name}`].filter(Boolean).join(' ') || 'Unknown device';
 }
 
+const units = [
+  { unit: 'day', ms: 86_400_000 },
+  { unit: 'hour', ms: 3_600_000 },
+  { unit: 'minute', ms: 60_000 },
+] as const;
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** Without a script nobody knows the clock on the wall where the person is; how long ago it was is the same everywhere. */
+export function ago(at: number, now: Date): string {
+  const passed = now.getTime() - at;
+  const found = units.find(({ ms }) => passed >= ms);
+  return found ? relative.format(-Math.floor(passed / found.ms), found.unit) : 'just now';
+}
+
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, secondFactors, sessions, currentId, csrf, said } = view;
-  const times = new Intl.DateTimeFormat(settings.defaultLocale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  });
-  const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${times.format(at)} UTC</time>`;
+  const { realm, settings, profile, secondFactors, sessions, currentId, csrf, said, titles, now } = view;
+  const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${ago(at, now)}</time>`;
   const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
@@ -52,9 +64,9 @@ ${sessions.map((session) => {
   const here = session.id === currentId;
   return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">This device</span>`}
-<div class="soft">${session.ipAddress ?? 'unknown address'}, since ${time(session.startedAt)}</div>
+<div class="soft">${session.ipAddress ?? 'unknown address'}, signed in ${time(session.startedAt)}</div>
 <div class="soft">Last seen ${time(session.lastSeenAt)}</div>
-${session.clients.length > 0 && html`<div class="soft">${session.clients.join(', ')}</div>`}</div>
+${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(', ')}</div>`}</div>
 ${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">End<span class="hidden"> the session of ${device}, ${session.ipAddress}</span></button>`)}
 </li>`;
 })}
@@ -65,6 +77,6 @@ ${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">End<spa
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
   const body = html`<p class="lead" role="status">You are signed out on this device.</p>
-<div class="actions"><a class="button full" href="/realms/${realm}/login">Sign in again</a></div>`;
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">Sign in again</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: 'Signed out', body });
 }

@@ -23,6 +23,7 @@ export interface AccountDeps {
   sessions: Sessions;
   factors: Pick<Factors, 'secondNames'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  now: () => Date;
 }
 
 const SHOWN = 100;
@@ -31,7 +32,7 @@ const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undef
 const Form = z.object({ csrf: z.string().max(200) });
 
 export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
-  const { sql, transact, sessions, factors, settings } = deps;
+  const { sql, transact, sessions, factors, settings, now } = deps;
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
     actor: { type: 'user', id: session.userId, name: session.username },
     ipAddress: request.ip,
@@ -61,15 +62,18 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy, session } = await visit(request);
     const profile = session && (await store.profile(sql, realm, session.userId));
-    if (!session || !profile) return reply.redirect(`/realms/${realm}/login`, 303);
-    const mine = await sessions.list(realm, { userId: session.userId, limit: SHOWN });
+    if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
+    const clientIds = [...new Set(mine.flatMap(({ clients }) => clients))];
     const { said } = z.object({ said: z.literal('ended').optional().catch(undefined) }).parse(request.query);
     return sendAccount(reply, {
       realm,
       settings: policy,
       profile,
       secondFactors: factors.secondNames(session.standing.types),
-      sessions: mine.slice(0, SHOWN),
+      sessions: mine,
+      titles: new Map(await store.clientTitles(sql, realm, clientIds)),
+      now: now(),
       currentId: session.id,
       csrf: csrfOf(session),
       said: said && 'That session has ended.',
@@ -78,7 +82,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, id, session } = await visit(request);
-    if (!session) return reply.redirect(`/realms/${realm}/login`, 303);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     check(request, session);
     await transact(realm, async (tx) => {
       const other = id && (await sessions.byId(realm, id, tx.sql));

@@ -18,6 +18,17 @@ export async function enabledPerson(
   return row;
 }
 
+/** What people know clients by, as pairs with their clientIds. */
+export async function clientTitles(sql: Sql, realm: string, clientIds: readonly string[]): Promise<[string, string][]> {
+  const rows = await sql<{ clientId: string; title: string }>`
+    select c.client_id as "clientId", coalesce(c.name, a.display_name, c.client_id) as title
+    from client c
+      left join application_client ac on ac.realm_id = c.realm_id and ac.client = c.id
+      left join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
+    where c.realm_id = ${realm} and c.client_id = any(${clientIds})`;
+  return rows.map(({ clientId, title }) => [clientId, title]);
+}
+
 export const profile = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<Profile>`

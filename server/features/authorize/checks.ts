@@ -59,10 +59,10 @@ export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
   const redirectUri = form.get('redirect_uri');
-  if (redirectUri === undefined) throw bad('redirect_uri is missing');
-  if (!isRedirectOf(client.redirectUris, redirectUri)) {
-    throw bad('The redirect_uri is not one that the application has registered');
-  }
+  const nowhere = (description: string) => new OAuthError('invalid_request', description, { page: { back: client } });
+  if (redirectUri === undefined) throw nowhere('redirect_uri is missing');
+  if (!isRedirectOf(client.redirectUris, redirectUri))
+    throw nowhere('The redirect_uri is not one that the application has registered');
   const responseMode = form.get('response_mode') === 'form_post' ? 'form_post' : 'query';
   return { client, redirectUri, responseMode, state: form.get('state') };
 }

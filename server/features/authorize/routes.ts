@@ -42,7 +42,9 @@ export function authorizeRoutes(
     const finished = await signIns.take(reply, request, realm, resumePath(realm));
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success) {
-      throw new OAuthError('invalid_request', 'The sign-in has expired: go back to the application');
+      throw new OAuthError('invalid_request', 'The sign-in has expired', {
+        page: { told: 'This sign-in has expired.' },
+      });
     }
     return authorization.resume(request, reply, realm, { ...kept.data, signedIn: finished.done });
   });

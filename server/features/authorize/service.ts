@@ -198,7 +198,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   const signInFor = (realm: string, asked: AuthorizationRequest, { forced }: { forced: boolean }) => ({
     realm,
     clientId: asked.client.clientId,
-    clientName: asked.client.name ?? asked.client.clientId,
+    clientName: asked.client.title,
     flow: asked.client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     maxAgeSeconds: asked.maxAgeSeconds,
@@ -380,7 +380,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
     async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const way = await wayOf(request, reply, realm);
       const answered = way.session && consents.answered(request, form, realm, way.session);
-      if (!answered) throw new OAuthError('invalid_request', 'The page is too old: go back to the application');
+      if (!answered)
+        throw new OAuthError('invalid_request', 'The page is too old', {
+          page: { told: 'The page was open for too long, so nothing was allowed.' },
+        });
       const denied = answered.allowed ? undefined : new OAuthError('access_denied', 'The person did not agree');
       const signedIn = way.session && { sessionId: way.session.id, since: answered.since };
       return handle(way, parseForm(answered.text), { signedIn, agreed: true }, denied);

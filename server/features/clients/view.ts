@@ -20,7 +20,10 @@ export interface ClientSecret {
 export interface ClientView {
   id: string;
   clientId: string;
-  name: string | null;
+  /** What people know it by: its name, else its application's, else its clientId. */
+  title: string;
+  /** Where its application is opened. */
+  homeUrl: string | null;
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
   /** What it may show; the second, if any, works until then. */
@@ -94,7 +97,9 @@ interface Row {
   sector_identifier_uri: string | null;
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
   roles: RolePairs;
-  application: (ApplicationView & { flowOverride: string | null }) | null;
+  application:
+    | (ApplicationView & { displayName: string | null; url: string | null; flowOverride: string | null })
+    | null;
   administers: boolean;
 }
 
@@ -129,7 +134,8 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
         left join client o on o.realm_id = r.realm_id and o.id = r.client
     ) as roles,
     (
-      select jsonb_build_object('name', a.name, 'enabled', a.enabled, 'flowOverride', a.flow_override, 'roles', array(
+      select jsonb_build_object('name', a.name, 'enabled', a.enabled, 'displayName', a.display_name, 'url', a.url,
+        'flowOverride', a.flow_override, 'roles', array(
         select r.name from application_role ar join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
         where ar.realm_id = a.realm_id and ar.application_id = a.id))
       from application_client ac join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
@@ -154,7 +160,8 @@ const secretsOf = (row: Row): ClientSecret[] => {
 const toView = (row: Row): ClientView => ({
   id: row.id,
   clientId: row.client_id,
-  name: row.name,
+  title: row.name ?? row.application?.displayName ?? row.client_id,
+  homeUrl: row.application?.url ?? null,
   enabled: row.enabled,
   authMethod: row.token_endpoint_auth_method,
   secrets: secretsOf(row),

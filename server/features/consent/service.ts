@@ -55,7 +55,7 @@ export function createConsents({
       const { client, scopes, openid, administers, text, redirectUri } = asked;
       const body = consentPage({
         realm,
-        application: client.name ?? client.clientId,
+        application: client.title,
         username: session.username,
         scopes,
         openid,

@@ -43,7 +43,8 @@ export function createLogout({
   sessionCookie: (realm: string) => string;
   now: () => Date;
 }) {
-  const bad = (description: string) => new OAuthError('invalid_request', description);
+  const bad = (description: string, client?: ClientView) =>
+    new OAuthError('invalid_request', description, { page: { back: client } });
 
   async function hintOf(realm: string, form: Form): Promise<Claims | undefined> {
     const token = form.get('id_token_hint');
@@ -62,7 +63,7 @@ export function createLogout({
     const uri = form.get('post_logout_redirect_uri');
     if (uri === undefined) return { client, hint, next: undefined };
     if (!client?.enabled || !isRedirectOf(client.postLogoutRedirectUris, uri)) {
-      throw bad('The post_logout_redirect_uri is not one that the application has registered');
+      throw bad('The post_logout_redirect_uri is not one that the application has registered', client);
     }
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
   }
@@ -90,10 +91,10 @@ export function createLogout({
     return brand;
   }
 
-  async function signedOut(reply: FastifyReply, realm: string, { next }: Logout): Promise<FastifyReply> {
+  async function signedOut(reply: FastifyReply, realm: string, { next, client }: Logout): Promise<FastifyReply> {
     if (next !== undefined) return reply.redirect(next, 303);
     const brand = await settingsOf(realm);
-    return sendPage(reply, { realm, brand, title: 'You are signed out', body: signedOutPage() });
+    return sendPage(reply, { realm, brand, title: 'You are signed out', body: signedOutPage({ realm, client }) });
   }
 
   const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
@@ -114,7 +115,7 @@ export function createLogout({
       }
       const body = confirmPage({
         realm,
-        application: client && (client.name ?? client.clientId),
+        client,
         username: session.username,
         request: form.text,
         proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, form.text), now()),
@@ -135,7 +136,9 @@ export function createLogout({
       if (!session) return signedOut(reply, realm, logout);
       const subject = about(realm, session, answer.original.text);
       if (!proofHolds(answer.proof, request.cookies[sessionCookie(realm)], subject, now())) {
-        throw bad('The page is too old: go back and try again');
+        throw new OAuthError('invalid_request', 'The page is too old', {
+          page: { told: 'The page was open for too long, and you are still signed in.', back: logout.client },
+        });
       }
       await end(request, reply, realm, session, logout);
       return signedOut(reply, realm, logout);

@@ -172,14 +172,9 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
     /** The sign-in that the request's address is about. */
     read: (request: FastifyRequest, realm: string): Carried | undefined => read(request, realm, tabOf(request)),
 
-    /** The one of the browser's sign-ins whose token it is. */
-    find(request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined {
-      for (const { tab } of ofRealm(request, realm)) {
-        const carried = read(request, realm, tab);
-        if (carried && isIts(carried.token)) return carried;
-      }
-      return undefined;
-    },
+    /** The browser's sign-ins, the oldest first. */
+    all: (request: FastifyRequest, realm: string): Carried[] =>
+      ofRealm(request, realm).flatMap(({ tab }) => read(request, realm, tab) ?? []),
 
     clear,
   };

@@ -73,9 +73,9 @@ const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({
   formAction: redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS],
 });
 
-const lead = (clientName: string | undefined, { welcomeText }: RealmSettingsDto): Html | false => {
-  if (welcomeText) return html`<p class="lead">${welcomeText}</p>`;
-  return clientName !== undefined && html`<p class="lead">to go on to ${clientName}</p>`;
+const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html | false => {
+  if (welcomeText) return html`<p class="lead" lang="${defaultLocale}">${welcomeText}</p>`;
+  return clientName !== undefined && html`<p class="lead">to continue to ${clientName}</p>`;
 };
 
 const refusals: Record<string, { title: string; words: string }> = {
@@ -130,7 +130,7 @@ export function sendExpired(
   reply: FastifyReply,
   realm: string,
   settings: RealmSettingsDto,
-  again = `/realms/${realm}/login`,
+  again = `/realms/${realm}/login?for=account`,
 ): FastifyReply {
   const body = html`<p role="alert">It took too long, or other sign-ins were begun in this browser. Nothing is lost: go back to
 the application that you came from and sign in there again, or start again here.</p>

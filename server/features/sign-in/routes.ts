@@ -13,8 +13,11 @@ import type { SignIns } from './service.ts';
 const FIELD_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
-/** `for=admin`: for a session at the admin API, which asks people to prove themselves anew. */
-const Query = z.object({ begun: z.unknown().optional(), for: z.literal('admin').optional().catch(undefined) });
+/** `for=admin`: for a session at the admin API, which asks people to prove themselves anew; `for=account`: for one's own. */
+const Query = z.object({
+  begun: z.unknown().optional(),
+  for: z.enum(['admin', 'account']).optional().catch(undefined),
+});
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
 export interface SignInRoutesDeps {
@@ -49,7 +52,16 @@ export function signInRoutes(
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
     const session = await sessions.current(request, realm);
-    if (Query.parse(request.query).for === 'admin') {
+    const home = `/realms/${realm}/account`;
+    const purpose = Query.parse(request.query).for;
+    if (purpose === 'account') {
+      // Not whatever else was begun in this browser and left.
+      if (session) return reply.redirect(home, 303);
+      const begun = await signIns.begunFor(request, realm, home);
+      const asked = { realm, requiredLevel: 0, forced: false, session, request: null, continueAt: home };
+      return begun === undefined ? signIns.begin(reply, request, asked) : reply.redirect(begun, 303);
+    }
+    if (purpose === 'admin') {
       const asked = { realm, requiredLevel: 0, session, forced: true, request: { fresh: !session } };
       return signIns.begin(reply, request, { ...asked, continueAt: adminArrivalPath(realm) });
     }
@@ -60,7 +72,6 @@ export function signInRoutes(
     if (!view || (over && !over.spent && over.done.sessionId !== session?.id)) {
       // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
       if (view && continuation) return reply.redirect(continuation.again(view.state.purpose.request, realm), 303);
-      const home = `/realms/${realm}/account`;
       if (session) return reply.redirect(home, 303);
       // Begun just now, and the cookie did not come back.
       if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);

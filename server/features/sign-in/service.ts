@@ -227,6 +227,12 @@ export function createSignIns(deps: SignInDeps) {
       return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },
 
+    /** The page of a sign-in that this browser has begun for the same. */
+    async begunFor(request: FastifyRequest, realm: string, continueAt: string): Promise<string | undefined> {
+      const found = await storage.underWay(request, realm, continueAt);
+      return found && inTab(`/realms/${realm}/login`, found.tab);
+    },
+
     /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
     async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);

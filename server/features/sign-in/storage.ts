@@ -62,7 +62,16 @@ export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: 
     named: (request: FastifyRequest, realm: string): Carried | undefined => cookie.read(request, realm),
     /** The one of the browser's sign-ins whose token it is. */
     find: (request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined =>
-      cookie.find(request, realm, isIts),
+      cookie.all(request, realm).find(({ token }) => isIts(token)),
+    /** The one of the browser's sign-ins that is to lead to `continueAt`, and has not come to its end. */
+    async underWay(request: FastifyRequest, realm: string, continueAt: string): Promise<Carried | undefined> {
+      const all = cookie.all(request, realm);
+      const ids = all.flatMap(({ id, begun }) => (begun ? [] : [id]));
+      const rows = ids.length > 0 ? await store.underWay(realmSql(realm), realm, ids, continueAt, now()) : [];
+      return all.find(({ id, begun }) =>
+        begun ? begun.state.purpose.continueAt === continueAt : rows.some((row) => row.equals(id)),
+      );
+    },
     /**
      * Where the cookie itself says how it began, nobody is asked whether more has happened: that shows when something is to
      * be kept, and until then there is nothing in it but the way to a form.

@@ -47,6 +47,13 @@ export async function read(
   return row && state && { state, expiresAt: row.expires_at };
 }
 
+/** Those of them that are to lead to `continueAt`, and have not come to their end. */
+export const underWay = async (sql: Sql, realm: string, ids: readonly Buffer[], continueAt: string, now: Date) =>
+  (
+    await sql<{ id: Buffer }>`select id from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])
+      and state #>> '{purpose,continueAt}' = ${continueAt} and state ->> 'is' <> 'done' and expires_at > ${now}`
+  ).map(({ id }) => id);
+
 /** @returns whether nobody saved it meanwhile */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
   (

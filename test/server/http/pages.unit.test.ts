@@ -40,6 +40,19 @@ test('a button is seen on its card whatever its colour is, and keeps its colour 
   expect([light, contrast(parseHex(dark), [27, 31, 39]) > 4]).toEqual(['#000000', true]);
 });
 
+test('at night the page is dark whatever colour the realm gave it, and a dark one stays as it is', () => {
+  const pages = (backgroundColor: string) =>
+    [...themeCss({ ...freshSettings('acme'), backgroundColor }).matchAll(/--page:(#[0-9a-f]+)/g)].map(
+      ([, page]) => page,
+    );
+  for (const given of ['#ffffff', '#ffe0b0', '#7ec8e3', '#ff0000']) {
+    const [day, night = ''] = pages(given);
+    expect(day).toBe(given);
+    expect(contrast(parseHex(night), [255, 255, 255])).toBeGreaterThanOrEqual(14);
+  }
+  expect(pages('#101820')).toEqual(['#101820', '#101820']);
+});
+
 test('a realm’s brand reaches its pages, and its name cannot break out', () => {
   const brand = {
     ...freshSettings('acme'),
