@@ -157,8 +157,8 @@ export interface DomainEvent {
   clientId?: string | null;
   outcome?: 'success' | 'failure' | 'denied';
   data?: Record<string, unknown>;
-  /** Delivered to this subscription alone, whatever it subscribes to (WEBHOOK_TEST). */
-  webhookId?: string;
+  /** The id of the only subscription that it goes to, whatever that subscribes to (WEBHOOK_TEST). */
+  receiver?: string;
 }
 
 export const Event = z

@@ -1,4 +1,4 @@
-// Transactions: state, audit rows and webhook deliveries are written together, and listeners are told after the commit.
+// Transactions: state, audit rows and what consumers want of events are written together, and listeners are told after the commit.
 // It knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
@@ -32,7 +32,7 @@ interface AttemptOptions extends TransactionOptions {
   ofMany?: boolean;
   /** On one of the last connections: what is locked is not waited for. */
   shortLocks?: boolean;
-  /** A webhook was made since the outbox looked: deliveries are looked up for all events. */
+  /** Somebody wants events since the outbox looked: consumers are asked about all of them. */
   lookUpAll?: boolean;
 }
 /** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
@@ -42,23 +42,22 @@ export type Transact = <T>(
   options?: TransactionOptions,
 ) => Promise<T>;
 
-/** Writes audit rows and deliveries of webhooks, in the transaction that the events are of. */
+/** Writes audit rows and what consumers want of events, in the transaction that the events are of. */
 export interface Outbox {
-  /** Those of the realms that have a webhook, as far as is known; what is not known it asks for. */
+  /** Those of the realms where somebody wants events, as far as is known; what is not known it asks for. */
   subscribed(sql: Sql, realms: readonly string[]): Promise<ReadonlySet<string>>;
   /** Forgets what is known of a realm, or of all. */
   drop(realm: string | undefined): void;
-  /** The audit rows and the deliveries. */
+  /** Fails with a division by zero where there is somebody in one of the realms after all. */
+  nobodyIn(realms: readonly string[]): Statement;
+  /** The audit rows and what consumers take. */
   write(sql: Sql, events: readonly DomainEvent[]): Promise<void>;
-  /** The audit rows alone, for realms without webhooks. */
+  /** The audit rows alone, for realms where nobody wants events. */
   log(events: readonly DomainEvent[]): Statement[];
   /** The same for COPY. */
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
 
-/** Fails where one of the realms has a webhook. */
-const noWebhooks = (realms: readonly string[]): Statement =>
-  statement`select 1 / (not exists (select from webhook where realm_id = any(${realms}::text[])))::int as none`;
 const DIVISION_BY_ZERO = '22012';
 /** From here on COPY, which PostgreSQL does in two thirds of the time, is worth two more messages. */
 const MANY = 50;
@@ -118,7 +117,7 @@ export function createTransact({
         return copyOver(client, target);
       },
     };
-    /** Writes what is left and the events, and commits: in one message where no realm of the events has a webhook. */
+    /** Writes what is left and the events, and commits: in one message where nobody in the events' realms wants them. */
     const end = async (): Promise<readonly DomainEvent[]> => {
       if (events.length === 0) {
         if (last.length > 0) await run(last);
@@ -130,10 +129,14 @@ export function createTransact({
       const logged = subscribed ? events.filter(({ realm }) => !subscribed.has(realm)) : [];
       const delivered = subscribed ? events.filter(({ realm }) => subscribed.has(realm)) : events;
       const copied = logged.length >= MANY;
-      // A delivery refers to its webhook, which may be locked for long: no realm waits for another's (55P03).
+      // What consumers write refers to a subscription, which may be locked for long: no realm waits for another's (55P03).
       if (ofMany && delivered.length > 0) last.push(SHORT_LOCK_TIMEOUT);
       if (logged.length > 0 && !copied) last.push(...outbox.log(logged));
-      const commit = [...(logged.length > 0 ? [noWebhooks(realmsOf(logged))] : []), ...revisionsOf(events), COMMIT];
+      const commit = [
+        ...(logged.length > 0 ? [outbox.nobodyIn(realmsOf(logged))] : []),
+        ...revisionsOf(events),
+        COMMIT,
+      ];
       if (delivered.length === 0 && !copied) await run([...last, ...commit]);
       else {
         ahead.push(...last);
@@ -146,7 +149,7 @@ export function createTransact({
       }
       return events;
     };
-    /** Undefined: deliveries are looked up for all, as for a change of configuration, which may be a webhook's. */
+    /** Undefined: consumers are asked about all, as for a change of configuration, which may be a subscription's. */
     const subscribedOf = async (of: readonly DomainEvent[]): Promise<ReadonlySet<string> | undefined> =>
       lookUpAll || of.some(isConfiguration) ? undefined : outbox.subscribed(sql, realmsOf(of));
     const copyRows = async ({ target, text }: { target: string; text: string }): Promise<void> => {

@@ -1,27 +1,34 @@
-// Writes events into the audit log and, for each enabled subscription, a delivery, in the caller's transaction.
-// Sending is features/webhooks'. Specification 6.1, 6.2; design "One transaction".
+// Writes events into the audit log and has consumers take them, in the caller's transaction (consumer.ts).
+// What they are taken for is the consumers'. Specification 6.1, 6.2; design "One transaction".
 
 import { type DomainEvent, isAdminWrite } from '../contract/events.ts';
 import { copyRow } from '../db/copy.ts';
 import { jsonText } from '../db/json.ts';
 import type { Sql } from '../db/sql.ts';
-import { fragment, statement } from '../db/statement.ts';
+import { Fragment, fragment, statement } from '../db/statement.ts';
 import type { Outbox } from '../db/transact.ts';
+import { type EventConsumer, HAPPENED } from './consumer.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 export interface OutboxOptions {
   now(): Date;
   newId(): string;
-  /** Puts the deliveries into the durable queue, on the same transaction. */
-  enqueue(sql: Sql, deliveries: { realm: string; webhookId: string; id: string }[]): Promise<void>;
+  consumers: readonly EventConsumer[];
+  /** Puts jobs into the durable queue, on the same transaction. */
+  enqueue(sql: Sql, job: string, payloads: readonly object[]): Promise<void>;
 }
 
 const COPIED = 'event (realm_id, id, type, actor, subject, client_id, ip_address, outcome, data, occurred_at)';
 
-/** One statement for all: audit rows from one JSON text, deliveries by joining the enabled subscriptions. */
-export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
-  const subscriptions = createSubscriptions({ now });
-  const rowOf = ({ realm, id, type, by, subject, clientId, outcome, data, webhookId }: DomainEvent) => ({
+const raw = (text: string): Fragment => new Fragment([text], []);
+const columns = raw(HAPPENED);
+
+/** One statement for all: audit rows from one JSON text, and what each consumer makes of them. */
+export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions): Outbox {
+  const subscriptions = createSubscriptions({ now, consumers });
+  // Made once, so that the statement stays the same text.
+  const parts = consumers.map(({ job, take }, n) => ({ take, taken: raw(`taken_${n}`), job: raw(`'${job}'`) }));
+  const rowOf = ({ realm, id, type, by, subject, clientId, outcome, data, receiver }: DomainEvent) => ({
     realm_id: realm,
     id: id ?? newId(),
     type,
@@ -31,13 +38,12 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
     ip_address: by.ipAddress,
     outcome: outcome ?? 'success',
     data: data ?? {},
-    only_webhook: webhookId,
+    receiver,
     kin: isAdminWrite(type) ? 'ADMIN_WRITE' : undefined,
   });
   // One text for all rows: an array for each column takes longer to write.
   const happened = (events: readonly DomainEvent[]) => fragment`
-    select * from jsonb_to_recordset(${jsonText(events.map(rowOf))}::jsonb) as e (realm_id text, id uuid, type text,
-      actor jsonb, subject jsonb, client_id text, ip_address text, outcome text, data jsonb, only_webhook uuid, kin text)`;
+    select * from jsonb_to_recordset(${jsonText(events.map(rowOf))}::jsonb) as e (${columns})`;
   /** A client's own doing has one text for both. */
   const copied = (event: DomainEvent, occurredAt: string): string => {
     const { realm_id, id, type, actor, subject, client_id, ip_address, outcome, data } = rowOf(event);
@@ -45,31 +51,30 @@ export function createOutbox({ now, newId, enqueue }: OutboxOptions): Outbox {
     const whom = subject === actor ? who : subject && jsonText(subject);
     return copyRow([realm_id, id, type, who, whom, client_id, ip_address, outcome, jsonText(data), occurredAt]);
   };
-  /**
-   * PostgreSQL puts the webhook's body together, `{id, type, realmId, occurredAt, actor, subject, data}` (decisions
-   * "Webhooks"), so that it costs nothing where no webhook wants the event.
-   */
   async function writeSome(sql: Sql, events: readonly DomainEvent[], occurredAt: Date): Promise<void> {
-    const deliveries = await sql<{ realm_id: string; webhook_id: string; id: string }>`
+    const each = parts.reduce(
+      (all, { taken, take }) => fragment`${all}, ${taken} as (${take(occurredAt)})`,
+      fragment``,
+    );
+    const jobs = parts.reduce(
+      (all, { taken, job }) => fragment`${all} union all select ${job}, payload from ${taken}`,
+      fragment`select null as job, null::jsonb as payload where false`,
+    );
+    const rows = await sql<{ job: string; payload: object }>`
       with happened as (${happened(events)}), logged as (
         insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
         select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
-      )
-      insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)
-      select h.realm_id, gen_random_uuid(), w.id, h.id, h.type, json_build_object('id', h.id, 'type', h.type, 'realmId', h.realm_id,
-          'occurredAt', ${occurredAt.getTime()}::bigint, 'actor', h.actor, 'subject', h.subject, 'data',
-          h.data || jsonb_strip_nulls(jsonb_build_object('clientId', h.client_id, 'outcome', h.outcome)))::text, ${occurredAt}
-      from happened h join webhook w on w.realm_id = h.realm_id
-        and case when h.only_webhook is null then w.enabled and w.event_types && array['*', h.type, h.kin] else w.id = h.only_webhook end
-      returning realm_id, webhook_id, id`;
-    if (deliveries.length > 0)
+      )${each} ${jobs}`;
+    for (const [job, taken] of Map.groupBy(rows, (row) => row.job))
       await enqueue(
         sql,
-        deliveries.map((d) => ({ realm: d.realm_id, webhookId: d.webhook_id, id: d.id })),
+        job,
+        taken.map(({ payload }) => payload),
       );
   }
   return {
     subscribed: subscriptions.among,
+    nobodyIn: subscriptions.nobodyIn,
     drop: subscriptions.drop,
     log: (events) =>
       chunksOf(events).map(

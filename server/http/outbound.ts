@@ -18,7 +18,7 @@ import {
 } from './outbound-connection.ts';
 
 export interface OutboundRequest {
-  method?: 'GET' | 'POST' | 'PUT';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: string | Buffer;
   /** From the first look-up to the last byte. */

@@ -17,6 +17,7 @@ import { createDatabase, type TestDatabase } from './database.ts';
 const withoutAudit: Outbox = {
   subscribed: async () => new Set(),
   drop: () => {},
+  nobodyIn: () => statement`select`,
   write: async () => {},
   log: () => [statement`select`],
   rows: () => ({ target: '', text: '' }),

@@ -11,6 +11,7 @@ import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
 import type { Principal } from '../../server/domain/principal.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
+import { webhookConsumer } from '../../server/features/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from '../../server/features/webhooks/delivery.ts';
 import { createWebhookResource } from '../../server/features/webhooks/resource.ts';
 import { createWebhooks } from '../../server/features/webhooks/service.ts';
@@ -54,7 +55,7 @@ export async function startDeliveries({
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
   const transact = createTransact({
     pool,
-    outbox: createOutbox({ now, newId, enqueue }),
+    outbox: createOutbox({ now, newId, consumers: [webhookConsumer], enqueue: queue.enqueue }),
     committed: () => {},
     strict: true,
   });

@@ -17,7 +17,7 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   const sql = sqlOver(pool);
   const seal = createSeal([MASTER_KEY]);
   const queue = createQueue({ url: databaseUrl, log: () => {} });
-  const outbox = createOutbox({ now, newId, enqueue: async () => {} });
+  const outbox = createOutbox({ now, newId, consumers: [], enqueue: async () => {} });
   const transact = createTransact({ pool, outbox, committed: () => {}, strict: true });
   const outbound = createOutbound();
   const messaging = createMessaging({

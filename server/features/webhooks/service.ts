@@ -65,7 +65,7 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
       await transact(realm, async (tx) => {
         const row = await store.named(tx.sql, realm, id);
         if (!row) throw missing();
-        tx.record({ ...happened('WEBHOOK_TEST', by, realm, row), id: eventId, webhookId: id });
+        tx.record({ ...happened('WEBHOOK_TEST', by, realm, row), id: eventId, receiver: id });
       });
       const row = await store.deliveryOf(sql, realm, id, eventId);
       if (!row) throw missing();

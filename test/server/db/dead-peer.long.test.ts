@@ -41,7 +41,7 @@ test('what was asked of a silent peer fails as a database that is away, and the 
 
 test('a statement that may take longer is waited for, and the next one on its connection is not', async () => {
   const pool = openPool(url, { max: 1, longestMs: 1_000 });
-  const outbox = createOutbox({ now: () => new Date(), newId, enqueue: async () => {} });
+  const outbox = createOutbox({ now: () => new Date(), newId, consumers: [], enqueue: async () => {} });
   const transact = createTransact({ pool, outbox, committed: () => {}, strict: true });
   const slow = { longestMs: 20_000 };
   const answer = await transact('acme', ({ sql }) => sql<{ one: number }>`select 1 as one from pg_sleep(8)`, slow);
@@ -53,7 +53,7 @@ test('a statement that may take longer is waited for, and the next one on its co
 
 test('audit events that were on their way are written when the database is back', async () => {
   const pool = openPool(url, { max: 2, longestMs: 2_000 });
-  const outbox = createOutbox({ now: () => new Date(), newId, enqueue: async () => {} });
+  const outbox = createOutbox({ now: () => new Date(), newId, consumers: [], enqueue: async () => {} });
   const failures: number[] = [];
   const batch = createEventBatch({
     transact: createTransact({ pool, outbox, committed: () => {}, strict: true }),

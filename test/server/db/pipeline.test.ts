@@ -147,10 +147,8 @@ test('a value that cannot be sent undoes what was written before it in the same 
       atLast`insert into thing values (${id})`;
       record({ type: 'LOGOUT', realm: 'acme', by: { actor: null, ipAddress: null }, subject: null, data: {} });
     });
-  // The first goes the long way and learns that nobody listens; the next ones are one message.
-  await write(20);
   for (let i = 0; i < 2; i += 1) await expect(write(21)).rejects.toThrow('circular');
-  expect((await things()).map(({ id }) => id)).toEqual([1, 10, 11, 12, 20]);
+  expect((await things()).map(({ id }) => id)).toEqual([1, 10, 11, 12]);
 });
 
 test('after a failure in the middle of a message each of its statements can be run again', async () => {

@@ -6,6 +6,7 @@ import { newId } from '../../../server/crypto/ids.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createEventBatch } from '../../../server/events/batch.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
+import { webhookConsumer } from '../../../server/features/webhooks/consumer.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { connected } from '../../support/cluster.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -42,7 +43,7 @@ test('a stranger whose words are cut in the middle of a character cannot stop th
 test('an event that the database refuses for good holds up no other', async () => {
   const { pool, admin } = server;
   const lost: number[] = [];
-  const outbox = createOutbox({ now: () => new Date(), newId, enqueue: async () => {} });
+  const outbox = createOutbox({ now: () => new Date(), newId, consumers: [webhookConsumer], enqueue: async () => {} });
   const batch = createEventBatch({
     transact: createTransact({ pool, outbox, committed: () => {}, strict: true }),
     newId,
@@ -63,7 +64,7 @@ test('events of a realm that is locked are written when it is free, also where t
   const batch = createEventBatch({
     transact: createTransact({
       pool,
-      outbox: createOutbox({ now: () => new Date(), newId, enqueue }),
+      outbox: createOutbox({ now: () => new Date(), newId, consumers: [webhookConsumer], enqueue }),
       committed: () => {},
       strict: true,
     }),

@@ -6,6 +6,7 @@ import { newId } from '../../../server/crypto/ids.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createEventBatch } from '../../../server/events/batch.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
+import { webhookConsumer } from '../../../server/features/webhooks/consumer.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const bare = bareDatabase({ max: 2 });
@@ -33,7 +34,9 @@ async function writer(): Promise<{
   const outbox = createOutbox({
     now: () => new Date(),
     newId,
-    enqueue: async (_, deliveries) => void enqueued.push(...deliveries.map(({ id }) => id)),
+    consumers: [webhookConsumer],
+    enqueue: async (_, __, deliveries) =>
+      void enqueued.push(...deliveries.map((one) => String(Reflect.get(one, 'id')))),
   });
   const transact = createTransact({ pool: bare.pool, outbox, committed: () => {}, strict: true });
   const batch = createEventBatch({ transact, newId, failed: (_, count) => void lost.push(count) });

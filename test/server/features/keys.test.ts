@@ -22,7 +22,7 @@ async function startReplica(url: string, { hearsAfterMs = 0, publishAheadMs = 25
   const pool = openPool(url, { max: 4 });
   const sql = sqlOver(pool);
   const bus = createBus({ failed: () => {} });
-  const outbox = createOutbox({ now, newId, enqueue: async () => {} });
+  const outbox = createOutbox({ now, newId, consumers: [], enqueue: async () => {} });
   const transact = createTransact({ pool, outbox, committed: bus.emit, strict: true });
   const keys = createKeys({ sql, transact, seal, now, newId, publishAheadMs });
   bus.on(({ realm }) => keys.drop(realm));
