@@ -101,6 +101,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     resources: deps.resources,
     realms,
     documentEnvironment: config.documentEnvironment,
+    reservedManagers: config.SVC_RESERVED_MANAGERS,
     denied,
     detoured: (err) => log.info({ err }, 'an import was written the long way'),
     baseUrl,

@@ -60,6 +60,7 @@ const Environment = z.object({
     .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
     .optional()
     .describe('Hosts and CIDRs that outbound requests may reach although they are private'),
+  SVC_RESERVED_MANAGERS: list.default([]).describe('More prefixes of managers’ names that are reserved as k8s: is'),
   SVC_BREACHED_PASSWORDS_URL: z
     .url({ protocol: /^https$/, error: 'must be https://…/' })
     .endsWith('/', 'must end with /, as the five characters are put behind it')

@@ -27,7 +27,8 @@ import { createUserTransfer } from './features/users/transfer.ts';
 import type { RealmPart } from './resource/part.ts';
 import type { Resources } from './resources.ts';
 
-export interface RealmDocumentDeps extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment'> {
+export interface RealmDocumentDeps
+  extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment' | 'reservedManagers'> {
   sql: Sql;
   realmSql: RealmSql;
   transact: Transact;
@@ -63,7 +64,7 @@ export function createParts({
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
   const { sql, transact, pool, databaseUrl, seal, credentials, realms, now, newId } = deps;
-  const { realmSql, denied, detoured, documentEnvironment } = deps;
+  const { realmSql, denied, detoured, documentEnvironment, reservedManagers } = deps;
   const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
   const transfer = createTransfer({
@@ -75,6 +76,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     mergeUsers: createUserMerge(credentials),
     realms,
     documentEnvironment,
+    reservedManagers,
     guesses: createGuesses({ realmSql, seal, now }),
     denied,
     detoured,

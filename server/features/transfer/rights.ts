@@ -16,6 +16,21 @@ export function requirePermission(principal: Principal, realm: string, permissio
     });
 }
 
+const OPERATORS = 'k8s:';
+
+/**
+ * Managers' names belong to the whole server: the operator's are for who manages every realm, as it does, so that nobody who
+ * administers one realm passes for it and changes what it owns.
+ * @throws Problem `forbidden`
+ */
+export function requireManager(principal: Principal, manager: string, reserved: readonly string[]): void {
+  const prefix = [OPERATORS, ...reserved].find((one) => manager.startsWith(one));
+  if (prefix !== undefined && !may(principal, '*', 'managers:write'))
+    throw new Problem('forbidden', `Managers named ${prefix}… need the permission managers:write over every realm`, {
+      extra: { permission: 'managers:write' },
+    });
+}
+
 /** What one import may do, and be told. */
 export interface Rights {
   /** A plan may show what is stored there. */

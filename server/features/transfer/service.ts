@@ -22,7 +22,7 @@ import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import type { Guesses } from './guesses.ts';
 import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
-import { requirePermission, requireSections, rightsOf } from './rights.ts';
+import { requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
 
 export interface TransferDeps {
@@ -35,6 +35,8 @@ export interface TransferDeps {
   mergeUsers: UserMerge;
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
+  /** Prefixes of managers' names, beside the operator's. */
+  reservedManagers: readonly string[];
   guesses: Guesses;
   /** Audits a refusal, as the admin surface does. */
   denied(denial: Denial): Promise<void>;
@@ -103,6 +105,7 @@ export function createTransfer({
   mergeUsers,
   realms,
   documentEnvironment,
+  reservedManagers,
   guesses,
   denied,
   detoured,
@@ -136,6 +139,7 @@ export function createTransfer({
     // Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
     if (permissionsIn(principal, realm).size === 0)
       throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
+    if (!asked.query.dryRun) requireManager(principal, asked.query.manager, reservedManagers);
     // A transaction must not wait for a slow peer.
     const body = await buffer(stream);
     try {

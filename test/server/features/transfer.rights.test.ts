@@ -10,7 +10,7 @@ let server: TestServer;
 let admin: Importer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { SVC_RESERVED_MANAGERS: 'pipeline:' } });
   admin = await importer(server);
   await admin.apply('acme', {
     adminRoles: [
@@ -230,4 +230,36 @@ test('releasing with its objects needs their permissions', async () => {
   const params = { realm: 'acme', manager: 'hooks' };
   const refused = client.call(releaseManager, { params, query: { objects: 'delete' } });
   await expect(refused).rejects.toMatchObject({ status: 403 });
+});
+
+describe('managers’ names', () => {
+  const body: RealmDocument = { roles: [{ name: 'declared-by-the-operator' }] };
+  const apply = async (client: Client, manager: string, dryRun = false) => {
+    try {
+      return (
+        await client.call(importRealm, {
+          params: { realm: 'acme' },
+          query: { manager, ...(dryRun && { dryRun: 'true' }) },
+          body,
+        })
+      ).status;
+    } catch (error) {
+      if (error instanceof ServerProblem) return `${error.status} ${error.message}`;
+      throw error;
+    }
+  };
+
+  test('the operator’s are for who manages every realm; whoever administers one can look, not apply', async () => {
+    const tenant = await holding('roles:read', 'roles:write', 'managers:read', 'managers:write');
+    for (const manager of ['k8s:prod/identity/Realm/acme', 'k8s:', 'pipeline:main'])
+      expect(await apply(tenant, manager), manager).toMatch(/^403 .*managers:write over every realm/);
+    expect(await apply(tenant, 'k8s:prod/identity/Realm/acme', true)).toBe(200);
+    expect(await apply(tenant, 'cli:k8s:me')).toBe(200);
+    await admin.fetch('/admin/realms/acme/managers/cli:k8s:me', { method: 'DELETE' });
+    const everywhere = await administrator(server, {
+      target: '*',
+      permissions: ['roles:read', 'roles:write', 'managers:write'],
+    });
+    expect(await apply(everywhere, 'k8s:prod/identity/Realm/acme')).toBe(200);
+  });
 });
