@@ -40,6 +40,8 @@ export interface Cli {
   signal: AbortSignal;
   /** By `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws where nobody is signed in. */
   connect(): Promise<Connection>;
+  /** The realm that the context keeps, where no other is said. */
+  defaultRealm(): Promise<string | undefined>;
 }
 
 /** What each `commands/<noun>.ts` exports: it adds its commands to the program. */
@@ -56,9 +58,26 @@ export function realmName(value: string): string {
   return value;
 }
 
-/** `-r`, without which the command has nothing to look at. */
+/** `-r`; left out, it is the realm that the command names otherwise, else the context's own (`realmOf`). */
 export const addRealm = (command: Command): Command =>
-  command.addOption(new Option('-r, --realm <realm>', 'the realm').argParser(realmName).makeOptionMandatory());
+  command.addOption(new Option('-r, --realm <realm>', 'the realm (default: the context’s)').argParser(realmName));
+
+/** The realm of a command: as it is said, by `-r` or in its place, else the context's. */
+export async function realmOf(
+  cli: Pick<Cli, 'defaultRealm'>,
+  { option, place }: { option?: string | undefined; place?: string | undefined },
+): Promise<string> {
+  if (option !== undefined && place !== undefined && option !== place)
+    throw new Refused(`which realm is meant, ${place} or ${option}?`, 'Say it once: in its place, or with -r.');
+  const said = option ?? place;
+  if (said !== undefined) return realmName(said);
+  const own = await cli.defaultRealm();
+  if (own !== undefined) return own;
+  throw new Refused(
+    'no realm is said',
+    'Give one with --realm (-r), or keep one for this context: realmctl config set-realm REALM',
+  );
+}
 
 /** For an argument or an option that names a manager. */
 export function managerName(value: string): string {

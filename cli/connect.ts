@@ -104,3 +104,13 @@ export const connector =
     const [name, found] = chosen(await file.read(), env, context());
     return connection(found.server, accessOf(name, found, { file, fetch, env }));
   };
+
+/** The realm that the chosen context keeps; of a client from the environment its own, unless that is master. */
+export const defaultRealm =
+  ({ env, file }: { env: Environment; file: ContextFile }, context: () => string | undefined) =>
+  async (): Promise<string | undefined> => {
+    if (!(context() ?? env.REALMCTL_CONTEXT) && env.REALMCTL_SERVER && env.REALMCTL_CLIENT_ID)
+      return env.REALMCTL_REALM && env.REALMCTL_REALM !== MASTER ? env.REALMCTL_REALM : undefined;
+    const contexts = await file.read();
+    return Object.keys(contexts.contexts).length === 0 ? undefined : chosen(contexts, env, context())[1].defaultRealm;
+  };

@@ -26,6 +26,7 @@ const Context = z.object({
   /** The realm that the person or the client belongs to. */
   realm: z.string(),
   name: z.string().optional().describe('Who is signed in'),
+  defaultRealm: z.string().optional().describe('The realm that commands are about which say no other'),
   session: Session.optional().describe('Absent after signing out'),
 });
 export type Context = z.infer<typeof Context>;

@@ -32,7 +32,7 @@ export const addFiles = (command: Command): Command =>
   command
     .requiredOption('-f, --file <file>', 'a file or a folder of YAML or JSON, - for stdin; may be given again', collect)
     .option('-R, --recursive', 'folders with what is below them')
-    .option('--realm <realm>', 'of documents that do not say theirs', realmName)
+    .option('-r, --realm <realm>', 'of documents that do not say theirs (default: the context’s)', realmName)
     .option('--cluster-issuer <url>', 'the issuer of ServiceAccount tokens, for a serviceAccountRef without an issuer');
 
 export const addPlan = (command: Command): Command =>
@@ -56,8 +56,9 @@ export async function wantedBy({ io }: Pick<Cli, 'io'>, options: FileOptions): P
 }
 
 /** The same, where a server is to be asked next: a fault ends the run. */
-export async function readWanted(cli: Pick<Cli, 'io'>, options: FileOptions): Promise<Wanted> {
-  const wanted = await wantedBy(cli, options);
+export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options: FileOptions): Promise<Wanted> {
+  const realm = options.realm ?? (await cli.defaultRealm());
+  const wanted = await wantedBy(cli, { ...options, ...(realm !== undefined && { realm }) });
   sayOthers(cli, wanted.declared);
   if (wanted.faults.length > 0) {
     for (const fault of wanted.faults) say(cli.io, faultText(fault));

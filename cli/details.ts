@@ -7,7 +7,7 @@ import type { Execution } from '../server/contract/flows.ts';
 import { listKeys } from '../server/contract/keys.ts';
 import { getAdoption, getEndpoints, getRealmHealth } from '../server/contract/realms.ts';
 import { listSessions } from '../server/contract/sessions.ts';
-import { getSettings } from '../server/contract/settings.ts';
+import { getSettings, notInEffect } from '../server/contract/settings.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
@@ -54,6 +54,7 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
     case 'realms':
       return {
         settings: async () => (await client.call(getSettings, { params: { realm }, signal })).body,
+        settingsNotInEffectYet: async () => [...notInEffect],
         endpoints: async () => (await client.call(getEndpoints, { params: { realm }, signal })).body,
         health: async () => (await client.call(getRealmHealth, { params: { realm }, signal })).body,
         keys: async () =>

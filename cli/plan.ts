@@ -42,6 +42,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
     ...plan.changes.flatMap((change) => changeLines(io, change)),
     ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
     ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
+    ...plan.warnings.map(({ kind, key, message }) => paint(io, 'yellow', plain(`! ${kind} ${key} ${message}`))),
     ...undeclaredLines(io, plan),
     ...handed(io, planned),
     ...byManager(

@@ -17,7 +17,7 @@ import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
-import { connector, type Fetch } from './connect.ts';
+import { connector, defaultRealm, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
 import { say } from './output.ts';
 
@@ -54,7 +54,12 @@ export function createProgram({
     .helpCommand(false);
   const context = () => program.opts<{ context?: string }>().context;
   const file = contextFile(io.env, (line) => say(io, line));
-  const cli: Cli = { io, signal, connect: connector({ env: io.env, file, fetch }, context) };
+  const cli: Cli = {
+    io,
+    signal,
+    connect: connector({ env: io.env, file, fetch }, context),
+    defaultRealm: defaultRealm({ env: io.env, file }, context),
+  };
   program.commandsGroup('Signing in:');
   registerLogin(program, cli, { file, fetch, context });
   registerConfig(program, cli, { file, context });

@@ -17,7 +17,7 @@ import { adminArrival } from './features/admin-access/arrival.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
-import { createBootstrap } from './features/bootstrap/service.ts';
+import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
 import { seedFlows } from './features/flows/seed.ts';
@@ -67,7 +67,7 @@ export interface App {
   http: FastifyInstance;
   api: ApiDocumentation;
   /** Seeds what is missing (master, its administrator) and hears of changes from now on: then it can listen. */
-  start(): Promise<{ administrator: { username: string; password: string | undefined } }>;
+  start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
   /** Starts what nobody who asks waits for: the job queue. */
   work(): Promise<void>;
   /** Readiness off, requests finished, jobs handed back, connections closed. */
@@ -328,9 +328,9 @@ export async function buildApp({
       });
       await Promise.all([changes, readable, http.ready()]);
       keys.drop(MASTER);
-      const { administrator, warnings } = await bootstrap.run(bootstrapOptions(config));
+      const { warnings, ...started } = await bootstrap.run(bootstrapOptions(config));
       for (const warning of warnings) log.warn(warning);
-      return { administrator };
+      return started;
     },
     work: queue.start,
     async stop() {

@@ -72,10 +72,11 @@ export async function startServer(
     releases.push(app.stop);
     const { applied } = await migrating;
     if (applied.length > 0) log.info({ applied }, 'migrated');
-    const { administrator } = await app.start();
+    const { administrator, first } = await app.start();
     const { username, password } = administrator;
     // at once: it can't be told again, and the rest may yet fail
     if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
+    if (first) say(ONCE);
     const address = await listen(app.http, config);
     log.info({ address }, 'listening');
     app.work().catch((cause: Error) => {
@@ -87,6 +88,10 @@ export async function startServer(
     throw error;
   }
 }
+
+/** The specification's default, which somebody who runs this should know of. */
+const ONCE =
+  'Nobody is locked out after failed sign-ins (each realm’s lockoutEnabled is false until it is set; guesses are slowed down by address).';
 
 type Address = Pick<Config, 'SVC_HOST' | 'SVC_PORT'>;
 

@@ -40,10 +40,11 @@ async function candidates(cli: Cli, next: Exclude<Next, { of: 'files' }>): Promi
   if (next.of === 'words') return next.words;
   const name = next.of === 'realms' ? 'realms' : next.kind;
   const kind = kinds.find(({ plural, singular }) => plural === name || singular === name);
-  const realm = next.of === 'names' ? next.realm : undefined;
-  if (!kind || (kind.inRealm && realm === undefined)) return [];
+  if (!kind) return [];
   const found: Candidate[] = [];
   try {
+    const realm = (next.of === 'names' ? next.realm : undefined) ?? (await cli.defaultRealm());
+    if (kind.inRealm && realm === undefined) return [];
     const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(PATIENCE_MS)]);
     const scope = { connection: await cli.connect(), realm: realm ?? '', signal };
     for await (const row of kind.rows(scope, {}, MOST)) {

@@ -1,6 +1,6 @@
 // `realmctl config`: the servers that somebody signed in at, and which of them is used.
 import type { Command } from 'commander';
-import { type Cli, examples } from '../command.ts';
+import { type Cli, examples, realmName } from '../command.ts';
 import { chosen } from '../connect.ts';
 import type { Context, ContextFile, Contexts } from '../contexts.ts';
 import { Refused } from '../faults.ts';
@@ -23,13 +23,14 @@ export function registerConfig(
       value: all.map(([name, one]) => ({ name, current: name === current, ...shown(one) })),
       names: () => all.map(([name]) => name),
       table: () => ({
-        head: ['CURRENT', 'NAME', 'SERVER', 'REALM', 'SIGNED IN AS'],
+        head: ['CURRENT', 'NAME', 'SERVER', 'REALM', 'SIGNED IN AS', 'ABOUT'],
         rows: all.map(([name, one]) => [
           name === current ? '*' : '',
           name,
           one.server,
           one.realm,
           one.session ? (one.name ?? 'somebody') : '-',
+          one.defaultRealm ?? '',
         ]),
       }),
     });
@@ -48,6 +49,21 @@ export function registerConfig(
     say(io, `Using ${name}.`);
   });
   examples(
+    config
+      .command('set-realm')
+      .argument('[realm]', 'left out: none any more', realmName)
+      .description('the realm that commands are about which say no other'),
+    'realmctl config set-realm acme && realmctl get clients',
+  ).action(async (realm: string | undefined) => {
+    const [name] = chosen(await file.read(), io.env, context());
+    await file.update(async (stored) => {
+      const { defaultRealm: _, ...rest } = stored.contexts[named(stored, name)] ?? {};
+      const changed = { ...rest, ...(realm !== undefined && { defaultRealm: realm }) } as Context;
+      return { ...stored, contexts: { ...stored.contexts, [name]: changed } };
+    });
+    say(io, realm === undefined ? `${name} keeps no realm.` : `${name} is about the realm ${realm}.`);
+  });
+  examples(
     config.command('delete-context <name>').description('forget one; its session is not ended: see logout'),
     'realmctl config delete-context staging',
   ).action(async (name: string) => {
@@ -60,9 +76,10 @@ export function registerConfig(
 }
 
 /** Without the session. */
-const shown = ({ server, realm, name, session }: Context) => ({
+const shown = ({ server, realm, name, session, defaultRealm }: Context) => ({
   server,
   realm,
+  defaultRealm: defaultRealm ?? null,
   user: name,
   signedIn: session !== undefined,
 });

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { Flow } from '../../server/contract/flows.ts';
 import { time } from '../cells.ts';
-import { addRealm, type Cli, examples, type Register } from '../command.ts';
+import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { type Details, detailsOf, flowTree } from '../details.ts';
 import { kinds } from '../kind-table.ts';
 import type { Found, Kind } from '../kinds.ts';
@@ -37,7 +37,8 @@ function register(describe: Command, kind: Kind, cli: Cli): void {
     .addOption(
       new Option('-o, --output <format>', 'how it is written').choices(['text', 'json', 'yaml']).default('text'),
     )
-    .action(async (word: string, { realm = '', output }: Options) => {
+    .action(async (word: string, { realm: option, output }: Options) => {
+      const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
       const scope = { connection: await cli.connect(), realm, signal: cli.signal };
       const found = await kind.find(scope, word);
       const details = await detailsOf(kind, scope, found);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Option } from 'commander';
 import { address, unreachable } from '../../server/contract/client.ts';
 import { exportRealm, RealmDocument } from '../../server/contract/transfer.ts';
-import { type Cli, examples, type Io, type Register, realmName } from '../command.ts';
+import { addRealm, type Cli, examples, type Io, type Register, realmName, realmOf } from '../command.ts';
 import { documentYaml } from '../document-yaml.ts';
 import { Refused } from '../faults.ts';
 import { fileName, jsonList, secretLines, secretTemplates, yamlStream, yamlText } from '../manifest-text.ts';
@@ -14,6 +14,7 @@ import { counted } from '../progress.ts';
 import { type Chunks, writeWhole } from '../whole-file.ts';
 
 interface Options {
+  realm?: string;
   as: 'document' | 'manifests';
   output?: string;
   outputDir?: string;
@@ -25,9 +26,8 @@ interface Options {
 }
 
 export const registerExport: Register = (program, cli) => {
-  const command = program
-    .command('export')
-    .argument('<realm>', 'the realm', realmName)
+  const command = addRealm(program.command('export'))
+    .argument('[realm]', 'the realm', realmName)
     .description('write a realm as a document, or as manifests for Git')
     .addOption(
       new Option('--as <form>', 'a realm document, or the four kinds of custom resources')
@@ -49,8 +49,9 @@ export const registerExport: Register = (program, cli) => {
     'realmctl export acme --no-users --without-defaults -o acme.yaml   # only what makes it this realm',
     'realmctl export acme --as manifests -n identity --output-dir git/identity',
     'realmctl export acme --as manifests | kubectl apply --server-side --dry-run=server -f -',
-  ).action(async (realm: string, options: Options) => {
+  ).action(async (place: string | undefined, options: Options) => {
     checkOptions(options);
+    const realm = await realmOf(cli, { option: options.realm, place });
     if (options.as === 'manifests') await exportManifests(cli, realm, options);
     else await exportDocument(cli, realm, options);
   });

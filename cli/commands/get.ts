@@ -1,6 +1,6 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for people and as data for programs.
 import { type Command, Option } from 'commander';
-import { addRealm, type Cli, examples, type Register } from '../command.ts';
+import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';
@@ -54,8 +54,8 @@ function register(get: Command, kind: Kind, cli: Cli): void {
       .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
       .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);
   command.action(async (word: string | undefined, options: Options) => {
-    const connection = await cli.connect();
-    const scope: Scope = { connection, realm: options.realm ?? '', signal: cli.signal };
+    const realm = kind.inRealm ? await realmOf(cli, { option: options.realm }) : '';
+    const scope: Scope = { connection: await cli.connect(), realm, signal: cli.signal };
     if (kind.of !== undefined) await show(cli, kind, { ...scope, of: word }, options);
     else if (word !== undefined) await showOne(cli, kind, scope, word, options);
     else await show(cli, kind, scope, options);

@@ -7,7 +7,16 @@ import { Option } from 'commander';
 import { getAdminSession } from '../../server/contract/admin-access.ts';
 import { address } from '../../server/contract/client.ts';
 import { importRealm, Plan } from '../../server/contract/transfer.ts';
-import { type Cli, type Connection, examples, managerName, type Register, realmName } from '../command.ts';
+import {
+  addRealm,
+  type Cli,
+  type Connection,
+  examples,
+  managerName,
+  type Register,
+  realmName,
+  realmOf,
+} from '../command.ts';
 import { documentBytes } from '../document-file.ts';
 import { type Variables, variablesOf, withVariables } from '../document-variables.ts';
 import { Refused } from '../faults.ts';
@@ -18,6 +27,7 @@ import { confirm } from '../prompt.ts';
 import { writeWhole } from '../whole-file.ts';
 
 interface Options {
+  realm?: string;
   file: string;
   dryRun?: true;
   force?: true;
@@ -34,9 +44,8 @@ const MOST_SHOWN = 200;
 const MUCH = 10;
 
 export const registerImport: Register = (program, cli) => {
-  const command = program
-    .command('import')
-    .argument('<realm>', 'the realm; it is made where it does not exist', realmName)
+  const command = addRealm(program.command('import'))
+    .argument('[realm]', 'the realm; it is made where it does not exist', realmName)
     .description('apply a realm document, users included, in one transaction')
     .requiredOption('-f, --file <file>', 'the document, JSON or YAML; - is standard input')
     .option('--dry-run', 'show the plan, change nothing')
@@ -52,7 +61,9 @@ export const registerImport: Register = (program, cli) => {
     'realmctl import acme -f acme.yaml --prune',
     'realmctl import copy -f acme.json --env-file secrets.env   # SVC_VAR_CLIENT_BILLING_SECRET=…',
     'realmctl --context old export acme | realmctl --context new import acme -f -',
-  ).action((realm: string, options: Options) => importFile(cli, realm, options));
+  ).action(async (place: string | undefined, options: Options) =>
+    importFile(cli, await realmOf(cli, { option: options.realm, place }), options),
+  );
 };
 
 async function importFile(cli: Cli, realm: string, options: Options): Promise<void> {

@@ -1,21 +1,27 @@
 // `realmctl rotate-keys`: a new signing key; what the old one signed stays valid until it expires.
 import { listKeys, rotateKeys } from '../../server/contract/keys.ts';
-import { examples, type Register, realmName } from '../command.ts';
+import { addRealm, examples, type Register, realmName, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { confirm } from '../prompt.ts';
 
+interface Options {
+  yes?: boolean;
+  output: Format;
+  realm?: string;
+}
+
 export const registerRotateKeys: Register = (program, cli) => {
-  const command = program
-    .command('rotate-keys')
-    .argument('<realm>', 'the realm', realmName)
+  const command = addRealm(program.command('rotate-keys'))
+    .argument('[realm]', 'the realm', realmName)
     .description('make a new signing key; the one before stays published, so that its tokens stay valid')
     .option('-y, --yes', 'do not ask');
   examples(
     addOutput(command, { names: true }),
     'realmctl rotate-keys acme',
     'realmctl rotate-keys acme --yes -o json',
-  ).action(async (realm: string, { yes = false, output }: { yes?: boolean; output: Format }) => {
+  ).action(async (place: string | undefined, { yes = false, output, realm: option }: Options) => {
+    const realm = await realmOf(cli, { option, place });
     const { client } = await cli.connect();
     const params = { realm };
     const { body: keys = [] } = await client.call(listKeys, { params, signal: cli.signal });

@@ -35,7 +35,12 @@ export function registerLogin(program: Command, cli: Cli, deps: Deps): void {
   const login = program
     .command('login <server>')
     .description('sign in at a server, and use it from now on')
-    .option('--realm <realm>', 'the realm that you, or the client, belong to', realmName, MASTER)
+    .option(
+      '-r, --realm <realm>',
+      'the realm that you, or the client, belong to; another than master is then what commands are about',
+      realmName,
+      MASTER,
+    )
     .option('--name <name>', 'what the context is called (default: the server’s host)')
     .option('--browser', 'open the browser although this is not a terminal')
     .option('--no-browser', 'print the address of the sign-in page instead of opening it')
@@ -65,7 +70,9 @@ async function signIn(cli: Cli, deps: Deps, server: string, options: Options): P
   warnOfPlainHttp(cli, server);
   const session = await sessionBy(cli, deps, server, options);
   const name = options.name ?? `${new URL(server).host}${realm === MASTER ? '' : `/${realm}`}`;
-  const context: Context = { server, realm, session };
+  const kept = (await deps.file.read()).contexts[name];
+  const own = realm === MASTER ? (kept?.server === server ? kept.defaultRealm : undefined) : realm;
+  const context: Context = { server, realm, session, ...(own !== undefined && { defaultRealm: own }) };
   // The file doesn't hold it yet, so it isn't renewed there.
   const { client } = connection(server, accessOf(name, context, { ...deps, env: cli.io.env }));
   const { body } = await client.call(getAdminSession, { signal: cli.signal }).catch((error) => {

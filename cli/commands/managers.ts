@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
 import { releaseManager } from '../../server/contract/transfer.ts';
-import { type Cli, examples, managerName, type Register, realmName } from '../command.ts';
+import { addRealm, type Cli, examples, managerName, type Register, realmName, realmOf } from '../command.ts';
 import { managers as kind } from '../configuration-kinds.ts';
 import { Refused } from '../faults.ts';
 import type { Row } from '../kinds.ts';
@@ -26,9 +26,11 @@ export const registerManagers: Register = (program, cli) => {
 function list(managers: Command, cli: Cli): void {
   const command = managers
     .command('list', { isDefault: true })
-    .argument('<realm>', 'the realm', realmName)
+    .argument('[realm]', 'the realm', realmName)
     .description('list managers with what they own and when they last applied');
-  addOutput(command, { names: true }).action(async (realm: string, { output }: { output: Format }) => {
+  addOutput(addRealm(command), { names: true }).action(async (place: string | undefined, options: Listing) => {
+    const { output } = options;
+    const realm = await realmOf(cli, { option: options.realm, place });
     const scope = { connection: await cli.connect(), realm, signal: cli.signal };
     const rows: Row[] = [];
     for await (const row of kind.rows(scope, {}, 0)) rows.push(row);
@@ -41,15 +43,22 @@ function list(managers: Command, cli: Cli): void {
   });
 }
 
+interface Listing {
+  output: Format;
+  realm?: string;
+}
+
 function release(managers: Command, cli: Cli): void {
-  managers
-    .command('release')
-    .argument('<realm>', 'the realm', realmName)
-    .argument('<manager>', 'its name, as the list shows it', managerName)
+  addRealm(managers.command('release'))
+    .argument('<realm>', 'the realm; left out where -r or the context says it')
+    .argument('[manager]', 'its name, as the list shows it', managerName)
     .description('release all that a manager owns; the objects stay as they are')
     .option('--delete-objects', 'delete the objects too')
     .option('-y, --yes', 'do not ask')
-    .action(async (realm: string, manager: string, { deleteObjects = false, yes = false }: Release) => {
+    .action(async (first: string, second: string | undefined, options: Release) => {
+      const { deleteObjects = false, yes = false } = options;
+      const manager = second ?? managerName(first);
+      const realm = await realmOf(cli, { option: options.realm, ...(second !== undefined && { place: first }) });
       const { client } = await cli.connect();
       if (deleteObjects && !yes) await sure(cli, `Delete all that ${manager} owns in ${realm}?`);
       await client.call(releaseManager, {
@@ -61,6 +70,7 @@ function release(managers: Command, cli: Cli): void {
     });
 }
 interface Release {
+  realm?: string;
   deleteObjects?: boolean;
   yes?: boolean;
 }
@@ -75,11 +85,15 @@ function adoption(managers: Command, cli: Cli): void {
   const change = (name: string, description: string, next: (now: string[], pattern: string) => string[]) => {
     const command = managers
       .command(name)
-      .argument('<realm>', 'the realm', realmName)
+      .argument('[realm]', 'the realm; left out where -r says it')
       .argument('[pattern]', 'managers’ names; * is any run of characters; left out: show who may')
       .description(description);
-    addOutput(command, { names: true }).action(
-      async (realm: string, pattern: string | undefined, { output }: { output: Format }) => {
+    addOutput(addRealm(command), { names: true }).action(
+      async (first: string | undefined, second: string | undefined, { output, realm: option }: Listing) => {
+        // with -r, what stands alone is the pattern
+        const alone = option !== undefined && second === undefined && first !== option;
+        const pattern = alone ? first : second;
+        const realm = await realmOf(cli, { option, ...(!alone && { place: first }) });
         const { client } = await cli.connect();
         const params = { realm };
         const { body, etag } = await client.call(getAdoption, { params, signal: cli.signal });

@@ -10,7 +10,8 @@ type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration' | 'reas
 function draftsOf(outcome: Outcome): Draft[] {
   switch (outcome.is) {
     case 'Ready':
-      return [{ type: 'Ready', status: 'True', reason: 'Applied', message: outcome.message }];
+      // Incomplete has no type of its own: the CRDs of the release before would refuse the whole status.
+      return [{ type: 'Ready', status: 'True', reason: outcome.reason ?? 'Applied', message: outcome.message }];
     case 'Drifted':
       return [
         { type: 'Ready', status: 'True', reason: 'Reported', message: 'Drift is reported and not corrected' },

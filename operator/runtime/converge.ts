@@ -67,8 +67,16 @@ interface Claimed {
 /** What is kept goes when its last user has moved, which may be another resource of the same commit. */
 const outcomeOf = ({ admission }: Intent, plan: Plan): Outcome =>
   plan.kept.length === 0
-    ? { is: 'Ready', message: 'the realm holds what is declared' }
+    ? readyWith(plan)
     : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
+
+/** What is declared and will not work is told in the server's words. */
+function readyWith({ warnings }: Plan): Outcome {
+  const message = 'the realm holds what is declared';
+  if (warnings.length === 0) return { is: 'Ready', message };
+  const words = warnings.map(({ kind, key, message: what }) => `${kind} ${key} ${what}`).join('; ');
+  return { is: 'Ready', reason: 'Incomplete', message: `${message}, but the ${words}` };
+}
 
 export function createConverge(options: ConvergeOptions) {
   const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;

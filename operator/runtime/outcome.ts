@@ -9,7 +9,7 @@ import type { KindName } from '../resource.ts';
 import type { Reason } from './reasons.ts';
 
 export type Outcome =
-  | { is: 'Ready'; message: string }
+  | { is: 'Ready'; message: string; reason?: 'Incomplete' }
   | { is: 'Drifted'; message: string; changes: string[] }
   | { is: 'Suspended' }
   | { is: 'Waiting'; reason: Reason; message: string }

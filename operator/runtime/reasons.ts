@@ -38,6 +38,8 @@ export const conditionReasons = [
   'RealmTaken',
   'AdminRoles',
   'AdminClient',
+  // of Ready, which it is: something that is declared won't work
+  'Incomplete',
 ] as const;
 export type Reason = (typeof conditionReasons)[number];
 

@@ -40,7 +40,7 @@ export function eventOf(
 function draftOf(outcome: Outcome): ResourceEvent | undefined {
   switch (outcome.is) {
     case 'Ready':
-      return undefined;
+      return outcome.reason && { type: 'Warning', reason: outcome.reason, message: outcome.message };
     case 'Suspended':
       return { type: 'Normal', reason: 'Suspended', message: 'spec.suspend is true' };
     case 'Drifted':

@@ -86,6 +86,8 @@ export const Deletion = z.object({
   of: z.int().optional().describe('How many of the kind there are; not counted of users'),
 });
 export type Deletion = z.infer<typeof Deletion>;
+export const Warning = z.object({ kind: z.string(), key: z.string(), message: z.string() });
+export type Warning = z.infer<typeof Warning>;
 export const KeptSecret = z.object({
   kind: z.string(),
   key: z.string(),
@@ -116,6 +118,10 @@ export const Plan = z
         'In a dry run without prune: what this manager applied before and this document doesn’t hold. It stays as it is and the manager’s',
       ),
     deletions: z.array(Deletion).default([]).describe('In a dry run: what would be deleted, by kind'),
+    warnings: z
+      .array(Warning)
+      .default([])
+      .describe('What is declared, and taken, and will not work as it is: a client without the secret that it needs'),
     keptSecrets: z
       .array(KeptSecret)
       .default([])

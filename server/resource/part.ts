@@ -119,6 +119,13 @@ export interface RealmPart {
    * @throws Problem `name-taken`
    */
   whole?(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]>;
+  /** What of the objects, as they are to be, will not work, in words that say what to do; a secret that they have is not null. */
+  warnings?(
+    sql: Sql,
+    realm: string,
+    objects: readonly { key: string; fields: Fields }[],
+    changes: readonly PlannedChange[],
+  ): Promise<{ key: string; message: string }[]>;
   /** Before anything is planned: waits for whoever writes just now what {@link whole} looks at, and holds up who comes. */
   hold?(sql: Sql, realm: string, items: readonly Item[]): Promise<void>;
   /** Few objects that nothing refers to: `write` has all of them at once, so that what is unique can change hands. */

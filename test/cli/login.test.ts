@@ -274,6 +274,27 @@ describe('contexts', () => {
     expect((await run(['whoami'])).stderr).toContain('no context is chosen');
   });
 
+  test('keep a realm that commands are about which say no other; said twice, it must be the same', async () => {
+    await byPassword('--name', 'one');
+    expect(await run(['get', 'roles'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no realm is said') });
+    expect((await run(['config', 'set-realm', 'master'])).stderr).toContain('one is about the realm master');
+    const plain = await run(['get', 'keys', '-o', 'name']);
+    expect(plain.code).toBe(0);
+    for (const said of [
+      ['-r', 'master'],
+      ['--realm', 'master'],
+    ])
+      expect((await run(['get', 'keys', '-o', 'name', ...said])).stdout).toBe(plain.stdout);
+    for (const args of [['managers'], ['managers', 'master'], ['managers', '-r', 'master'], ['export', '--no-users']])
+      expect((await run(args)).code).toBe(0);
+    expect((await run(['export', 'master', '-r', 'master', '--no-users'])).code).toBe(0);
+    const two = await run(['export', 'master', '-r', 'other']);
+    expect([two.code, two.stderr.includes('which realm is meant, master or other?')]).toEqual([2, true]);
+    expect((await run(['diff', '-f', '-'], { stdin: '{"realm":{}}' })).code).toBe(0);
+    await run(['config', 'set-realm']);
+    expect((await run(['export'])).code).toBe(2);
+  });
+
   test('a file that others may read is closed to them, and said', async () => {
     await byPassword();
     await chmod(file, 0o644);

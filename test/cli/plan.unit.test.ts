@@ -14,6 +14,7 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     ownership: [],
     kept: [],
     keptSecrets: [],
+    warnings: [],
     undeclared: [],
     deletions: [],
     conflicts: [],

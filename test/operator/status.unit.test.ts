@@ -17,6 +17,7 @@ const short = (outcome: Outcome) =>
 
 test.each<[Outcome, string[], 'backoff' | 'resync']>([
   [{ is: 'Ready', message: 'Applied' }, ['Ready=True Applied'], 'resync'],
+  [{ is: 'Ready', reason: 'Incomplete', message: 'Applied, but' }, ['Ready=True Incomplete'], 'resync'],
   [
     { is: 'Drifted', message: 'update client app', changes: [] },
     ['Ready=True Reported', 'Drifted=True DriftFound'],
@@ -130,6 +131,7 @@ const plan = (changes: Change[]): Plan => ({
   ownership: [],
   kept: [],
   keptSecrets: [],
+  warnings: [],
   undeclared: [],
   deletions: [],
   conflicts: [],

@@ -85,6 +85,7 @@ test('the first start prints secrets that work; it stops at Ctrl-C without noise
   const first = start({});
   const welcome = await first.until(LAST);
   expect(welcome.match(/ ✓ /g)).toHaveLength(4);
+  expect(welcome).toContain('Nobody is locked out after failed sign-ins');
   const base = `http://localhost:${port}`;
 
   const [, basic = ''] = welcome.match(/-u '(demo-service:[^']+)'/) ?? [];

@@ -56,6 +56,8 @@ type Operator = BootstrapOptions['operator'];
 export interface Bootstrapped {
   /** `password` only where this start generated it: it is shown once. */
   administrator: { username: string; password: string | undefined };
+  /** This start made the first administrator. */
+  first: boolean;
   /** What a person should know: nothing was changed where something stood in the way. */
   warnings: string[];
 }
@@ -172,7 +174,7 @@ export function createBootstrap({
       });
       const realms = await store.allRealms(sql);
       await Promise.all(refresh.map((one) => one(sql, realms)));
-      return { administrator: { username, password: made ? generated : undefined }, warnings };
+      return { administrator: { username, password: made ? generated : undefined }, first: made, warnings };
     },
   };
 }

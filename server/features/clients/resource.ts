@@ -5,11 +5,11 @@ import { z } from 'zod';
 import { Client, clientFields, freshClient } from '../../contract/clients.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
-import { fragment } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import { asSet, clientRoleKey, declared, strings } from '../../http/document.ts';
-import type { Fields, Item, Reference, Saved } from '../../resource/part.ts';
+import type { Fields, Item, PlannedChange, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-import { clientFaults, nameFaults, resourceFaults } from './rules.ts';
+import { clientFaults, nameFaults, resourceFaults, usesSecret } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
 import * as store from './store.ts';
@@ -74,6 +74,30 @@ function faults(
   return [...name, ...short, ...found, ...resources];
 }
 
+/** Confidential, by a secret that nobody gave: but for those that workloads act as, which never need one. */
+async function withoutSecret(
+  sql: Sql,
+  realm: string,
+  objects: readonly { key: string; fields: Fields }[],
+  changes: readonly PlannedChange[],
+): Promise<{ key: string; message: string }[]> {
+  const lacking = objects.filter(({ fields }) => {
+    const method = Shape.shape.tokenEndpointAuthMethod.safeParse(fields.tokenEndpointAuthMethod);
+    return method.success && usesSecret(method.data) && (fields.secret ?? null) === null;
+  });
+  if (lacking.length === 0) return [];
+  const acted = await sql<{ clientId: string }>`
+    select distinct client_id as "clientId" from workload_identity
+    where realm_id = ${realm} and client_id = any(${lacking.map(({ key }) => key)}::text[])`;
+  const byWorkloads = new Set([
+    ...acted.map(({ clientId }) => clientId),
+    ...changes.filter(({ kind }) => kind === 'workloadIdentity').map(({ save }) => save.clientId),
+  ]);
+  const message =
+    'has no secret, so it can’t authenticate: declare one (in a Realm resource by secretKeyRef), or have one made (POST …/clients/{id}/secret)';
+  return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
+}
+
 export const createClientResource = ({
   passwords,
   baseUrl,
@@ -124,6 +148,7 @@ export const createClientResource = ({
       beside: { part: serviceAccountRolesPart, fields: { serviceAccountRoles: 'roles' } },
       references: refersTo,
       check: (saved, realm) => faults(saved, { baseUrl, realm }),
+      warnings: withoutSecret,
       link: store.setScopes,
       // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
       dependents: store.dependents,

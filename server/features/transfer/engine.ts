@@ -1,6 +1,6 @@
 // Planning all sections of a document against the realm: the phases that no part can forget.
 // Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
-import type { Conflict, Deletion, KeptSecret } from '../../contract/transfer.ts';
+import type { Conflict, Deletion, KeptSecret, Warning } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
@@ -20,6 +20,7 @@ export interface EnginePlan {
   moves: Move[];
   kept: Kept[];
   keptSecrets: KeptSecret[];
+  warnings: Warning[];
   /** Of a dry run: what the manager owns and isn't declared, nor pruned. */
   undeclared: { kind: string; key: string }[];
   deletions: Deletion[];
@@ -53,7 +54,12 @@ export async function planRealm(
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
   const secrets: KeptSecret[] = [];
-  for (const section of declared) secrets.push(...(await planSection(sql, { realm, section, ask, trial, all })));
+  const after: { part: RealmPart; objects: Pick<Item, 'key' | 'fields'>[] }[] = [];
+  for (const section of declared) {
+    const { kept, objects } = await planSection(sql, { realm, section, ask, trial, all });
+    secrets.push(...kept);
+    if (section.part.warnings) after.push({ part: section.part, objects });
+  }
   const pruned = ask.prune ? await planPruned(sql, { realm, parts, declared, ask, all }) : undefined;
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
@@ -65,6 +71,10 @@ export async function planRealm(
   const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
   const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
+  const warnings: Warning[] = [];
+  for (const { part, objects } of after)
+    for (const one of (await part.warnings?.(sql, realm, objects, changes)) ?? [])
+      warnings.push({ kind: part.kind, ...one });
   const { dryRun, prune, manager } = ask;
   return {
     changes: all.changes,
@@ -72,6 +82,7 @@ export async function planRealm(
     moves: all.moves,
     kept,
     keptSecrets: secrets,
+    warnings,
     undeclared: dryRun && !prune ? await droppedOf(sql, { realm, declared, manager }) : [],
     deletions: dryRun ? await deletionsOf(sql, { realm, parts, changes: all.changes }) : [],
   };
@@ -108,10 +119,11 @@ async function deletionsOf(
 async function planSection(
   sql: Sql,
   { realm, section, ask, trial, all }: { realm: string; section: Section; ask: Ask; trial: Trial; all: Planned },
-): Promise<KeptSecret[]> {
+): Promise<{ kept: KeptSecret[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
   const kept: KeptSecret[] = [];
+  const objects: Pick<Item, 'key' | 'fields'>[] = [];
   for (const chunk of chunks(items)) {
     const keys = chunk.map((item) => item.key);
     const owners = await store.readOwners(sql, realm, part.kind, keys);
@@ -123,9 +135,16 @@ async function planSection(
     all.changes.push(...planned.changes);
     all.conflicts.push(...planned.conflicts);
     all.moves.push(...planned.moves);
+    if (part.warnings) {
+      const changed = new Map(planned.changes.map(({ key, save }) => [key, save]));
+      for (const key of keys) {
+        const fields = changed.get(key) ?? current.get(key)?.fields;
+        if (fields) objects.push({ key, fields });
+      }
+    }
     await yieldLoop();
   }
-  return kept;
+  return { kept, objects };
 }
 
 const rulesOf = (part: RealmPart, realm: string) => ({

@@ -99,6 +99,7 @@ export function planOf(
     conflicts,
     kept,
     keptSecrets: plan.keptSecrets,
+    warnings: plan.warnings,
     undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
     deletions: [...plan.deletions, ...(peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
     inSync,

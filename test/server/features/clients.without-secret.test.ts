@@ -1,0 +1,42 @@
+// Owns: a confidential client that nobody gave a secret: taken, and said to be of no use as it is.
+// Does not own: how the operator says it (test/operator).
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import { type Importer, importer } from '../../support/transfer.ts';
+
+let server: TestServer;
+let api: Importer;
+beforeAll(async () => {
+  server = await startTestServer();
+  api = await importer(server);
+});
+afterAll(() => server?.stop());
+
+const warned = async (document: object, query = {}) =>
+  (await api.apply('acme', document, query)).warnings.map(({ kind, key }) => `${kind} ${key}`);
+const confidential = { clientId: 'billing', grantTypes: ['client_credentials'] };
+
+test('is named by the import that makes it, by its plan and by every later one until it has a secret', async () => {
+  const { warnings } = await api.apply('acme', { clients: [confidential] }, { dryRun: 'true' });
+  expect(warnings).toEqual([
+    { kind: 'client', key: 'billing', message: expect.stringMatching(/^has no secret, so it .*secretKeyRef/) },
+  ]);
+  expect(await warned({ clients: [confidential] })).toEqual(['client billing']);
+  expect(await warned({ clients: [confidential] })).toEqual(['client billing']);
+  expect(await warned({ clients: [{ ...confidential, secret: 'a-secret-that-is-long-enough' }] })).toEqual([]);
+  expect(await warned({ clients: [confidential] }, { force: 'true' })).toEqual([]);
+});
+
+test('is not warned of where it needs none: public, by key, or because a workload acts as it', async () => {
+  const workload = { name: 'ci', issuer: 'https://i.example', subject: 's', audience: 'a', clientId: 'ci' };
+  const clients = [
+    { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: ['https://spa.example.com/cb'] },
+    { clientId: 'signed', tokenEndpointAuthMethod: 'private_key_jwt', jwksUri: 'https://signed.example.com/jwks' },
+    { clientId: 'ci', grantTypes: ['client_credentials'] },
+  ];
+  expect(await warned({ clients, workloadIdentity: [workload] })).toEqual([]);
+  expect(await warned({ clients })).toEqual([]);
+  expect(await warned({ clients: [{ clientId: 'spa', tokenEndpointAuthMethod: 'client_secret_basic' }] })).toEqual([
+    'client spa',
+  ]);
+});
