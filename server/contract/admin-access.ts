@@ -28,6 +28,8 @@ export const adminLogin = route({
   operationId: 'adminLogin',
   tag,
   summary: 'Sign in: sets SVC_ADMIN_SESSION and XSRF-TOKEN',
+  principal: 'anonymous',
+  surface: 'admin',
   permission: null,
   body: AdminLogin,
   example: { username: 'admin', password: 'what the first start printed' },

@@ -3,11 +3,9 @@
 import { z } from 'zod';
 import type { Permission } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
+import { type Principal, type SurfaceName, surfaceOf } from './surface.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** `person`: whose account it is, by their session or their token (features/account/surface.ts). */
-export type Principal = 'administrator' | 'person';
 
 export interface Route<
   Params extends z.ZodType = z.ZodType,
@@ -24,8 +22,9 @@ export interface Route<
   tag: string;
   summary: string;
   description?: string;
-  /** Who may call it at all, and so on which surface it is. */
+  /** Who may call it at all. */
   principal: Principal;
+  surface: SurfaceName;
   /** What an administrator must hold in the realm of the path; `null`: nothing more. */
   permission: Permission | null;
   params: Params;
@@ -58,6 +57,8 @@ export function route<
   description?: string;
   /** Default: an administrator. */
   principal?: Principal;
+  /** Default: that of the principal, where it has one of its own. */
+  surface?: SurfaceName;
   permission: Permission | null;
   params?: Params;
   query?: Query;
@@ -68,10 +69,14 @@ export function route<
   problems?: readonly ProblemCode[];
   recordsNothing?: boolean;
 }): Route<Params, Query, Body, Response> {
+  const { principal = 'administrator' } = r;
+  const surface = r.surface ?? surfaceOf[principal];
+  if (surface === undefined) throw new Error(`${r.method} ${r.path} must say on which surface it is`);
   return {
     status: 200,
     problems: [],
-    principal: 'administrator',
+    principal,
+    surface,
     recordsNothing: false,
     ...r,
     // A missing schema is the empty one; the generics say which, the compiler can't follow the default.

@@ -4,9 +4,12 @@ import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By, Party } from '../contract/events.ts';
+import { OAuthErrorBody } from '../contract/oauth.ts';
 import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
+import { surfaces } from '../contract/surface.ts';
 import { type Expect, etagOf, expectation, names } from './etag.ts';
+import { refuseMisplaced } from './surface.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,7 +47,9 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
   handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<z.input<R> | FastifyReply>,
   options: BindOptions = {},
 ): void {
+  refuseMisplaced(app, contract);
   const { method, path, tag, summary, description, status } = contract;
+  const failure = surfaces[contract.surface].errors === 'problem' ? ProblemDetails : OAuthErrorBody;
   const hasBody = !(contract.body instanceof z.ZodUndefined);
   app.route({
     method,
@@ -60,7 +65,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       querystring: contract.query,
       // A streamed body is documented from the contract (http/openapi.ts) but not parsed here.
       ...(hasBody && !options.streams ? { body: contract.body } : {}),
-      response: { [status]: status === 204 ? z.null() : contract.response, default: ProblemDetails },
+      response: { [status]: status === 204 ? z.null() : contract.response, default: failure },
     },
     handler: async (request, reply) => {
       if (method === 'PUT') refuseAnothers(request.params, request.body);

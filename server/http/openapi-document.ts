@@ -112,7 +112,7 @@ function unfilled(printed: Printed): Printed {
 
 interface Document {
   paths?: object;
-  components?: { schemas?: object };
+  components?: { schemas?: object; securitySchemes?: object };
 }
 interface Operation {
   tags?: string[];
@@ -150,7 +150,7 @@ function complete<D extends Document>(document: D, routes: readonly RouteOptions
 const sortedByName = <T>(entries: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Leaves out schemas that nothing refers to; by name, otherwise the order would be that in which modules are imported. */
+/** Leaves out schemas and ways to prove who asks that nothing refers to; by name, otherwise the order would be that in which modules are imported. */
 function tidy<D extends Document>(document: D): D {
   const schemas: Record<string, unknown> = { ...document.components?.schemas };
   for (let removed = true; removed; ) {
@@ -159,5 +159,9 @@ function tidy<D extends Document>(document: D): D {
     for (const name of unused) delete schemas[name];
     removed = unused.length > 0;
   }
-  return { ...document, components: { ...document.components, schemas: sortedByName(schemas) } };
+  const paths = JSON.stringify(document.paths);
+  const securitySchemes = Object.fromEntries(
+    Object.entries({ ...document.components?.securitySchemes }).filter(([name]) => paths.includes(`"${name}":[]`)),
+  );
+  return { ...document, components: { ...document.components, securitySchemes, schemas: sortedByName(schemas) } };
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { type ProblemCode, problems } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
+import { type Principal, surfaces } from '../contract/surface.ts';
 import { operationIdOf } from './operation-id.ts';
 
 export const securitySchemes = {
@@ -47,6 +48,8 @@ export const securitySchemes = {
     scheme: 'bearer',
     description: 'An initial access token, `svc_iat_…`, where the realm asks for one',
   },
+  agentToken: { type: 'http', scheme: 'bearer', description: 'A token that an agent was given' },
+  ownToken: { type: 'http', scheme: 'bearer', description: 'The token that was given out for this alone' },
   registrationAccessToken: {
     type: 'http',
     scheme: 'bearer',
@@ -57,16 +60,23 @@ export const securitySchemes = {
 const isWrite = ({ method }: Route): boolean => method !== 'GET';
 const hasBody = ({ body }: Route): boolean => !(body instanceof z.ZodUndefined);
 const lists = ({ response }: Route): boolean => response instanceof z.ZodArray;
-const isOpen = ({ path }: Route): boolean => path === '/admin/login';
+const isOpen = ({ principal }: Route): boolean => principal === 'anonymous';
 const isConditional = (route: Route): boolean => isWrite(route) && route.problems.includes('precondition-failed');
 
 function securityOf(route: Route): Record<string, string[]>[] {
-  if (isOpen(route)) return [];
   const csrf = isWrite(route) ? { csrf: [] } : {};
-  return route.principal === 'person'
-    ? [{ session: [], ...csrf }, { personBearer: [] }]
-    : [{ adminSession: [], ...csrf }, { bearer: [] }];
+  const by: Record<Principal, Record<string, string[]>[]> = {
+    administrator: [{ adminSession: [], ...csrf }, { bearer: [] }],
+    person: [{ session: [], ...csrf }, { personBearer: [] }],
+    client: [{ clientSecret: [] }, {}],
+    agent: [{ agentToken: [] }],
+    'own-token': [{ ownToken: [] }],
+    anonymous: [],
+  };
+  return by[route.principal];
 }
+/** Whose session's cookie a browser sends by itself. */
+const hasCookie = ({ principal }: Route): boolean => principal === 'administrator' || principal === 'person';
 
 const Conditions = z.object({
   'if-match': z.string().optional().describe('An ETag of this resource: 412 where it has changed since'),
@@ -92,7 +102,7 @@ function impliedProblems(route: Route): ProblemCode[] {
     ...(isOpen(route) ? [] : (['unauthenticated'] as const)),
     ...(route.permission === null ? [] : (['forbidden'] as const)),
     ...(route.principal === 'person' ? (['insufficient-scope'] as const) : []),
-    ...(isWrite(route) && !isOpen(route) ? (['csrf-mismatch'] as const) : []),
+    ...(isWrite(route) && hasCookie(route) ? (['csrf-mismatch'] as const) : []),
     ...(route.path.includes('/:realm') ? (['not-found'] as const) : []),
     ...(hasBody(route) ? (['too-large', 'unsupported-media-type'] as const) : []),
   ];
@@ -127,6 +137,7 @@ const nameOf = (code: string): string => code.replace(/(?:^|-)(.)/g, (_, letter:
  * @param shared gets what is referred to: of `components.responses`
  */
 export function answersOf(route: Route, printed: Responses, shared: Responses): Responses {
+  if (surfaces[route.surface].errors !== 'problem') return printed;
   const byStatus = Map.groupBy(
     new Set([...impliedProblems(route), ...route.problems].sort()),
     (code) => problems[code].status,

@@ -8,6 +8,7 @@ import type { AccountHolder } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
 import { sendProblem } from '../../http/problems.ts';
+import { mountSurface } from '../../http/surface.ts';
 
 const CSRF_HEADER = 'x-xsrf-token';
 
@@ -24,25 +25,27 @@ export function guardAccount(
   app: FastifyInstance,
   { baseUrl, realmExists, byBearer, bySession }: AccountSurface,
 ): void {
-  app.setErrorHandler((error, request, reply) => {
-    challenge(error, { request, reply, baseUrl });
-    return sendProblem(error, request, reply);
-  });
-  app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.header('cache-control', 'no-store');
-    if (!request.routeOptions.config.contract) throw new Problem('not-found');
-    const realm = realmOf(request);
-    if (!(await realmExists(realm))) throw new Problem('not-found', 'There is no such realm');
-    const token = bearerOf(request);
-    const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
-    if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
-    request.holder = holder;
-    request.party = { type: 'user', id: holder.userId, name: holder.username };
-    if (holder.csrf === undefined) return;
-    if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
-    else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
-      throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
+  mountSurface(app, {
+    name: 'account',
+    failed(error, request, reply) {
+      challenge(error, { request, reply, baseUrl });
+      return sendProblem(error, request, reply);
+    },
+    async arrive(request) {
+      if (!(await realmExists(realmOf(request)))) throw new Problem('not-found', 'There is no such realm');
+    },
+    async identify(request, reply) {
+      const realm = realmOf(request);
+      const token = bearerOf(request);
+      const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
+      if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
+      request.holder = holder;
+      request.party = { type: 'user', id: holder.userId, name: holder.username };
+      if (holder.csrf === undefined) return;
+      if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
+      else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
+        throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
+    },
   });
 }
 

@@ -8,9 +8,10 @@ import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../crypto/form-proof.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
-import { byPrincipal, may, type Principal, partyOf } from '../../domain/principal.ts';
+import { byPrincipal, may, type Principal, partyOf, principalOf } from '../../domain/principal.ts';
 import { pathRealm } from '../../http/path-realm.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
+import { mountSurface } from '../../http/surface.ts';
 
 export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
 export const CSRF_COOKIE = 'XSRF-TOKEN';
@@ -35,8 +36,6 @@ export interface AdminSurface {
 }
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Reached without being signed in. */
-const OPEN = new Set(['POST /admin/login', 'GET /admin/login']);
 
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
 export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
@@ -54,55 +53,54 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       path: request.url.split('?')[0] ?? '',
     });
 
-  app.setErrorHandler(async (error, request, reply) => {
-    const { status, code } = problemOf(error);
-    // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
-    if (status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
-    // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
-    if (code === 'privilege-escalation' && request.principal)
-      await deny(request, request.principal, code).catch((failure: unknown) =>
-        request.log.error({ err: failure }, 'a denied request could not be audited'),
-      );
-    return sendProblem(error, request, reply);
-  });
-  // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
-  app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
+  const refuse = async (
+    request: FastifyRequest,
+    principal: Principal,
+    permission: Permission | 'csrf',
+    problem: Problem,
+  ): Promise<never> => {
+    await deny(request, principal, permission);
+    throw problem;
+  };
 
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.header('cache-control', 'no-store');
-    const contract = request.routeOptions.config.contract;
-    const at = `${request.method} ${request.routeOptions.url}`;
-    if (OPEN.has(at)) return issueCsrf(request, reply, surface.baseUrl);
-    if (!contract) throw new Problem('not-found');
-    const { principal, cookie } = await identify(request, surface);
-    request.principal = principal;
-    request.party = partyOf(principal);
-    const realm = pathRealm(request) ?? '-';
-    const refuse = async (permission: Permission | 'csrf', problem: Problem): Promise<never> => {
-      await deny(request, principal, permission);
-      throw problem;
-    };
-    if (cookie) {
+  mountSurface(app, {
+    name: 'admin',
+    async failed(error, request, reply) {
+      const { status, code } = problemOf(error);
+      // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
+      if (status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
+      // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
+      if (code === 'privilege-escalation' && request.principal)
+        await deny(request, request.principal, code).catch((failure: unknown) =>
+          request.log.error({ err: failure }, 'a denied request could not be audited'),
+        );
+      return sendProblem(error, request, reply);
+    },
+    async identify(request, reply) {
+      const { principal, cookie } = await identify(request, surface);
+      request.principal = principal;
+      request.party = partyOf(principal);
+      if (!cookie) return;
       if (!WRITES.has(request.method)) issueCsrf(request, reply, surface.baseUrl);
-      else if (!csrfHolds(request, request.headers['x-xsrf-token']))
-        await refuse(
-          'csrf',
-          new Problem('csrf-mismatch', `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`),
-        );
-    }
-    if (contract.permission !== null) {
-      if (!may(principal, realm, contract.permission)) {
-        await refuse(
-          contract.permission,
-          new Problem('forbidden', `This needs the permission ${contract.permission} in the realm ${realm}`),
-        );
+      else if (!csrfHolds(request, request.headers['x-xsrf-token'])) {
+        const how = `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`;
+        await refuse(request, principal, 'csrf', new Problem('csrf-mismatch', how));
+      }
+    },
+    async permit(request, { permission }) {
+      if (permission === null) return;
+      const principal = principalOf(request);
+      const realm = pathRealm(request) ?? '-';
+      if (!may(principal, realm, permission)) {
+        const needed = `This needs the permission ${permission} in the realm ${realm}`;
+        await refuse(request, principal, permission, new Problem('forbidden', needed));
       }
       if (!(await surface.realmExists(realm))) throw new Problem('not-found', `There is no realm ${realm}`);
-    }
+    },
   });
 
   app.addHook('onResponse', async (request, reply) => {
-    if (!WRITES.has(request.method) || OPEN.has(`${request.method} ${request.routeOptions.url}`)) return;
+    if (!WRITES.has(request.method) || request.routeOptions.config.contract?.principal === 'anonymous') return;
     const status = reply.statusCode;
     const outcome = status < 400 ? 'success' : status === 401 || status === 403 ? 'denied' : 'failure';
     surface.countWrite({

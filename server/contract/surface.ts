@@ -1,0 +1,34 @@
+// Families of endpoints: each has one way of finding out who asks and one form of errors. A route says which principal it is
+// for and on which surface; mounting, the permission check, the form of errors and OpenAPI follow (http/surface.ts).
+
+/**
+ * Who may call a route. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
+ * given out for this alone, as for a registered client. `anonymous`: anybody.
+ */
+export type Principal = 'administrator' | 'person' | 'client' | 'agent' | 'own-token' | 'anonymous';
+
+/** RFC 9457, RFC 6749 §5.2. */
+export type ErrorForm = 'problem' | 'oauth';
+
+interface SurfaceKind {
+  principals: readonly Principal[];
+  errors: ErrorForm;
+}
+const kinds = {
+  admin: { principals: ['administrator', 'anonymous'], errors: 'problem' },
+  account: { principals: ['person'], errors: 'problem' },
+  agents: { principals: ['agent', 'own-token', 'anonymous'], errors: 'problem' },
+  registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
+  protocol: { principals: ['client', 'person', 'own-token', 'anonymous'], errors: 'oauth' },
+} as const satisfies Record<string, SurfaceKind>;
+
+export type SurfaceName = keyof typeof kinds;
+export const surfaces: Readonly<Record<SurfaceName, SurfaceKind>> = kinds;
+
+/** Where a principal's routes are, if they don't say. */
+export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
+  administrator: 'admin',
+  person: 'account',
+  client: 'protocol',
+  agent: 'agents',
+};

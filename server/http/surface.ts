@@ -1,0 +1,51 @@
+// A surface: what each of its routes goes through before its handler, whichever it is. It owns the phases, so that no surface
+// can forget one: a contract that belongs here → who asks → whether they may. How that is found out is the surface's own
+// (features/admin-access, features/account).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+import type { Route } from '../contract/route.ts';
+import { type SurfaceName, surfaces } from '../contract/surface.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The surface that routes are mounted on. */
+    surface?: SurfaceName;
+  }
+}
+
+export interface Surface {
+  name: SurfaceName;
+  /** Fastify's error handler, in the form that the surface's errors have. */
+  failed(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>;
+  /** What everybody goes through, before anybody is asked who they are. */
+  arrive?(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
+  /** Finds out who asks and sets `request.party`; not asked where the route is for anybody. @throws where it is nobody */
+  identify(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** @throws where they may not */
+  permit?(request: FastifyRequest, route: Route): Promise<void>;
+}
+
+/** Hooks for every route of `app` (an encapsulated plugin). */
+export function mountSurface(app: FastifyInstance, { name, failed, arrive, identify, permit }: Surface): void {
+  app.decorate('surface', name);
+  app.setErrorHandler(failed);
+  // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
+  app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    const { contract } = request.routeOptions.config;
+    if (!contract) throw new Problem('not-found');
+    await arrive?.(request, reply);
+    if (contract.principal === 'anonymous') return;
+    await identify(request, reply);
+    await permit?.(request, contract);
+  });
+}
+
+/** @throws where a route is mounted elsewhere than its contract says: a fault of the start */
+export function refuseMisplaced({ surface: name }: FastifyInstance, { method, path, principal, surface }: Route): void {
+  const route = `${method} ${path}`;
+  if (name !== surface) throw new Error(`${route} is of the surface ${surface}, and not of ${name ?? 'none'}`);
+  if (!surfaces[surface].principals.includes(principal))
+    throw new Error(`${route} is for the principal ${principal}, whom the surface ${surface} doesn't know`);
+}
