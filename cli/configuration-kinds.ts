@@ -2,8 +2,6 @@
 import { listAdminRoles } from '../server/contract/admin-access.ts';
 import { getApplication, listApplications } from '../server/contract/applications.ts';
 import { getAuthorizationService, listAuthorizationServices } from '../server/contract/authorization-service-routes.ts';
-import { getClaim, listClaims } from '../server/contract/claims.ts';
-import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
 import { getClient, listClients } from '../server/contract/clients.ts';
 import { getFlow, listFlows } from '../server/contract/flows.ts';
 import { getGroup, listGroups } from '../server/contract/groups.ts';
@@ -100,41 +98,6 @@ export const groups = kind({
     { head: 'ID', cell: (g) => g.id, wide: true },
   ],
   single: { route: getGroup, params: ({ id }) => ({ id }) },
-});
-
-export const claims = kind({
-  plural: 'claims',
-  singular: 'claim',
-  help: 'what tokens say of people, and where it comes from',
-  inRealm: true,
-  searches: true,
-  list: listClaims,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'CLAIM', cell: (c) => c.name },
-    { head: 'IN THE TOKEN', cell: (c) => c.claim ?? c.name },
-    { head: 'FROM', cell: (c) => c.source },
-    { head: 'WHICH', cell: (c) => text(c.attribute ?? c.value) },
-    { head: 'IN', cell: (c) => list(c.in) },
-    { head: 'TYPE', cell: (c) => c.jsonType, wide: true },
-  ],
-  single: { route: getClaim, params: ({ id }) => ({ id }) },
-});
-
-export const clientScopes = kind({
-  plural: 'client-scopes',
-  singular: 'client-scope',
-  help: 'scopes that clients ask for, and their claims',
-  inRealm: true,
-  list: listClientScopes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'SCOPE', cell: (s) => s.name },
-    { head: 'CLAIMS', cell: (s) => String(s.claims.length) },
-    { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
-    { head: 'DESCRIPTION', cell: (s) => text(s.description) },
-  ],
-  single: { route: getClientScope, params: ({ id }) => ({ id }) },
 });
 
 export const flows = kind({

@@ -1,10 +1,9 @@
 // The kinds of objects that `get` and `describe` know, in the order of their help.
+import { claims, clientScopes, mappers } from './claim-kinds.ts';
 import {
   adminRoles,
   applications,
   authorizationServices,
-  claims,
-  clientScopes,
   clients,
   flows,
   groups,
@@ -31,6 +30,7 @@ export const kinds: readonly Kind[] = [
   organizations,
   applications,
   claims,
+  mappers,
   identityProviders,
   samlClients,
   scimTargets,

@@ -51,6 +51,8 @@ export interface Definition<T extends object> {
   list: ReadRoute<T[]>;
   /** The id of the object that the listed ones belong to. */
   parent?(scope: Scope): Promise<string>;
+  /** The path's parameter for it; default: `id`. */
+  parentIn?: string;
   nameOf(row: T): string;
   /** Whether a person's word means this one; by name where it is left out. */
   is?(row: T, word: string): boolean;
@@ -86,7 +88,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
 
   async function* all(scope: Scope, { q, ...filter }: Filter, limit = LARGEST_PAGE): AsyncGenerator<T> {
     const { connection, realm, signal } = scope;
-    const params = { realm, id: await definition.parent?.(scope) };
+    const params = { realm, [definition.parentIn ?? 'id']: await definition.parent?.(scope) };
     const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
     for await (const row of allRows(connection.client, list, { params, query, signal }))
       if (searches || matches(nameOf(row), q)) yield row;

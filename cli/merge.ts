@@ -67,6 +67,12 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, '
       return;
     }
     const before = list(merged[name]);
+    if (section?.groups) {
+      // what was declared before is a fault, so nothing is left out here
+      for (const n of list(value).keys()) origins.set(`${name} ${before.length + n}`, { part, path: [name, n] });
+      merged[name] = [...before, ...list(value)];
+      return;
+    }
     for (const [n, { at }] of kept.entries())
       origins.set(`${name} ${before.length + n}`, { part, path: [name, ...at] });
     merged[name] = [...before, ...kept.map(({ element }) => element)];

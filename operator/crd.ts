@@ -259,9 +259,14 @@ const listKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ...[...realmFields].flatMap(([field, { section }]) => keysOf(`spec.${field}`, section)),
 ]);
 
+type KeyedSection = Pick<Section, 'shape' | 'groups' | 'namedLists'> & { key?: Section['key'] | undefined };
 type NamedList = [place: string, key: readonly string[]];
 /** Where the lists of a section stand whose items have a name, and the fields that hold it. */
-export function keysOf(place: string, { shape, key, namedLists = {} }: Section): NamedList[] {
+export function keysOf(place: string, { shape, groups, key, namedLists = {} }: KeyedSection): NamedList[] {
+  if (groups) {
+    const { by, list } = groups;
+    return [[place, [by]], ...keysOf(`${place}[].${list}`, { key, namedLists })];
+  }
   const list = shape === 'map' ? `${place}.*` : place;
   const element = shape === 'object' ? place : `${list}[]`;
   const within = Object.entries(namedLists).map(([path, name]): NamedList => [`${element}.${path}`, fieldsOfKey(name)]);

@@ -22,7 +22,8 @@ import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createApplicationResource } from './features/applications/resource.ts';
 import { createAuthorizationServiceResource } from './features/authorization-services/resource.ts';
-import { createClaimResource } from './features/claims/resource.ts';
+import { createClaimResource, createProtocolMapperResource } from './features/claims/resource.ts';
+import { mapperRoutes } from './features/claims/routes.ts';
 import { createClientScopeResource } from './features/client-scopes/resource.ts';
 import { createClientResource } from './features/clients/resource.ts';
 import { createGroupResource } from './features/groups/resource.ts';
@@ -64,6 +65,7 @@ export const createResources = ({
   organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
   clientRoles: createClientRoleResource({ now }),
+  clientProtocolMappers: createProtocolMapperResource({ baseUrl, now }),
   groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
@@ -90,6 +92,7 @@ export function mountResources(
   mount(resources.organizations, organizationRoutes);
   mount(resources.roles, plainRoleRoutes);
   roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });
+  mapperRoutes(admin, { api, sql, mappers: resources.clientProtocolMappers });
   mount(resources.groups, plainGroupRoutes);
   groupRoutes(admin, { resources: api, sql, groups: resources.groups });
   mount(resources.messageTemplates, messageTemplateRoutes);

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { Id, name, text } from './names.ts';
 import { resourceRoutes } from './resource.ts';
 
+/** Where `sub` isn't the person's id: that, sealed. */
+export const PERSON_CLAIM = 'svc_person';
+
 /** What the server itself says in tokens: a claim that could say it could make a token of anyone. */
 export const reservedClaims: ReadonlySet<string> = new Set(
-  'iss sub aud exp nbf iat jti azp client_id scope sid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api'.split(
+  `__proto__ iss sub aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api ${PERSON_CLAIM}`.split(
     ' ',
   ),
 );
@@ -36,7 +39,7 @@ export const claimFields = {
   claim: name(255)
     .nullable()
     .describe('The claim in the token, where it is another than the name; a dot nests it in an object'),
-  source: z.enum(claimSources).describe('Where the value comes from; organization has no value in this release'),
+  source: z.enum(claimSources).describe('Where the value comes from; organization: those that the person belongs to'),
   attribute: name(255)
     .nullable()
     .describe(
@@ -46,7 +49,11 @@ export const claimFields = {
     .nullable()
     .describe('Of constant: the value; of audience: whom the token is for too; of clientRoles: of which client alone'),
   multivalued: z.boolean().describe('true: always a list; false: one value stands alone'),
-  jsonType: z.enum(jsonTypes).describe('What attributes’ values and constants are in the token'),
+  jsonType: z
+    .enum(jsonTypes)
+    .describe(
+      'What attributes’ values and constants are in the token; of organization: string its name, json `{name: {id}}`',
+    ),
   in: z.array(z.enum(claimPlaces)).max(4).describe('Which of them carry it'),
 };
 

@@ -9,6 +9,13 @@ import type { KindName } from './resources/custom-resource.ts';
 /** Fields that together name an element among its neighbours. */
 export type Key = string | readonly string[];
 
+export interface Groups {
+  by: string;
+  list: string;
+  /** To people: what the two are. */
+  described: readonly [by: string, list: string];
+}
+
 /** A section as a field of the Realm resource. */
 interface RealmField {
   kind: 'Realm';
@@ -22,6 +29,8 @@ interface RealmField {
 export interface Section {
   /** `map`: lists of elements, each list by the name of what they belong to; `object`: one element. Left out: a list. */
   shape?: 'map' | 'object';
+  /** A list of what the elements belong to: each says its name in the field `by`, and has them in the field `list`. */
+  groups?: Groups;
   /** In plans and managers' lists: `clientScope`. */
   kind: string;
   /** To people: `client scope`. */
@@ -57,12 +66,31 @@ export type Table = Readonly<Record<string, Section | Later>>;
 
 export type Element = Readonly<Record<string, unknown>>;
 
+/** What elements belong to, with them. */
+export const groupOf = (
+  element: z.ZodType,
+  { groups, mostOfEach = 1000 }: { groups: Groups; mostOfEach: number | undefined },
+) => {
+  const [by, list] = groups.described;
+  return z.strictObject({
+    [groups.by]: name().describe(by),
+    [groups.list]: z.array(element).max(mostOfEach).describe(list),
+  });
+};
+
 /** Lists of elements, bounded. */
-export function collectionOf<E extends z.ZodType>(element: E, { shape, most, mostOfEach = most }: Bounds): z.ZodType {
+export function collectionOf<E extends z.ZodType>(
+  element: E,
+  { shape, groups, most, mostOfEach = most }: Bounds,
+): z.ZodType {
   const list = (longest?: number) => (longest === undefined ? z.array(element) : z.array(element).max(longest));
+  if (groups) {
+    const group = groupOf(element, { groups, mostOfEach });
+    return most === undefined ? z.array(group) : z.array(group).max(most);
+  }
   return shape === 'map' ? z.record(name(), list(mostOfEach)) : list(most);
 }
-type Bounds = { [Field in 'shape' | 'most' | 'mostOfEach']: Section[Field] | undefined };
+type Bounds = { [Field in 'shape' | 'groups' | 'most' | 'mostOfEach']: Section[Field] | undefined };
 
 /** Names of fields, of an element that is one. */
 export const fieldsOfKey = (key: Key | undefined): readonly string[] =>
@@ -94,6 +122,15 @@ export interface Found {
 export function elementsOf(section: Section, value: unknown): Found[] {
   if (value === undefined || value === null) return [];
   if (section.shape === 'object') return [{ key: '', element: value, at: [] }];
+  const { groups } = section;
+  if (groups)
+    return listOf(value).flatMap((group, i) =>
+      listOf(Object(group)[groups.list]).map((element, n) => ({
+        key: keyOf(section, element, String(Object(group)[groups.by])),
+        element,
+        at: [i, groups.list, n],
+      })),
+    );
   if (section.shape === 'map')
     return Object.entries(value).flatMap(([under, list]) =>
       listOf(list).map((element, n) => ({ key: keyOf(section, element, under), element, at: [under, n] })),
@@ -111,6 +148,12 @@ export function mapElements(
   if (section.shape === 'object') return change(Object(value), '');
   const changed = (list: unknown, under?: string) =>
     listOf(list).map((element) => change(Object(element), keyOf(section, element, under)));
+  const { groups } = section;
+  if (groups)
+    return listOf(value).map((group) => {
+      const { [groups.by]: under, [groups.list]: own } = Object(group);
+      return { [groups.by]: under, [groups.list]: changed(own, String(under)) };
+    });
   if (section.shape !== 'map') return changed(value);
   return Object.fromEntries(Object.entries(value).map(([under, list]) => [under, changed(list, under)]));
 }

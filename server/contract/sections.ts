@@ -14,6 +14,7 @@ import { MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
 import { OrganizationDocument } from './organizations.ts';
+import { ProtocolMapperDocument } from './protocol-mappers.ts';
 import { RoleDocument } from './roles.ts';
 import { SamlClientDocument } from './saml-clients.ts';
 import { ScimTargetDocument } from './scim-targets.ts';
@@ -102,6 +103,17 @@ export const sections = {
     most: 50_000,
     mostOfEach: 5000,
     resource: { kind: 'Realm', description: 'Roles of clients: a map of clientId to roles' },
+  },
+  clientProtocolMappers: {
+    groups: { by: 'clientId', list: 'mappers', described: ['The client', 'Its mappers, by name'] },
+    kind: 'protocolMapper',
+    label: 'protocol mapper',
+    area: 'clients',
+    key: 'name',
+    element: ProtocolMapperDocument,
+    most: 50_000,
+    mostOfEach: 200,
+    resource: { kind: 'Realm', most: 1000, description: 'Claims of single clients, by clientId' },
   },
   adminRoles: {
     kind: 'adminRole',
@@ -218,7 +230,6 @@ export const sections = {
     resource: { kind: 'WorkloadIdentity' },
   },
   agents: 'later',
-  clientProtocolMappers: 'later',
   messageTemplates: {
     kind: 'messageTemplate',
     label: 'message template',

@@ -15,17 +15,22 @@ type SchemaOf<S> = S extends 'later'
   ? typeof later
   : S extends { document: infer Whole }
     ? Whole
-    : S extends { shape: 'map'; element: infer E extends z.ZodType }
-      ? z.ZodRecord<z.ZodString, z.ZodArray<E>>
-      : S extends { element: infer E extends z.ZodType }
-        ? z.ZodArray<E>
-        : never;
+    : S extends {
+          groups: { by: infer By extends string; list: infer List extends string };
+          element: infer E extends z.ZodType;
+        }
+      ? z.ZodArray<z.ZodObject<Record<By, z.ZodString> & Record<List, z.ZodArray<E>>>>
+      : S extends { shape: 'map'; element: infer E extends z.ZodType }
+        ? z.ZodRecord<z.ZodString, z.ZodArray<E>>
+        : S extends { element: infer E extends z.ZodType }
+          ? z.ZodArray<E>
+          : never;
 
 function schemaOf(section: Section | Later): z.ZodType {
   if (section === 'later') return later;
-  const { document, shape, element, most, mostOfEach } = section;
+  const { document, shape, groups, element, most, mostOfEach } = section;
   if (document) return document;
-  return shape === 'object' ? element : collectionOf(element, { shape, most, mostOfEach });
+  return shape === 'object' ? element : collectionOf(element, { shape, groups, most, mostOfEach });
 }
 
 /** Every section by key; each is optional, and an absent one is not touched. */

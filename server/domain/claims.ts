@@ -1,5 +1,5 @@
 // What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
-import { type Claim, type ClaimPlace, saysRoles } from '../contract/claims.ts';
+import { type Claim, type ClaimPlace, reservedClaims, saysRoles } from '../contract/claims.ts';
 import type { Person, Roles } from './person.ts';
 
 /** A claim as the token path needs it; `name` is the claim's in the token. */
@@ -33,26 +33,26 @@ export const sessionOf = (token: {
   acr: token.acr,
   amr: token.amr,
 });
-type Carrier = Pick<ScopeView, 'claims'>;
+export type Carrier = Pick<ScopeView, 'claims'>;
 
-/** Never taken from a scope: what a token means hangs on them. */
-const RESERVED = new Set(
-  '__proto__ iss sub aud exp iat nbf jti client_id scope azp nonce at_hash c_hash auth_time acr amr sid gid typ act cnf workload admin_api'.split(
-    ' ',
-  ),
-);
+/** All that says something in a client's tokens: its own mappers, which go before, and the scopes that were given. */
+export const saidFor = (
+  { mappers }: { mappers: readonly ClaimView[] },
+  scopes: readonly ScopeView[],
+): readonly Carrier[] => (mappers.length > 0 ? [{ claims: mappers }, ...scopes] : scopes);
 
-/** The claims that `scopes` give in one place; the first that names a claim wins. */
+/** The claims that `carriers` give in one place; the first that names a claim wins. */
 export function claimsOf(
-  scopes: readonly Carrier[],
+  carriers: readonly Carrier[],
   subject: Subject,
   place: ClaimPlace,
   session: SessionFacts = {},
 ): Record<string, unknown> {
   const out: Record<string, unknown> = {};
-  for (const { claims } of scopes) {
+  for (const { claims } of carriers) {
     for (const claim of claims) {
-      if (!claim.in.includes(place) || RESERVED.has(claim.name) || claim.name in out) continue;
+      // What a token means hangs on them.
+      if (!claim.in.includes(place) || reservedClaims.has(claim.name) || claim.name in out) continue;
       // Stored before the contract refused it.
       if (claim.source !== 'roles' && claim.source !== 'clientRoles' && saysRoles(claim.name)) continue;
       const value = sourceOf(claim, subject, session);
@@ -77,7 +77,7 @@ export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean
 /** A dot nests (`address.locality`), but for names that are URLs. */
 function put(out: Record<string, unknown>, name: string, value: unknown): void {
   const [outer = name, inner] = /^([\w-]+)\.([\w-]+)$/.exec(name)?.slice(1) ?? [];
-  if (inner === undefined || RESERVED.has(outer)) {
+  if (inner === undefined || reservedClaims.has(outer)) {
     if (inner === undefined) out[name] = value;
     return;
   }
@@ -102,9 +102,10 @@ function sourceOf(claim: ClaimView, subject: Subject, session: SessionFacts): un
       return 'id' in subject ? property(subject, claim.attribute) : undefined;
     case 'attribute':
       return 'id' in subject ? attribute(claim, subject) : undefined;
-    // An audience is no claim of its own; a person's organizations aren't read here yet.
-    case 'audience':
     case 'organization':
+      return 'id' in subject ? organizations(claim, subject) : undefined;
+    // no claim of its own
+    case 'audience':
       return undefined;
   }
 }
@@ -128,6 +129,15 @@ function property(person: Person, name: string | null): unknown {
 function attribute(claim: ClaimView, { attributes }: Person): unknown {
   const name = claim.attribute ?? claim.name;
   return listed(claim, Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : []);
+}
+
+function organizations(claim: ClaimView, { organizations: all }: Person): unknown {
+  if (all.length === 0) return undefined;
+  if (claim.jsonType === 'json') return Object.fromEntries(all.map(({ id, name }) => [name, { id }]));
+  return listed(
+    claim,
+    all.map(({ name }) => name),
+  );
 }
 
 /** One value stands alone unless a list is asked for; several are one. */

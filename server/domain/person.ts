@@ -8,6 +8,11 @@ export interface Roles {
   clients: Readonly<Record<string, readonly string[]>>;
 }
 
+export interface Membership {
+  id: string;
+  name: string;
+}
+
 /** Whom claims are about. A service account has roles alone. */
 export interface Person {
   id: string;
@@ -20,6 +25,8 @@ export interface Person {
   lastName: string | null;
   attributes: Readonly<Record<string, readonly string[]>>;
   groups: readonly string[];
+  /** Enabled ones. */
+  organizations: readonly Membership[];
   roles: Roles;
 }
 
@@ -37,6 +44,7 @@ export interface PersonRow {
   enabled: boolean;
   attributes: Record<string, string[]>;
   groups: string[];
+  organizations: Membership[];
   roles: RolePairs;
 }
 
@@ -47,6 +55,11 @@ export const personColumns = fragment`
     select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id order by g.path
   ) as groups,
+  (
+    select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by o.name), '[]')
+    from organization_member m join organization o on o.realm_id = m.realm_id and o.id = m.organization_id
+    where m.realm_id = u.realm_id and m.user_id = u.id and o.enabled
+  ) as organizations,
   (
     with recursive inside (group_id) as (
       select group_id from group_member where realm_id = u.realm_id and user_id = u.id
@@ -85,5 +98,6 @@ export const personOf = (row: PersonRow): Person => ({
   lastName: row.last_name,
   attributes: row.attributes,
   groups: row.groups,
+  organizations: row.organizations,
   roles: rolesOf(row.roles),
 });

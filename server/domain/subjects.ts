@@ -2,14 +2,12 @@
 // Where `sub` isn't the person's id, the token has that sealed beside it: so whoever reads it needs no look-up, and what was
 // issued goes on when the strategy changes. Decisions "Subject claim"; OpenID Connect Core §2, §8.1.
 import { createHmac, randomBytes } from 'node:crypto';
+import { PERSON_CLAIM } from '../contract/claims.ts';
 import { loopbackHosts } from '../contract/names.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { createRealmCache } from '../db/cache.ts';
 import type { Sql } from '../db/sql.ts';
-
-/** The sealed id. */
-export const PERSON_CLAIM = 'svc_person';
 
 /** The constraint that keeps two people, or a person and a client, from one subject. */
 export const SUBJECT_TAKEN = 'realm_user_subject';

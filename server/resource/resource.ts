@@ -3,7 +3,7 @@
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
-import { collectionOf, fieldsOfKey, type Section } from '../contract/section.ts';
+import { collectionOf, fieldsOfKey, type Groups, groupOf, type Section } from '../contract/section.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/document.ts';
@@ -99,6 +99,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     people,
     placeholders,
     shape,
+    groups,
     most,
     mostOfEach,
   }: Section = sections[part.section];
@@ -120,7 +121,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
       ),
     );
   const named = (natural: string): Record<string, string> => {
-    const own = shape === 'map' ? splitClientRoleKey(natural).role : natural;
+    const own = options.under ? splitClientRoleKey(natural).role : natural;
     return Object.fromEntries(splitKey(own, key.length).map((text, i) => [key[i] ?? '', text]));
   };
   const itemOf = (all: Fields, path: string, under?: string): Item => {
@@ -133,21 +134,27 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     parse: parsing(element, (value, path) => [itemOf(Object(value), path)]),
     print: (objects) => objects.filter((one) => exported(one.key)).map(printed),
   };
+  const byName = (objects: readonly { key: string; fields: Fields }[]) =>
+    Map.groupBy(objects, (one) => splitClientRoleKey(one.key).clientId).entries();
   /** The section as a map: lists by the key of what their objects belong to. */
   const listsByName: typeof listed = {
     list: false,
-    parse: parsing(collectionOf(element, { shape, most, mostOfEach }), (map, path) =>
+    parse: parsing(collectionOf(element, { shape, groups, most, mostOfEach }), (map, path) =>
       Object.entries<Fields[]>(Object(map)).flatMap(([under, objects]) =>
         objects.map((all, i) => itemOf(all, `${path}.${under}[${i}]`, under)),
       ),
     ),
-    print: (objects) =>
-      Object.fromEntries(
-        Map.groupBy(objects, (o) => splitClientRoleKey(o.key).clientId)
-          .entries()
-          .map(([under, of]) => [under, of.map(printed)]),
-      ),
+    print: (objects) => Object.fromEntries(byName(objects).map(([under, of]) => [under, of.map(printed)])),
   };
+  /** The section as a list of what its objects belong to, each with its own. */
+  const listsInGroups = (of: Groups): typeof listed => ({
+    list: true,
+    parse: parsing(groupOf(element, { groups: of, mostOfEach }), (group, path) => {
+      const { [of.by]: under, [of.list]: own }: Record<string, unknown> = group;
+      return Array.from(Object(own), (all: Fields, i) => itemOf(all, `${path}.${of.list}[${i}]`, String(under)));
+    }),
+    print: (objects) => [...byName(objects)].map(([under, own]) => ({ [of.by]: under, [of.list]: own.map(printed) })),
+  });
   const withPermanent = (row: Row): Row => (permanent?.(row) ? { ...row, permanent: true } : row);
 
   return {
@@ -158,7 +165,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     table,
     ...(permanent && { permanent }),
     ids: true,
-    ...(shape === 'map' ? listsByName : listed),
+    ...(groups ? listsInGroups(groups) : shape === 'map' ? listsByName : listed),
     secrets,
     ...(people && { people }),
     ...(placeholders && { placeholders }),

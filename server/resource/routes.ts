@@ -2,6 +2,7 @@
 // Routes that a kind has beside these are its feature's.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { Problem } from '../contract/problem.ts';
 import type { ResourceRoutes } from '../contract/resource.ts';
 import type { Route } from '../contract/route.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
@@ -60,7 +61,12 @@ export function mountResource(
     sql: Sql;
     of: Resource;
     routes: Routes;
-    within?: { param: string; find(realm: string, id: string): Promise<Within> };
+    within?: {
+      param: string;
+      /** The path's parameter for the object's id, where it isn't `id`. */
+      id?: string;
+      find(realm: string, id: string): Promise<Within>;
+    };
   },
 ): void {
   const on = <K extends keyof Routes>(
@@ -85,7 +91,10 @@ export function mountResource(
       const own = Object.entries(address).filter(([name]) => name !== within?.param);
       // the parts of a natural key stand in the path in their order
       const key = own.map(([, value]) => value).join('/');
-      const at: Address = address.id === undefined ? { key: inside?.keyOf(key) ?? key } : { id: address.id };
+      const id = address[within?.id ?? 'id'];
+      const at: Address = id === undefined ? { key: inside?.keyOf(key) ?? key } : { id };
+      if (inside && 'id' in at && !(await api.get(of, realm, at)).key.startsWith(inside.keyOf('')))
+        throw new Problem('not-found', `There is no such ${of.label} there`);
       return handler({ ...call, params, query, body, realm, at, inside, caller: callerOf(call) });
     });
   };

@@ -18,6 +18,7 @@ import { putMessageTemplate } from '../../server/contract/message-templates.ts';
 import { registerPushToken } from '../../server/contract/messages.ts';
 import { putMessagingProvider } from '../../server/contract/messaging.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
+import { createProtocolMapper } from '../../server/contract/protocol-mappers.ts';
 import { createInitialAccessToken } from '../../server/contract/provisioning.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createClientRole, createRole } from '../../server/contract/roles.ts';
@@ -89,7 +90,10 @@ beforeAll(async () => {
   const roleId = await idOf(admin.call(createRole, { params, body: { name: 'reader' } }));
   await admin.call(createClientRole, { params: { ...params, clientId }, body: { name: 'teller' } });
   ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '', roleId };
-  ids.clients = { id: clientId, clientId, name: 'teller' };
+  const mapperId = await idOf(
+    admin.call(createProtocolMapper, { params: { ...params, clientId }, body: { name: 'x' } }),
+  );
+  ids.clients = { id: clientId, clientId, name: 'teller', mapperId };
   const protectedBy = {
     resources: [{ name: 'teller' }],
     scopes: [{ name: 'teller' }],

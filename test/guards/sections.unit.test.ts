@@ -77,7 +77,14 @@ test('the document has every section of the table, the Realm’s definition thos
 test('lists of the Realm’s definition go by the key that the table gives', () => {
   for (const [field, { section }] of realmFields) {
     if (section.key === undefined) continue;
-    const list = at(realmSpec(), field, ...(section.shape === 'map' ? ['additionalProperties'] : []));
+    const { groups } = section;
+    if (groups) expect(at(realmSpec(), field, 'x-kubernetes-list-map-keys')).toEqual([groups.by]);
+    const within = groups
+      ? ['items', 'properties', groups.list]
+      : section.shape === 'map'
+        ? ['additionalProperties']
+        : [];
+    const list = at(realmSpec(), field, ...within);
     expect([field, at(list, 'x-kubernetes-list-map-keys')]).toEqual([field, [section.key].flat()]);
   }
 });

@@ -191,6 +191,16 @@ export function fullRealm(): RealmDocument {
       ],
       web: [{ name: 'on', attributes: { y: ['n'] } }],
     },
+    clientProtocolMappers: [
+      {
+        clientId: 'billing',
+        mappers: [
+          { name: 'for shop: on', source: 'audience', value: 'shop', in: ['accessToken'] },
+          { name: 'unit', claim: 'org.unit', source: 'attribute', attribute: 'unit', multivalued: true, in: [] },
+        ],
+      },
+      { clientId: 'web', mappers: [{ name: 'unit', source: 'organization', jsonType: 'json', in: ['idToken'] }] },
+    ],
     adminRoles: [
       { name: 'helpdesk: on', permissions: ['users:read', 'sessions:write'] },
       { name: 'everything', permissions: [...permissions].filter((p) => p.endsWith(':read')) },

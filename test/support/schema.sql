@@ -533,6 +533,23 @@ create table password_history (
   constraint password_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 
+create table protocol_mapper (
+  realm_id text not null,
+  id uuid not null,
+  client uuid not null,
+  name text not null,
+  claim text,
+  source text not null,
+  attribute text,
+  value text,
+  multivalued boolean not null default false,
+  json_type text not null default 'string'::text,
+  places text[] not null default '{}'::text[],
+  primary key (realm_id, id),
+  constraint protocol_mapper_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX protocol_mapper_name ON protocol_mapper USING btree (realm_id, client, name);
+
 create table push_token (
   realm_id text not null,
   id uuid not null,

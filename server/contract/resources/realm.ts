@@ -21,11 +21,11 @@ function withReferences({ element, secrets = [], people = [], label }: Section):
 
 /** A section as a field of the Realm resource. */
 export function resourceField(section: Section): z.ZodOptional {
-  const { resource, shape, most, mostOfEach } = section;
+  const { resource, shape, groups, most, mostOfEach } = section;
   if (resource?.kind !== 'Realm') throw new Error(`a ${section.label} is no field of a Realm`);
   const element = withReferences(section);
   const field =
-    shape === 'object' ? element : collectionOf(element, { shape, most: resource.most ?? most, mostOfEach });
+    shape === 'object' ? element : collectionOf(element, { shape, groups, most: resource.most ?? most, mostOfEach });
   return field.optional().describe(resource.description);
 }
 
@@ -47,11 +47,15 @@ type FieldOf<K extends InRealm> = Sections[K]['resource'] extends { field: infer
 type ElementOf<S extends { element: z.ZodType }> = S extends { secrets: readonly (infer F extends string)[] }
   ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined }
   : z.infer<S['element']>;
-type ValueOf<S extends { element: z.ZodType; shape?: string }> = S['shape'] extends 'object'
-  ? ElementOf<S>
-  : S['shape'] extends 'map'
-    ? Record<string, ElementOf<S>[]>
-    : ElementOf<S>[];
+type ValueOf<S extends { element: z.ZodType; shape?: string }> = S extends {
+  groups: { by: infer By extends string; list: infer List extends string };
+}
+  ? (Record<By, string> & Record<List, ElementOf<S>[]>)[]
+  : S['shape'] extends 'object'
+    ? ElementOf<S>
+    : S['shape'] extends 'map'
+      ? Record<string, ElementOf<S>[]>
+      : ElementOf<S>[];
 type RealmShape = { [K in InRealm as FieldOf<K>]: z.ZodOptional<z.ZodType<ValueOf<Sections[K]>>> };
 
 export const AllowedNamespaces = z

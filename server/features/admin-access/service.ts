@@ -3,6 +3,7 @@
 // Implements: specification 5; decisions "Admin authentication", "Rights".
 import { z } from 'zod';
 import { ADMIN_API_CLAIM, ADMIN_CLI } from '../../contract/admin-access.ts';
+import { PERSON_CLAIM } from '../../contract/claims.ts';
 import type { By } from '../../contract/events.ts';
 import { permissions as known, type Permission } from '../../contract/permissions.ts';
 import { MASTER } from '../../contract/realms.ts';
@@ -13,7 +14,7 @@ import type { Tx } from '../../db/transact.ts';
 import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
 import { cutoffsOf } from '../../domain/session.ts';
-import { isPersons, PERSON_CLAIM, type Subjects } from '../../domain/subjects.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import * as store from './store.ts';
 

@@ -1,8 +1,9 @@
-// Owns: claims, which say where a value in tokens and userinfo comes from; the same by the admin API and by a document.
+// Owns: claims, which say where a value in tokens comes from, and those of single clients; the same by API and by a document.
 // Does not own: making values of them (domain/claims.ts), which scope names which (client-scopes).
-// Implements: decisions "Claim"; specification 2.10, 4.10.
+// Implements: decisions "Claim", "Protocol mapper"; specification 2.10, 4.10.
 import { Claim, freshClaim } from '../../contract/claims.ts';
-import { asSet, strings } from '../../http/document.ts';
+import { ProtocolMapper } from '../../contract/protocol-mappers.ts';
+import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../http/document.ts';
 import type { Fields } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { claimFaults } from './rules.ts';
@@ -20,19 +21,56 @@ const claimColumns = {
 const canonicalClaim = (fields: Fields): Fields =>
   fields.in === undefined ? fields : { ...fields, in: asSet(strings(fields.in)) };
 
+const common = {
+  search: ['name', 'claim'],
+  fresh: () => ({ ...freshClaim, in: [...freshClaim.in] }),
+  canonical: canonicalClaim,
+  renames: {},
+} satisfies Partial<Parameters<typeof resource>[0]>;
+
 export const createClaimResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
   resource(
     {
+      ...common,
       section: 'claims',
       wire: Claim,
       table: { name: 'claim', columns: claimColumns },
-      search: ['name', 'claim'],
       seeded: true,
-      fresh: () => ({ ...freshClaim, in: [...freshClaim.in] }),
-      canonical: canonicalClaim,
       check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl, realm }),
-      renames: {},
       events: { create: 'CLAIM_CREATED', update: 'CLAIM_UPDATED', delete: 'CLAIM_DELETED' },
+    },
+    { now },
+  );
+
+const nameIn = (key: string): string => splitClientRoleKey(key).role;
+const clientIn = (key: string): string => splitClientRoleKey(key).clientId;
+
+export const createProtocolMapperResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
+  resource(
+    {
+      ...common,
+      section: 'clientProtocolMappers',
+      wire: ProtocolMapper,
+      table: {
+        name: 'protocol_mapper',
+        columns: claimColumns,
+        under: { column: 'client', table: 'client', key: 'client_id' },
+      },
+      keyOf: async (_, __, input, before) =>
+        clientRoleKey(
+          String(input.clientId ?? (before && clientIn(before.key))),
+          String(input.name ?? (before && nameIn(before.key))),
+        ),
+      check: ({ key, fields }, realm) => claimFaults({ name: nameIn(key), ...fields }, { baseUrl, realm }),
+      references: ({ key }) => [{ kind: 'client', key: clientIn(key), path: '' }],
+      partOf: (key) => ({ kind: 'client', key: clientIn(key) }),
+      clientOf: clientIn,
+      actsAs: ({ key }) => [clientIn(key)],
+      events: {
+        create: 'PROTOCOL_MAPPER_CREATED',
+        update: 'PROTOCOL_MAPPER_UPDATED',
+        delete: 'PROTOCOL_MAPPER_DELETED',
+      },
     },
     { now },
   );

@@ -26,6 +26,9 @@ export function claimFaults(given: object, at: RealmAt): FieldError[] {
       ? [fault('source', 'must be roles or clientRoles for realm_access and resource_access')]
       : []),
     ...(source === 'property' ? oneOf('attribute', attribute, userProperties) : []),
+    ...(source === 'organization' && jsonType !== 'string' && jsonType !== 'json'
+      ? [fault('jsonType', 'must be string or json for organizations')]
+      : []),
     ...(source === 'session' ? oneOf('attribute', attribute, sessionFacts) : []),
     ...(source === 'constant' && value === null ? [fault('value', 'is needed for a constant')] : []),
     ...(source === 'constant' && value !== null && !readsAs(jsonType, value)

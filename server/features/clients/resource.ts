@@ -154,7 +154,10 @@ export const createClientResource = ({
       dependents: store.dependents,
       renames: {
         same: ['serviceAccountRoles', 'authorizationService'],
-        below: [{ kind: 'clientRole', prefix: (clientId) => clientRoleKey(clientId, '') }],
+        below: ['clientRole', 'protocolMapper'].map((kind) => ({
+          kind,
+          prefix: (clientId: string) => clientRoleKey(clientId, ''),
+        })),
       },
       subject: (key, id) => ({ type: 'client', id, name: key }),
       clientOf: (key) => key,

@@ -52,5 +52,5 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind in ('serviceAccountRoles', 'authorizationService')
       and o.key = c.client_id
-    or o.kind = 'clientRole' and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
+    or o.kind in ('clientRole', 'protocolMapper') and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
   where o.realm_id = ${realm}`;

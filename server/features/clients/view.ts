@@ -48,6 +48,8 @@ export interface ClientView {
   sector: string;
   defaultScopes: readonly ScopeView[];
   optionalScopes: readonly ScopeView[];
+  /** Its own, beside those of its scopes. */
+  mappers: readonly ClaimView[];
   /** Of the service account. */
   roles: Roles;
   /** What it is a part of. */
@@ -96,6 +98,7 @@ interface Row {
   subject_type: 'public' | 'pairwise' | null;
   sector_identifier_uri: string | null;
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
+  mappers: ClaimView[];
   roles: RolePairs;
   application:
     | (ApplicationView & { displayName: string | null; url: string | null; flowOverride: string | null })
@@ -123,6 +126,10 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
       from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
       where l.realm_id = c.realm_id and l.client = c.id
     ) as scopes,
+    (
+      select coalesce(jsonb_agg(${claimView} order by k.claim nulls first, k.name), '[]') from protocol_mapper k
+      where k.realm_id = c.realm_id and k.client = c.id
+    ) as mappers,
     (
       with recursive held (role_id) as (
         select role_id from client_role where realm_id = c.realm_id and client = c.id
@@ -181,6 +188,7 @@ const toView = (row: Row): ClientView => ({
   sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),
   defaultScopes: row.scopes.filter((s) => !s.optional),
   optionalScopes: row.scopes.filter((s) => s.optional),
+  mappers: row.mappers,
   roles: rolesOf(row.roles),
   application: row.application,
   administers: row.administers,

@@ -1,13 +1,14 @@
 // Owns: introspection: whether a token holds right now, and what it says.
 // Does not own: verification (features/issued-tokens), refresh families (features/token).
 // Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
+import { PERSON_CLAIM } from '../../contract/claims.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf, sessionOf, speaksIn } from '../../domain/claims.ts';
+import { claimsOf, saidFor, sessionOf, speaksIn } from '../../domain/claims.ts';
 import { presentScopes } from '../../domain/scopes.ts';
 import { cutoffsOf } from '../../domain/session.ts';
-import { isPersons, PERSON_CLAIM, type Subjects } from '../../domain/subjects.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import { liveFamily, liveUser, readPerson } from './store.ts';
@@ -61,7 +62,7 @@ export function createIntrospection({
     userId: string | undefined,
   ): Promise<object> {
     const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
-    const scopes = presentScopes(client, [...(token.scope ?? '').split(' '), ...hidden]);
+    const scopes = saidFor(client, presentScopes(client, [...(token.scope ?? '').split(' '), ...hidden]));
     if (!speaksIn(scopes, 'introspection')) return {};
     const subject = userId === undefined ? { roles: client.roles } : await readPerson(sql, realm, userId);
     return subject ? claimsOf(scopes, subject, 'introspection', sessionOf(token)) : {};

@@ -2,7 +2,7 @@
 // Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
-import { audiencesOf, claimsOf, type ScopeView } from '../../domain/claims.ts';
+import { audiencesOf, type Carrier, claimsOf, type ScopeView, saidFor } from '../../domain/claims.ts';
 import type { Person } from '../../domain/person.ts';
 import { OPENID } from '../../domain/scopes.ts';
 import type { Subjects } from '../../domain/subjects.ts';
@@ -34,8 +34,8 @@ const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
 
 /** With whom the scopes' claims name beside those that were asked for. */
-const audience = (asked: readonly string[], scopes: readonly ScopeView[]): string[] => [
-  ...new Set([...asked, ...audiencesOf(scopes)]),
+const audience = (asked: readonly string[], said: readonly Carrier[]): string[] => [
+  ...new Set([...asked, ...audiencesOf(said)]),
 ];
 
 /** OIDC Core §3.1.3.6: the left half of the digest. */
@@ -94,13 +94,14 @@ export function createMint({
         throw new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
       const scope = shown(scopes).join(' ');
+      const said = saidFor(client, scopes);
       const accessToken = await tokens.sign(realm, 'at+jwt', {
-        ...claimsOf(scopes, { roles: client.roles }, 'accessToken'),
+        ...claimsOf(said, { roles: client.roles }, 'accessToken'),
         ...claims,
         ...marks(resources),
         iss,
         sub: client.clientId,
-        aud: one(audience(resources.length > 0 ? resources : [iss], scopes)),
+        aud: one(audience(resources.length > 0 ? resources : [iss], said)),
         exp,
         iat,
         jti,
@@ -144,14 +145,15 @@ export function createMint({
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
       const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
       const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
+      const said = saidFor(client, scopes);
       const about = { auth_time: authTime, acr, amr, sid };
       const session = { sid, authTime, acr, amr };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
-        ...claimsOf(scopes, person, 'accessToken', session),
+        ...claimsOf(said, person, 'accessToken', session),
         ...marks(resources),
         iss,
         ...subject,
-        aud: one(audience(asked, scopes)),
+        aud: one(audience(asked, said)),
         exp,
         iat,
         jti,
@@ -162,7 +164,7 @@ export function createMint({
       });
       if (!openid) return { accessToken, expiresIn, scope, jti };
       const idToken = await tokens.sign(realm, 'JWT', {
-        ...claimsOf(scopes, person, 'idToken', session),
+        ...claimsOf(said, person, 'idToken', session),
         iss,
         ...subject,
         aud: client.clientId,

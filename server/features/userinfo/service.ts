@@ -3,7 +3,7 @@
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf, sessionOf } from '../../domain/claims.ts';
+import { claimsOf, saidFor, sessionOf } from '../../domain/claims.ts';
 import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
@@ -46,7 +46,10 @@ export function createUserinfo({
       const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
       const granted = presentScopes(client, [...scopes, ...hidden]);
       return {
-        claims: { ...claimsOf(granted, personOf(row), 'userinfo', sessionOf(claims)), sub: claims.sub },
+        claims: {
+          ...claimsOf(saidFor(client, granted), personOf(row), 'userinfo', sessionOf(claims)),
+          sub: claims.sub,
+        },
         client,
       };
     },

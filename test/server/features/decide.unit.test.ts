@@ -90,6 +90,7 @@ describe('claims', () => {
     lastName: null,
     attributes: { team: ['x', 'y'], locality: ['Bern'], country: ['CH'], phone_number_verified: ['true'] },
     groups: ['/staff'],
+    organizations: [{ id: 'o', name: 'acme' }],
     roles: { realm: ['admin'], clients: { api: ['read'] } },
   };
   test('come from the person, by scope and by place', () => {

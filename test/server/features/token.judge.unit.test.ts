@@ -35,6 +35,7 @@ const person = {
   enabled: true,
   attributes: {},
   groups: [],
+  organizations: [],
   roles: [],
   user_enabled: true,
 };

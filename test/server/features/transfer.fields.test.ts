@@ -296,10 +296,11 @@ test('the table has every setting and every section', () => {
   const there = each.filter(([section]) => section === 'realm').map(([, field]) => field);
   expect(settingNames.filter((name) => !there.includes(name))).toEqual(['captchaProvider']); // has one value yet
   const named = cases.map(([section]) => section);
-  // those of a list without fields, or of the same fields as roles
+  // those of a list without fields, or of the same fields as roles and claims
   expect([...presentSections.keys()].filter((name) => !named.some((n) => n === name))).toEqual([
     'resourceIndicators',
     'clientRoles',
+    'clientProtocolMappers',
   ]);
 });
 

@@ -68,6 +68,7 @@ describe('section by section', () => {
     ['flows', 'flows', { flows: [{ alias: 'x' }] }],
     ['clients', 'clients', { clients: [{ clientId: 'x' }] }],
     ['clientRoles', 'roles', { clientRoles: { plain: [{ name: 'x' }] } }],
+    ['clientProtocolMappers', 'clients', { clientProtocolMappers: [{ clientId: 'plain', mappers: [{ name: 'x' }] }] }],
     ['adminRoles', 'admin-roles', { adminRoles: [{ name: 'x', permissions: ['roles:read'] }] }],
     ['serviceAccountRoles', 'clients', { serviceAccountRoles: [{ clientId: 'plain', adminRoles: ['reading'] }] }],
     ['groups', 'groups', { groups: [{ path: '/x' }] }],

@@ -17,6 +17,7 @@ import { groupRoutes } from '../../../server/contract/groups.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { organizationRoutes } from '../../../server/contract/organizations.ts';
+import { protocolMapperRoutes } from '../../../server/contract/protocol-mappers.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
@@ -63,6 +64,19 @@ const ofRoles = {
   },
   links: tiesOf('role_composite', 'role_id', 'child_id'),
 } as const;
+const ofClaims = {
+  key: 'name',
+  needed: {},
+  fields: {
+    claim: 'another',
+    source: 'groups',
+    attribute: 'department',
+    value: 'v',
+    multivalued: true,
+    jsonType: 'number',
+    in: ['introspection', 'accessToken'],
+  },
+} as const;
 /** Of the client `app`, and of one that protects something, where the admin API is asked. */
 let appId = '';
 let guardedId = '';
@@ -99,21 +113,16 @@ const samples: readonly Sample[] = [
       adminAccess: false,
     },
   },
+  { ...ofClaims, section: 'claims', table: 'claim', routes: claimRoutes },
   {
-    section: 'claims',
-    table: 'claim',
-    key: 'name',
-    routes: claimRoutes,
-    needed: {},
-    fields: {
-      claim: 'another',
-      source: 'groups',
-      attribute: 'department',
-      value: 'v',
-      multivalued: true,
-      jsonType: 'number',
-      in: ['introspection', 'accessToken'],
-    },
+    ...ofClaims,
+    section: 'clientProtocolMappers',
+    table: 'protocol_mapper',
+    routes: protocolMapperRoutes,
+    random: ['client'],
+    params: () => ({ clientId: appId }),
+    keyOf: (name) => `app/${name}`,
+    sectionOf: (objects) => [{ clientId: 'app', mappers: objects }],
   },
   {
     section: 'clientScopes',
@@ -312,10 +321,10 @@ const paramsOf = ({ params }: Sample) => ({ realm: API, ...params?.() });
 const addressOf = async (sample: Sample, name: unknown): Promise<Record<string, string>> => {
   const params = paramsOf(sample);
   if (sample.at) return sample.at(String(name));
-  if (sample.params) return { ...params, name: String(name) };
+  if (sample.params && sample.routes.put.path.endsWith('/:name')) return { ...params, name: String(name) };
   const { body } = await server.admin.call(sample.routes.list, { params, query: { limit: 1000 } });
   const found = (body as Record<string, unknown>[]).find((one) => one[sample.key] === name);
-  return { ...params, id: String(found?.id), [sample.key]: String(name) };
+  return { ...params, id: String(found?.id), mapperId: String(found?.id), [sample.key]: String(name) };
 };
 const bodyOf = ({ body = (same) => same }: Sample, object: Record<string, unknown>) => body(object);
 const byApi: Record<'create' | 'update' | 'remove', Way> = {

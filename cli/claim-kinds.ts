@@ -1,0 +1,63 @@
+// What tokens say: claims, the scopes that name them, and those of single clients, as `get` and `describe` show them.
+import { getClaim, listClaims } from '../server/contract/claims.ts';
+import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
+import { listProtocolMappers } from '../server/contract/protocol-mappers.ts';
+import { list, text, yes } from './cells.ts';
+import { clients } from './configuration-kinds.ts';
+import { kind, type Scope } from './kinds.ts';
+
+export const claims = kind({
+  plural: 'claims',
+  singular: 'claim',
+  help: 'what tokens say of people, and where it comes from',
+  inRealm: true,
+  searches: true,
+  list: listClaims,
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'CLAIM', cell: (c) => c.name },
+    { head: 'IN THE TOKEN', cell: (c) => c.claim ?? c.name },
+    { head: 'FROM', cell: (c) => c.source },
+    { head: 'WHICH', cell: (c) => text(c.attribute ?? c.value) },
+    { head: 'IN', cell: (c) => list(c.in) },
+    { head: 'TYPE', cell: (c) => c.jsonType, wide: true },
+  ],
+  single: { route: getClaim, params: ({ id }) => ({ id }) },
+});
+
+export const mappers = kind({
+  plural: 'mappers',
+  singular: 'mapper',
+  help: 'claims of one client alone: its protocol mappers',
+  inRealm: true,
+  of: 'client',
+  parent: async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id'),
+  parentIn: 'clientId',
+  list: listProtocolMappers,
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'MAPPER', cell: (m) => m.name },
+    { head: 'IN THE TOKEN', cell: (m) => m.claim ?? m.name },
+    { head: 'FROM', cell: (m) => m.source },
+    { head: 'WHICH', cell: (m) => text(m.attribute ?? m.value) },
+    { head: 'IN', cell: (m) => list(m.in) },
+    { head: 'TYPE', cell: (m) => m.jsonType, wide: true },
+    { head: 'ID', cell: (m) => m.id, wide: true },
+  ],
+});
+
+export const clientScopes = kind({
+  plural: 'client-scopes',
+  singular: 'client-scope',
+  help: 'scopes that clients ask for, and their claims',
+  inRealm: true,
+  list: listClientScopes,
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'SCOPE', cell: (s) => s.name },
+    { head: 'CLAIMS', cell: (s) => String(s.claims.length) },
+    { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
+    { head: 'DESCRIPTION', cell: (s) => text(s.description) },
+  ],
+  single: { route: getClientScope, params: ({ id }) => ({ id }) },
+});
