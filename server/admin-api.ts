@@ -9,6 +9,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createDirectory } from './directory.ts';
+import { createReseal } from './domain/reseal.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createAdminGrants } from './features/admin-access/grants.ts';
 import { adminLoginPages } from './features/admin-access/pages.ts';
@@ -53,6 +54,7 @@ import type { People } from './people.ts';
 import { createRealmDocument } from './realm-document.ts';
 import { createResourceApi } from './resource/api.ts';
 import { mountResources, type Resources } from './resources.ts';
+import { sealedColumns } from './sealed-columns.ts';
 
 export interface AdminApiDeps {
   config: Config;
@@ -123,7 +125,17 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     guardAdmin(admin, { baseUrl, authenticate, realmExists, denied, countWrite: metrics.adminWrite });
     const grants = createAdminGrants({ sql, transact });
     adminAccessRoutes(admin, { signIn, grants, baseUrl });
-    realmRoutes(admin, { realms, health: createRealmHealth({ sql, keys }), issuer: settings.issuer, baseUrl });
+    realmRoutes(admin, {
+      realms,
+      health: createRealmHealth({
+        sql,
+        keys,
+        seal,
+        reseal: createReseal({ sql, transact, seal, columns: sealedColumns }),
+      }),
+      issuer: settings.issuer,
+      baseUrl,
+    });
     realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
     subjectClaimRoutes(admin, settings);

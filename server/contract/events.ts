@@ -46,6 +46,7 @@ export const eventTypes = {
   MESSAGE_FAILED: runtime,
   PUSH_TOKEN_REGISTERED: runtime,
   PUSH_TOKEN_REMOVED: runtime,
+  SECRETS_RESEALED: runtime,
   REALM_DELETED: runtime,
   REALM_CREATED: configuration,
   REALM_IMPORTED: configuration,

@@ -17,12 +17,13 @@ const WINDOW = 1;
 /** What every authenticator application understands. */
 export const OTP_DEFAULTS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 
-const contextOf = (realm: string, credentialId: string): string => `credential:${realm}:${credentialId}`;
+/** Binds the sealed secret to its row. */
+export const otpContext = (realm: string, credentialId: string): string => `credential:${realm}:${credentialId}`;
 
 export const newOtpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32;
 
 export const sealOtp = (seal: Seal, realm: string, credentialId: string, base32: string): string =>
-  seal.seal(base32, contextOf(realm, credentialId)).toString('base64');
+  seal.seal(base32, otpContext(realm, credentialId)).toString('base64');
 
 const totp = (base32: string, { algorithm, digits, period }: Omit<OtpSecret, 'sealed'> = {}) =>
   new TOTP({
@@ -45,7 +46,7 @@ export function otpCounter(
 }
 
 export const openOtp = (seal: Seal, realm: string, credentialId: string, secret: OtpSecret): string =>
-  seal.open(Buffer.from(secret.sealed, 'base64'), contextOf(realm, credentialId)).toString();
+  seal.open(Buffer.from(secret.sealed, 'base64'), otpContext(realm, credentialId)).toString();
 
 /** The otpauth: address that an authenticator application scans. */
 export function otpAddress(base32: string, { issuer, account }: { issuer: string; account: string }): string {

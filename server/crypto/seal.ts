@@ -14,6 +14,10 @@ import {
 export interface Seal {
   seal(plain: string | Buffer, context: string): Buffer;
   open(sealed: Buffer, context: string): Buffer;
+  /** The name of the key that seals, as each sealed value has it behind its version. */
+  newestKey: Buffer;
+  /** How many keys open. */
+  keys: number;
   /** To know a text again without keeping it; nobody computes it without the newest key. */
   digest(plain: string, context: string): Buffer;
 }
@@ -34,6 +38,8 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
   if (!newest) throw new Error('the keyring is empty');
   const digestKey = Buffer.from(hkdfSync('sha256', newest.key, '', 'svc-seal:digest', 32));
   return {
+    newestKey: newest.id,
+    keys: keys.length,
     digest: (plain, context) => createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest(),
     seal(plain, context) {
       const iv = randomBytes(IV_BYTES);

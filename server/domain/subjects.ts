@@ -12,6 +12,9 @@ import type { Sql } from '../db/sql.ts';
 /** The constraint that keeps two people, or a person and a client, from one subject. */
 export const SUBJECT_TAKEN = 'realm_user_subject';
 
+/** Binds a realm's sealed salt to it. */
+export const saltContext = (realm: string) => `subject-salt:${realm}`;
+
 /** What a token says of whom it is about. */
 export interface Subject {
   sub: string;
@@ -79,7 +82,6 @@ export function createSubjects({
   settings: { of(realm: string): Promise<SubjectSettings | undefined> };
   now: () => Date;
 }) {
-  const saltContext = (realm: string) => `subject-salt:${realm}`;
   const personContext = (realm: string) => `subject:${realm}`;
 
   /** Made when it is first needed; whoever is quicker makes it for all. */

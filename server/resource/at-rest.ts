@@ -9,9 +9,12 @@ export interface Sealed extends SecretAtRest {
   open(sealed: Buffer, at: Place): string;
 }
 
+/** Binds a sealed value to its row, so that rows can't be swapped: `webhook:<realm>:<id>`. */
+export const contextAtRest = (kind: string, { realm, id }: Pick<Place, 'realm' | 'id'>) => `${kind}:${realm}:${id}`;
+
 /** @param kind binds the value to its row, so that rows can't be swapped: `webhook` → `webhook:<realm>:<id>` */
 export function sealed(seal: Seal, kind: string, column = 'secret'): Sealed {
-  const context = ({ realm, id }: Place) => `${kind}:${realm}:${id}`;
+  const context = (at: Place) => contextAtRest(kind, at);
   return {
     columns: { [column]: 'bytea' },
     stored: (row, at) => {

@@ -87,6 +87,7 @@ test('there is nothing in it but built files and native code', () => {
     'operator.js',
     'package.json',
     'realmctl.js',
+    'reseal.js',
     'server.js',
   ]);
   expect(before.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);

@@ -38,6 +38,7 @@ export async function startTestServer({
   costly = false,
   resolveTxt,
   lines,
+  masterKey = [MASTER_KEY],
 }: {
   env?: Record<string, string>;
   now?: () => Date;
@@ -49,6 +50,7 @@ export async function startTestServer({
   resolveTxt?: AppOptions['resolveTxt'];
   /** Gets the lines of the log. */
   lines?: string[];
+  masterKey?: readonly Buffer[];
 } = {}): Promise<TestServer> {
   const database = await createDatabase();
   const port = await freePort();
@@ -69,7 +71,7 @@ export async function startTestServer({
     config,
     pool,
     databaseUrl: database.url,
-    masterKey: [MASTER_KEY],
+    masterKey,
     log,
     strict: true,
     now,

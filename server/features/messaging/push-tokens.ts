@@ -17,9 +17,9 @@ interface Row {
 }
 /** The newest of one person that get a message. */
 const MOST = 10;
-const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);
+export const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);
 /** By its digest, which stays when another device gets the row. */
-const contextOf = (realm: string, digest: Buffer) => `push-token:${realm}:${digest.toString('hex')}`;
+export const contextOf = (realm: string, digest: Buffer) => `push-token:${realm}:${digest.toString('hex')}`;
 
 const toWire = ({ id, user_id, platform, device_name, created_at, last_used_at }: Row): PushToken => ({
   id,

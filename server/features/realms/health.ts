@@ -4,7 +4,9 @@ import type { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmHealth } from '../../contract/realms.ts';
 import { freshSettings } from '../../contract/settings.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Reseal } from '../../domain/reseal.ts';
 
 type Health = z.infer<typeof RealmHealth>;
 export type RealmHealthOf = (realm: string) => Promise<Health>;
@@ -54,15 +56,23 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
   return row;
 }
 
+/** `sealedUnderOlder`: secrets of the realm, at most a thousand of each kind; looked for while there are older keys. */
+export interface MasterKeyHealth {
+  olderKeys: number;
+  sealedUnderOlder: number;
+}
+
 const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
 
 /** Pure: what a row means. `readable`: the active key can be opened, so the master key is the one that sealed it. */
-export function judge(row: HealthRow, readable: boolean): Health {
+export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHealth): Health {
   const components = {
     signingKey: {
       status: status(row.active_key !== null && readable),
       details: { activeKeyId: row.active_key, published: row.keys, readable },
     },
+    // Older keys do no harm while they are here: it says whether they can go.
+    masterKey: { status: status(true), details: { ...masterKey } },
     browserFlow: {
       status: status(row.flow_exists && row.executions > 0),
       details: { alias: row.flow, exists: row.flow_exists, methods: row.executions },
@@ -76,7 +86,17 @@ export function judge(row: HealthRow, readable: boolean): Health {
 }
 
 export const createRealmHealth =
-  ({ sql, keys }: { sql: Sql; keys: { active(realm: string): Promise<unknown> } }): RealmHealthOf =>
+  ({
+    sql,
+    keys,
+    seal,
+    reseal,
+  }: {
+    sql: Sql;
+    keys: { active(realm: string): Promise<unknown> };
+    seal: Pick<Seal, 'keys'>;
+    reseal: Pick<Reseal, 'left'>;
+  }): RealmHealthOf =>
   async (realm) => {
     const row = await read(sql, realm);
     if (!row) throw new Problem('not-found', `There is no realm ${realm}`);
@@ -84,5 +104,8 @@ export const createRealmHealth =
       () => true,
       () => false,
     );
-    return judge(row, readable);
+    const olderKeys = seal.keys - 1;
+    const left = olderKeys > 0 ? await reseal.left(realm) : [];
+    const sealedUnderOlder = left.reduce((sum, { secrets }) => sum + secrets, 0);
+    return judge(row, readable, { olderKeys, sealedUnderOlder });
   };

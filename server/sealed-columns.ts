@@ -1,0 +1,45 @@
+// Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
+// the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
+import { otpContext } from './crypto/otp.ts';
+import type { SealedColumn } from './domain/reseal.ts';
+import { saltContext } from './domain/subjects.ts';
+import { contextOf as keyContext } from './features/keys/seed.ts';
+import { contextOf as tokenContext, digestOf as tokenDigest } from './features/messaging/push-tokens.ts';
+import { contentContext } from './features/messaging/send.ts';
+import { contextAtRest } from './resource/at-rest.ts';
+
+const secretOf = (table: string, kind: string): SealedColumn => ({
+  table,
+  key: 'id',
+  column: 'secret',
+  context: ({ realm, key }) => contextAtRest(kind, { realm, id: key }),
+});
+
+export const sealedColumns: readonly SealedColumn[] = [
+  {
+    table: 'realm_key',
+    key: 'key_id',
+    column: 'private_key',
+    context: ({ realm, key }) => keyContext(realm, key),
+  },
+  { table: 'realm', key: null, column: 'subject_salt', context: ({ realm }) => saltContext(realm) },
+  {
+    table: 'credential',
+    key: 'id',
+    column: 'secret',
+    member: 'sealed',
+    context: ({ realm, key }) => otpContext(realm, key),
+  },
+  secretOf('webhook', 'webhook'),
+  secretOf('messaging_provider', 'messaging-provider'),
+  secretOf('identity_provider', 'identity-provider'),
+  secretOf('scim_target', 'scim-target'),
+  { table: 'message', key: 'id', column: 'content', context: ({ realm, key }) => contentContext(realm, key) },
+  {
+    table: 'push_token',
+    key: 'id',
+    column: 'token',
+    digest: { column: 'token_digest', of: tokenDigest },
+    context: ({ realm, digest }) => tokenContext(realm, digest ?? Buffer.alloc(0)),
+  },
+];

@@ -1,0 +1,62 @@
+// Whatever is sealed under the master key can be sealed again when it rotates.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sealedColumns } from '../../server/sealed-columns.ts';
+import { connected } from '../support/cluster.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+/** Bytes that nobody reads again: what is compared, and names of rows. */
+const compared = /(?:_hash|_digest|^digest|_slow)$|^sign_in\.id$/;
+
+test('each column of bytes is a hash, or one that is sealed again', async () => {
+  const columns = await connected(database.url, async (client) => {
+    const { rows } = await client.query<{ table: string; column: string }>(
+      `select table_name as table, column_name as column from information_schema.columns
+       where table_schema = 'public' and data_type = 'bytea'`,
+    );
+    return rows;
+  });
+  const unknown = columns.filter(
+    ({ table, column }) =>
+      !compared.test(column) &&
+      !compared.test(`${table}.${column}`) &&
+      !sealedColumns.some((one) => one.table === table && one.column === column),
+  );
+  expect(unknown).toEqual([]);
+});
+
+/** Who seals, and where that goes: a table of server/sealed-columns.ts, or something that lives for minutes. */
+const sealers: Record<string, string> = {
+  'server/crypto/otp.ts': 'credential',
+  'server/resource/at-rest.ts': 'webhook',
+  'server/features/keys/seed.ts': 'realm_key',
+  'server/features/messaging/push-tokens.ts': 'push_token',
+  'server/features/messaging/send.ts': 'message',
+  'server/domain/subjects.ts': 'realm',
+  'server/domain/reseal.ts': 'realm',
+  'server/features/authenticators/otp.ts': 'a sign-in',
+  'server/features/sign-in/cookie.ts': 'a sign-in',
+};
+
+test('nobody else seals', () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const files = readdirSync(path.join(root, 'server'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `server/${file}`);
+  const found = files.filter((file) => /\bseal\.seal\(/.test(readFileSync(path.join(root, file), 'utf8')));
+  expect(found.toSorted()).toEqual(Object.keys(sealers).toSorted());
+  const tables = new Set(sealedColumns.map(({ table }) => table));
+  for (const [file, to] of Object.entries(sealers)) expect(to === 'a sign-in' || tables.has(to), file).toBe(true);
+  // Kinds of the engine's: each names its table here or there.
+  const kinds = files.flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(/\bsealed\(seal, '([a-z-]+)'/g)].map(([, kind]) => kind),
+  );
+  for (const kind of kinds) expect(tables, kind).toContain(kind?.replaceAll('-', '_'));
+});
