@@ -19,7 +19,7 @@ export interface DirectoryDeps {
   transact: Transact;
   access: Access;
   passwords: Passwords;
-  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'lockout' | 'unlock'>;
+  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove' | 'lockout' | 'unlock'>;
   sessions: Pick<Sessions, 'list'>;
   now: () => Date;
   newId: () => string;
@@ -35,6 +35,7 @@ export function createDirectory(deps: DirectoryDeps) {
     passwords,
     newPasswordFaults: credentials.newPasswordFaults,
     setPassword: credentials.setPassword,
+    credentials,
     now,
     newId,
   });

@@ -12,6 +12,7 @@ import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import { createFlows } from './features/flows/service.ts';
 import { createRisk } from './features/risk/service.ts';
@@ -58,7 +59,8 @@ export function createPeople(deps: PeopleDeps) {
   const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
   const rules = { settings, passwords, breached, haveSecond };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
-  const registry = createRegistry({ credentials, transact, seal });
+  const passkeys = createPasskeys({ sql, realmSql, now, newId });
+  const registry = createRegistry({ credentials, passkeys, transact, seal });
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
@@ -105,7 +107,7 @@ export function createPeople(deps: PeopleDeps) {
       });
       mountPageAssets(pages, { brandOf: settings.of });
       signInRoutes(pages, { signIns, sessions, settings, registry, continuations });
-      accountRoutes(pages, { sql, transact, sessions, factors, settings, now });
+      accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, settings, now });
     },
     stop: passwords.stop,
   };

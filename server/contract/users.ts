@@ -11,9 +11,15 @@ export const Username = name(255)
 export const Email = z.email().max(254);
 
 /** In the order in which people meet them. */
-export const requiredActions = ['UPDATE_PASSWORD', 'CONFIGURE_OTP', 'UPDATE_PROFILE', 'TERMS'] as const;
+export const requiredActions = [
+  'UPDATE_PASSWORD',
+  'CONFIGURE_OTP',
+  'CONFIGURE_PASSKEY',
+  'UPDATE_PROFILE',
+  'TERMS',
+] as const;
 /** Nobody could get past what no page does, nor may a sign-in pass it over. */
-const withoutPage: readonly unknown[] = ['VERIFY_EMAIL', 'CONFIGURE_PASSKEY'];
+const withoutPage: readonly unknown[] = ['VERIFY_EMAIL'];
 export const RequiredAction = z
   .enum(requiredActions, {
     error: ({ input }) =>
@@ -226,7 +232,7 @@ export const putRequiredActions = route({
   tag,
   summary: 'Say what a user must do at the next sign-in',
   description:
-    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL and CONFIGURE_PASSKEY are refused: this server has no page for them yet.',
+    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL is refused: this server has no page for it yet.',
   permission: 'users:write',
   params: ByUser,
   body: RequiredActions,
@@ -242,6 +248,7 @@ export const Credential = z
     label: z.string().nullable(),
     createdAt: EpochMs,
     lastUsedAt: EpochMs.nullable(),
+    backedUp: z.boolean().optional().describe('Of a passkey: whether it is kept beyond its device'),
   })
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof Credential>;

@@ -3,6 +3,7 @@
 // (features/sign-in). Decisions "Single sign-on and freshness".
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { RequiredAction } from '../contract/users.ts';
 
 export const Factor = z.object({
   authenticator: z.string(),
@@ -10,6 +11,10 @@ export const Factor = z.object({
   at: z.int(),
   /** Of the execution in which it was passed, where it has any. */
   config: z.record(z.string(), z.unknown()).optional(),
+  /** RFC 8176, where its authenticator doesn't always prove the same. */
+  amr: z.array(z.string()).optional(),
+  /** It counts beside another proof, and says by itself not who it is. */
+  beside: z.literal(true).optional(),
 });
 export type Factor = z.infer<typeof Factor>;
 
@@ -21,8 +26,8 @@ interface Method {
   id: string;
   levelOfAssurance: number;
   identifies: boolean;
-  amr: string;
-  credential: { type: string; name: string };
+  amr: readonly string[];
+  credential: { type: string; name: string; setUpBy?: RequiredAction };
 }
 type Entry = Method | { category: 'CONDITION' };
 
@@ -48,24 +53,30 @@ export function createFactors(registry: readonly Entry[]) {
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   const of = (factors: readonly Factor[]): Method[] =>
     methods.filter(({ id }) => factors.some(({ authenticator }) => authenticator === id));
-  const seconds = methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credential);
-  const secondTypes = seconds.map(({ type }) => type);
+  const secondTypes = methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credential.type);
+  const isAmrOf = (method: Method, amr: readonly string[]) => method.amr.every((value) => amr.includes(value));
   return {
     levelOf: (factors: readonly Factor[]): number => Math.max(0, ...of(factors).map((m) => m.levelOfAssurance)),
     /** RFC 8176 values. */
-    amrOf: (factors: readonly Factor[]): string[] => [...new Set(of(factors).map(({ amr }) => amr))],
+    amrOf: (factors: readonly Factor[]): string[] => [
+      ...new Set(
+        methods.flatMap(({ id, amr }) =>
+          factors.filter(({ authenticator }) => authenticator === id).flatMap((factor) => factor.amr ?? amr),
+        ),
+      ),
+    ],
     /** Whether they say who it is. */
-    identify: (factors: readonly Factor[]): boolean => of(factors).some(({ identifies }) => identifies),
+    identify: (factors: readonly Factor[]): boolean =>
+      of(factors.filter(({ beside }) => !beside)).some(({ identifies }) => identifies),
     /** What older versions kept: values of `amr`, and one time for all. */
     ofAmr: (amr: readonly string[], at: Date): Factor[] =>
-      methods.filter((m) => amr.includes(m.amr)).map(({ id }) => ({ authenticator: id, at: at.getTime() })),
+      methods.filter((m) => isAmrOf(m, amr)).map(({ id }) => ({ authenticator: id, at: at.getTime() })),
     /** Whether who has set up such credentials has a second factor. */
     haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
-    /** What people call those second factors that they have set up. */
-    secondNames: (types: readonly string[]): string[] =>
-      seconds.filter(({ type }) => types.includes(type)).map(({ name }) => name),
+    /** What people hold who have set something up. */
+    kinds: methods.map(({ credential, identifies }) => ({ ...credential, identifies })),
     /** Whether the values of `amr` are those of a sign-in that found out who it is. */
-    identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && amr.includes(m.amr)),
+    identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && isAmrOf(m, amr)),
     /** Types of credentials that second factors are proven by. */
     secondTypes,
   };

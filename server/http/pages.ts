@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
 import { darkened, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
-import { type Html, html } from './html.ts';
+import { Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
 import { logProblem, problemOf } from './problems.ts';
@@ -31,14 +31,14 @@ export interface Page {
   plain?: boolean | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
+  /** The text of its one script; the page's policy lets no other run. */
+  script?: string | undefined;
 }
 
 export interface PageOptions {
   status?: number;
   /** Where a form post may be redirected to besides this server: Chromium checks form-action on redirects too. */
   formAction?: readonly string[];
-  /** CSP source of the page's one script (`'sha256-…'`), where a protocol needs one. */
-  script?: string;
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);
@@ -69,7 +69,7 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
   return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-export function layout({ realm, brand, title, documentTitle, body, wide, plain = false }: Page): Html {
+export function layout({ realm, brand, title, documentTitle, body, wide, plain = false, script }: Page): Html {
   const name = brand?.displayName ?? 'Realmkeeper';
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
@@ -93,6 +93,7 @@ ${theme}
 <h1>${title}</h1>
 ${body}
 </main>
+${script !== undefined && html`<script>${new Html(script)}</script>`}
 </body>
 </html>
 `;
@@ -106,7 +107,15 @@ export function cspSource(address: string): string {
   return /^https?:$/.test(protocol) && !/[;,*]/.test(origin) ? origin : protocol;
 }
 
-function policy(brand: Brand | undefined, { formAction = [], script }: PageOptions): string {
+/** CSP sources of scripts, of which there are few. */
+const scriptSources = new Map<string, string>();
+function scriptSource(script: string): string {
+  const known = scriptSources.get(script) ?? `'sha256-${hash('sha256', script, 'base64')}'`;
+  scriptSources.set(script, known);
+  return known;
+}
+
+function policy({ brand, script }: Page, { formAction = [] }: PageOptions): string {
   const host = brand?.logoUrl ? cspSource(brand.logoUrl) : '';
   // A whole scheme would be every host there is.
   const logo = host.includes('//') ? ` ${host}` : '';
@@ -117,7 +126,7 @@ function policy(brand: Brand | undefined, { formAction = [], script }: PageOptio
     `form-action ${["'self'", ...formAction.map(cspSource)].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
-    ...(script ? [`script-src ${script}`] : []),
+    ...(script === undefined ? [] : [`script-src ${scriptSource(script)}`]),
   ].join('; ');
 }
 
@@ -126,7 +135,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
   return reply
     .code(options.status ?? 200)
     .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', policy(page.brand, options))
+    .header('content-security-policy', policy(page, options))
     .header('x-frame-options', 'DENY')
     .header('x-content-type-options', 'nosniff')
     .header('referrer-policy', 'no-referrer')

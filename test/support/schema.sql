@@ -245,6 +245,7 @@ create table credential (
 );
 CREATE INDEX credential_imported_hash ON credential USING btree (realm_id, ((regexp_replace((secret ->> 'phc'::text), '[^$]*\$[^$]*$'::text, ''::text) || (length(split_part((secret ->> 'phc'::text), '$'::text, '-1'::integer)))::text))) WHERE ((type = 'password'::text) AND ((secret ->> 'phc'::text) !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text));
 CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type);
+CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
 
 create table event (

@@ -3,15 +3,15 @@ import Bowser from 'bowser';
 import type { FastifyReply } from 'fastify';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Credential } from '../../contract/users.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
+import { type MethodsView, methodsSection } from './sign-in-methods.ts';
 import type { Profile } from './store.ts';
 
 export interface AccountView {
   realm: string;
   settings: RealmSettingsDto;
   profile: Profile;
-  /** As they call them. */
-  secondFactors: readonly string[];
   sessions: readonly Session[];
   /** The session that looks at the page. */
   currentId: string;
@@ -20,6 +20,8 @@ export interface AccountView {
   /** What people know clients by, by their clientId. */
   titles: ReadonlyMap<string, string>;
   now: Date;
+  credentials: readonly Credential[];
+  kinds: MethodsView['kinds'];
 }
 
 const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
@@ -45,7 +47,7 @@ export function ago(at: number, now: Date): string {
 }
 
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, secondFactors, sessions, currentId, csrf, said, titles, now } = view;
+  const { realm, settings, profile, sessions, currentId, csrf, said, titles, now } = view;
   const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${ago(at, now)}</time>`;
   const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
@@ -55,8 +57,8 @@ export function sendAccount(reply: FastifyReply, view: AccountView): FastifyRepl
 ${row('Username', profile.username)}
 ${row('Name', name)}
 ${row('E-mail', profile.email)}
-${row('Second factor', secondFactors.join(', ') || 'None')}
 </dl>
+${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
 <h2>Where you are signed in</h2>
 <ul class="rows">
 ${sessions.map((session) => {

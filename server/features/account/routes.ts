@@ -12,27 +12,37 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { wantsPage } from '../../http/pages.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
+import type { SignIns } from '../sign-in/service.ts';
 import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
+import { signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 
 export interface AccountDeps {
   sql: Sql;
   transact: Transact;
   sessions: Sessions;
-  factors: Pick<Factors, 'secondNames'>;
+  factors: Factors;
+  credentials: Pick<Credentials, 'list' | 'remove'>;
+  signIns: Pick<SignIns, 'begin'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   now: () => Date;
 }
 
+const words = {
+  ended: 'That session has ended.',
+  removed: 'It has been removed, and your other sessions have ended.',
+  kept: 'It was not removed: without it you could not sign in any more.',
+};
 const SHOWN = 100;
 // What is no id is nobody's session.
 const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
-const Form = z.object({ csrf: z.string().max(200) });
+const Form = z.looseObject({ csrf: z.string().max(200) });
 
 export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
-  const { sql, transact, sessions, factors, settings, now } = deps;
+  const { sql, transact, sessions, factors, credentials, settings, now } = deps;
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
     actor: { type: 'user', id: session.userId, name: session.username },
     ipAddress: request.ip,
@@ -65,20 +75,33 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
     const clientIds = [...new Set(mine.flatMap(({ clients }) => clients))];
-    const { said } = z.object({ said: z.literal('ended').optional().catch(undefined) }).parse(request.query);
+    const { said } = z
+      .object({ said: z.enum(['ended', 'removed', 'kept']).optional().catch(undefined) })
+      .parse(request.query);
     return sendAccount(reply, {
       realm,
       settings: policy,
       profile,
-      secondFactors: factors.secondNames(session.standing.types),
       sessions: mine,
       titles: new Map(await store.clientTitles(sql, realm, clientIds)),
       now: now(),
       currentId: session.id,
       csrf: csrfOf(session),
-      said: said && 'That session has ended.',
+      said: said && words[said],
+      credentials: await credentials.list(realm, session.userId),
+      kinds: factors.kinds,
     });
   });
+
+  signInMethodRoutes(
+    app,
+    async (request) => {
+      const { realm, session } = await visit(request);
+      if (session) check(request, session);
+      return { realm, session };
+    },
+    deps,
+  );
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, id, session } = await visit(request);

@@ -7,6 +7,7 @@ import type { RequiredAction } from '../../contract/users.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Html } from '../../http/html.ts';
+import type { Site } from '../credentials/passkeys.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
 
@@ -31,6 +32,12 @@ export interface Step {
   kept: Record<string, string>;
   /** The session that goes on, if one does. */
   sessionId: string | undefined;
+  /** Of the execution. */
+  id: string;
+  /** Where the browser shows this page. */
+  site: Site;
+  /** What a device signs here: another one in each sign-in, and at each new beginning of it. */
+  challenge: string;
 }
 
 export type Form = Readonly<Record<string, string>>;
@@ -47,6 +54,8 @@ export interface StepPage {
   title: string;
   body: Html;
   submit: string;
+  /** The page's one script: its text. */
+  script?: string;
   keep?: Record<string, string>;
   /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
   plain?: boolean;
@@ -60,9 +69,30 @@ export interface Complaint {
   values?: Record<string, string> | undefined;
 }
 
+/** What can be tried beside the step that is asked, on its page. */
+export interface Beside {
+  body: Html;
+  script: string;
+  /** Of the button that leads to it. */
+  words: string;
+}
+
+export interface Passed {
+  do: 'passed';
+  /** What it was proven by. */
+  credentialId: string;
+  user?: KnownUser;
+  /** What was read of the person on the way, so that it isn't read again. */
+  standing?: PersonStanding;
+  rememberMe?: boolean;
+  /** RFC 8176, where it isn't always the same. */
+  amr?: string[];
+  /** It counts beside another proof, and says by itself not who it is. */
+  beside?: true;
+}
+
 export type StepVerdict =
-  /** `credentialId`: what it was proven by; `standing`: what was read of the person on the way, so that it isn't read again. */
-  | { do: 'passed'; credentialId: string; user?: KnownUser; standing?: PersonStanding; rememberMe?: boolean }
+  | Passed
   /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
   /** `reason` is for the audit log alone. */
@@ -91,11 +121,13 @@ export interface CredentialKind {
 
 export interface Method extends AuthenticatorEntry, PageStep {
   category: 'METHOD';
-  /** RFC 8176, as sessions and tokens name it */
-  amr: string;
+  /** RFC 8176, as sessions and tokens name it; where that depends, what it is at least where it stands by itself. */
+  amr: readonly string[];
   credential: CredentialKind;
   /** What somebody who sends all they have at once answers it with; absent: it can't be done without a page. */
   answers?(sent: Sent): Form | undefined;
+  /** Offers it on the page of another one that it is an alternative to. */
+  beside?(step: Step): Promise<Beside>;
 }
 
 /** What a condition looks at. */

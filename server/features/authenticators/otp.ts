@@ -47,7 +47,7 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
     levelOfAssurance: 2,
     category: 'METHOD',
     identifies: false,
-    amr: 'otp',
+    amr: ['otp'],
     credential: { type: 'otp', name: 'Authenticator app', setUpBy: 'CONFIGURE_OTP' },
     configSchema: z.strictObject({}),
     answers: ({ otp }) => (otp === undefined ? undefined : { code: otp }),

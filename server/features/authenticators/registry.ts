@@ -3,10 +3,14 @@ import type { AuthenticatorRecord } from './authenticator.ts';
 import { mfaEnabled, riskCondition } from './conditions.ts';
 import { createOtp, type OtpDeps } from './otp.ts';
 import { createUsernamePassword } from './username-password.ts';
+import { createWebauthn, type WebauthnDeps } from './webauthn.ts';
 
-export const createRegistry = (deps: OtpDeps & Parameters<typeof createUsernamePassword>[0]): AuthenticatorRecord[] => [
+type Deps = OtpDeps & WebauthnDeps & Parameters<typeof createUsernamePassword>[0];
+
+export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createUsernamePassword(deps),
   createOtp(deps),
+  createWebauthn(deps),
   riskCondition,
   mfaEnabled,
 ];

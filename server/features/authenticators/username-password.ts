@@ -19,7 +19,7 @@ export const createUsernamePassword = ({
   levelOfAssurance: 1,
   category: 'METHOD',
   identifies: true,
-  amr: 'pwd',
+  amr: ['pwd'],
   credential: { type: 'password', name: 'Password' },
   configSchema: z.strictObject({}),
   answers: ({ username, password }) =>

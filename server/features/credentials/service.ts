@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import { freshSettings, type RealmSettingsDto } from '../../contract/settings.ts';
 import type { Lockout } from '../../contract/user-access.ts';
+import type { Credential } from '../../contract/users.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Seal } from '../../crypto/seal.ts';
@@ -242,6 +243,36 @@ export function createCredentials(deps: CredentialDeps) {
       return credentialId;
     },
     passwordsChanged,
+
+    /** What somebody can sign in with: which there are, never what they are. */
+    list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
+      (await store.list(on, realm, userId)).map(({ id, type, label, created_at, last_used_at, backed_up }) => ({
+        id,
+        type,
+        label,
+        createdAt: created_at.getTime(),
+        lastUsedAt: last_used_at?.getTime() ?? null,
+        ...(backed_up === null ? {} : { backedUp: backed_up }),
+      })),
+    /** Ends what it was used for; `keep`: the session in which they do it themselves. @returns whether there was one */
+    async remove(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { id: userId, username: name }: KnownUser,
+      { type, id, keep }: { type: string; id: string; keep?: OwnSession },
+    ): Promise<boolean> {
+      if (!(await store.remove(tx.sql, realm, userId, { type, id }))) return false;
+      tx.record({
+        type: 'CREDENTIAL_DELETED',
+        realm,
+        by,
+        subject: { type: 'user', id: userId, name },
+        data: { type, id },
+      });
+      await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
+      return true;
+    },
 
     newOtpSecret,
     /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */

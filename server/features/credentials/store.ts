@@ -164,6 +164,28 @@ export const insertOtp = (
   values (${realm}, ${c.id}, ${userId}, 'otp', ${c.label}, ${JSON.stringify(c.secret)}::jsonb, ${c.now}, ${c.now},
     ${c.counter})`;
 
+export interface CredentialRow {
+  id: string;
+  type: string;
+  label: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+  /** Of a passkey. */
+  backed_up: boolean | null;
+}
+
+export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialRow>`
+  select id, type, label, created_at, last_used_at, (secret ->> 'backedUp')::boolean as backed_up from credential
+  where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
+
+/** @returns whether there was one */
+export const remove = async (sql: Sql, realm: string, userId: string, { type, id }: { type: string; id: string }) =>
+  (
+    await sql`
+      delete from credential where realm_id = ${realm} and user_id = ${userId} and type = ${type} and id = ${id}
+      returning id`
+  ).length > 0;
+
 export const standing = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<StandingRow>`

@@ -16,6 +16,8 @@ export interface AuthenticatorEntry extends Authenticator {
   configSchema: z.ZodType;
   /** true: it needs nobody before it (username and password); false: it checks somebody who is known already. */
   identifies: boolean;
+  /** Whether who is known and hasn't set it up can do so within a sign-in; left out: where it doesn't identify. */
+  enrols?: boolean;
 }
 
 export interface TreeNode extends Execution {

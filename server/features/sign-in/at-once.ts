@@ -35,6 +35,7 @@ type Asked = Extract<Standing, { do: 'ask' }>;
 const inWords: Record<RequiredAction, string> = {
   UPDATE_PASSWORD: 'change your password',
   CONFIGURE_OTP: 'set up a one-time code',
+  CONFIGURE_PASSKEY: 'set up a passkey',
   UPDATE_PROFILE: 'complete your profile',
   TERMS: 'accept the terms',
 };

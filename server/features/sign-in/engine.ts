@@ -12,6 +12,8 @@ export interface Facts {
   category: 'METHOD' | 'CONDITION';
   levelOfAssurance: number;
   identifies: boolean;
+  /** Whether who is known and hasn't set it up can do so now; left out: where it doesn't identify. */
+  enrols?: boolean;
   /** A condition behind which nobody may set up a new factor: whoever it suspects must prove an old one. */
   forbidsEnrolment?: boolean;
 }
@@ -123,8 +125,9 @@ function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment
   if (node.requirement === 'CONDITIONAL' && !(progress.userKnown && holds)) return DONE;
   const first = identifies(walk, { authenticatorId });
   if (!progress.userKnown && !first) return { do: 'failed', because: 'nothing-to-do' };
-  const enrol = !first && !holds;
-  if (enrol && noEnrolment) return { do: 'failed', because: 'no-second-factor' };
+  const enrol = progress.userKnown && !holds && enrols(walk, authenticatorId);
+  const cannot = progress.userKnown && !holds && !enrol && !first;
+  if (cannot || (enrol && noEnrolment)) return { do: 'failed', because: 'no-second-factor' };
   return { do: 'ask', executionId: node.executionId, authenticatorId, enrol, others: [] };
 }
 
@@ -151,6 +154,8 @@ const isProven = ({ progress }: Walk, { executionId }: TreeNode, authenticatorId
 const identifies = ({ registry }: Walk, { authenticatorId }: { authenticatorId: string }) =>
   registry.get(authenticatorId)?.identifies ?? false;
 
+const enrols = ({ registry }: Walk, id: string): boolean => registry.get(id)?.enrols ?? !registry.get(id)?.identifies;
+
 function proves(walk: Walk, node: TreeNode): boolean {
   if (!isLive(node) || node.condition) return false;
   if (node.authenticatorId !== null) return isProven(walk, node, node.authenticatorId);
@@ -165,17 +170,25 @@ function stepUp(walk: Walk, tree: readonly TreeNode[], level: number): Verdict {
     return facts?.category === 'METHOD' && facts.levelOfAssurance >= progress.requiredLevel;
   };
   const inTree = liveMethods(tree).filter((c) => strong(c.authenticatorId));
-  const anywhere = [...registry.keys()].filter(strong).map((id) => ({ executionId: STEP_UP, authenticatorId: id }));
+  const anywhere = [...registry.keys()]
+    .filter((id) => strong(id) && enrols(walk, id))
+    .map((id) => ({ executionId: `${STEP_UP}-${id}`, authenticatorId: id }));
   const candidates = (inTree.length > 0 ? inTree : anywhere).filter((c) => !progress.failed.has(c.executionId));
-  const enrolled = candidates.filter((c) => progress.enrolled.has(c.authenticatorId));
-  const [picked] = enrolled.length > 0 ? enrolled : candidates;
+  const enrolled = candidates.filter(
+    (c, i) =>
+      progress.enrolled.has(c.authenticatorId) &&
+      candidates.findIndex(({ authenticatorId }) => authenticatorId === c.authenticatorId) === i,
+  );
+  const offered =
+    enrolled.length > 0 ? enrolled : candidates.filter((c) => enrols(walk, c.authenticatorId)).slice(0, 1);
+  const picked = offered.find((c) => c.executionId === progress.chosen) ?? offered[0];
   if (!picked) {
     if (inTree.length > 0 || anywhere.length > 0) return { do: 'failed', because: 'exhausted' };
     // Nothing here reaches that level: whoever asked decides what the lower one is worth.
     return progress.noEnrolment ? { do: 'failed', because: 'no-second-factor' } : { do: 'passed', level };
   }
   if (enrolled.length === 0 && progress.noEnrolment) return { do: 'failed', because: 'no-second-factor' };
-  return { do: 'ask', ...picked, enrol: enrolled.length === 0, others: [] };
+  return { do: 'ask', ...picked, enrol: enrolled.length === 0, others: offered.filter((c) => c !== picked) };
 }
 
 function liveMethods(nodes: readonly TreeNode[]): { executionId: string; authenticatorId: string }[] {

@@ -29,9 +29,11 @@ export interface Judged {
   chosen?: string | undefined;
 }
 
+type Config = Record<string, unknown>;
+type Offered = Ask['others'][number] & { config: Config };
 export type Standing =
   /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
-  | (Ask & { config: Record<string, unknown>; action?: RequiredAction })
+  | (Omit<Ask, 'others'> & { config: Config; others: Offered[]; action?: RequiredAction })
   /** It has to be done before they are signed in. */
   | { do: 'act'; action: RequiredAction }
   | { do: 'finish'; level: number }
@@ -40,6 +42,13 @@ export type Standing =
 export type PageAsked = Extract<Standing, { do: 'ask' | 'act' }>;
 
 export const isPage = (standing: Standing): standing is PageAsked => standing.do === 'ask' || standing.do === 'act';
+/** The step that a form is for: the one that is asked, or one that can be taken on its page instead. */
+export function stepNamed(standing: Standing, name: string | undefined): PageAsked | undefined {
+  if (!isPage(standing) || name === idOf(standing)) return isPage(standing) ? standing : undefined;
+  const other = standing.do === 'ask' ? standing.others.find(({ executionId }) => executionId === name) : undefined;
+  return other && { do: 'ask', ...other, enrol: false, others: [] };
+}
+
 /** What its form calls it. */
 export const idOf = (asked: PageAsked): string => (asked.do === 'ask' ? asked.executionId : asked.action);
 
@@ -80,13 +89,17 @@ export function createJudge({
       noEnrolment: suspicious,
     };
     const seen = { secondFactor: factors.haveSecond(types), riskAction: risk?.action, riskBand: risk?.band };
+    const configOf = ({ executionId }: { executionId: string }): Config => nodes.get(executionId)?.config ?? {};
     for (;;) {
       const verdict = next(tree, progress, facts);
-      if (verdict.do === 'ask') return { ...verdict, config: nodes.get(verdict.executionId)?.config ?? {} };
+      if (verdict.do === 'ask') {
+        const others = verdict.others.map((other) => ({ ...other, config: configOf(other) }));
+        return { ...verdict, config: configOf(verdict), others };
+      }
       if (verdict.do === 'passed') return { do: 'finish', level: verdict.level };
       if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
       const condition = records.get(verdict.authenticatorId);
-      const config = nodes.get(verdict.executionId)?.config ?? {};
+      const config = configOf(verdict);
       // An authenticator that this server doesn't have (any more) never lets anybody by: the step behind it is asked.
       conditions.set(verdict.executionId, condition?.category === 'CONDITION' ? condition.holds(seen, config) : true);
     }

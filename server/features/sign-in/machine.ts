@@ -14,7 +14,7 @@ import { merged } from '../../domain/factors.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
 import type { KnownUser } from '../credentials/service.ts';
-import { idOf, isPage, type PageAsked, type Standing } from './judge.ts';
+import { type PageAsked, type Standing, stepNamed } from './judge.ts';
 import type { Because, Done, Known, Open, Over, SignInState } from './state.ts';
 
 export type Input =
@@ -81,8 +81,8 @@ function sent(state: Open, form: Form, standing: Standing): Next {
     const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
     return stays(offered ? { ...state, chosen: form.execution, complaint: undefined } : state);
   }
-  if (isPage(standing) && form.step === idOf(standing))
-    return { state, effects: [{ do: 'verify', asked: standing, form }] };
+  const asked = stepNamed(standing, form.step);
+  if (asked) return { state, effects: [{ do: 'verify', asked, form }] };
   return standing.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
 }
 
@@ -102,12 +102,20 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
   const { authenticatorId, config } = asked;
-  const passed = { authenticator: authenticatorId, at, ...(Object.keys(config).length === 0 ? {} : { config }) };
+  const { amr, beside } = verdict;
+  const passed = {
+    authenticator: authenticatorId,
+    at,
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+    ...(amr && { amr }),
+    ...(beside && { beside }),
+  };
   const base = knownAs(state, user);
   const after: Known = {
     ...base,
     factors: merged(base.factors, [passed]),
     credentials: { ...base.credentials, [authenticatorId]: verdict.credentialId },
+    setUp: asked.action === base.setUp ? undefined : base.setUp,
     kept: {},
     complaint: undefined,
     rememberMe: verdict.rememberMe ?? base.rememberMe,
@@ -118,9 +126,9 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
 /** What was proven before may have been another person's; their session ends when this sign-in is done. */
 function knownAs(state: Open, user: KnownUser): Known {
   if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
-  const { version, purpose, before, chosen, kept, complaint, took } = state;
+  const { version, round, purpose, before, setUp, chosen, kept, complaint, took } = state;
   return {
-    ...{ version, purpose, chosen, kept, complaint, took },
+    ...{ version, round, purpose, setUp, chosen, kept, complaint, took },
     before: before && { ...before, factors: before.user.id === user.id ? before.factors : [] },
     is: 'known',
     user,
@@ -144,10 +152,10 @@ function judged(state: Open, standing: Standing, isSecond: (authenticator: strin
 }
 
 function refused(state: Open, because: Because): Next {
-  const { version, purpose, before } = state;
+  const { version, round, purpose, before } = state;
   const user = state.is === 'known' ? state.user : undefined;
   return {
-    state: { is: 'refused', version, purpose, before, user, because },
+    state: { is: 'refused', version, round, purpose, before, user, because },
     effects: [failed(state, { reason: because })],
   };
 }
@@ -158,9 +166,10 @@ const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Fail
 };
 
 /** Back to the beginning, for another person or another try. */
-const restarted = ({ version, purpose, before }: SignInState): SignInState => ({
+const restarted = ({ version, round, purpose, before }: SignInState): SignInState => ({
   is: 'unknown',
   version,
+  round: round + 1,
   purpose,
   before: before && { ...before, factors: [], rememberMe: false },
   kept: {},
@@ -177,7 +186,7 @@ export const joined = (
 
 /** How it is kept once it has its session. */
 export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
-  const { kept, complaint, chosen, challenged, ...rest } = state;
+  const { kept, complaint, chosen, setUp, challenged, ...rest } = state;
   return { ...rest, is: 'done', done, spent };
 };
 

@@ -32,7 +32,7 @@ const restart = (of: Of, words: string): Html =>
 export function sendStep(
   reply: FastifyReply,
   realm: string,
-  { state, settings, standing, page, csrf }: View,
+  { state, settings, standing, page, beside, csrf }: View,
   { registry, asked }: { registry: readonly AuthenticatorRecord[]; asked: string | undefined },
 ): FastifyReply {
   const of = { realm, csrf, asked };
@@ -42,6 +42,8 @@ export function sendStep(
   const others = standing.do === 'ask' ? standing.others : [];
   const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
   const { complaint, purpose } = state;
+  // Pages have one script at most.
+  const script = page.script ?? [...beside.values()][0]?.script;
   const user = state.is === 'known' ? state.user : undefined;
   const body = html`${!user && lead(purpose.clientName, settings)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
@@ -54,18 +56,18 @@ ${page.body}
 ${
   (others.length > 0 || user) &&
   html`<div class="more">
-${others.map((other) =>
+${others.map(({ executionId, authenticatorId }) =>
   form(
     of,
-    html`<input type="hidden" name="execution" value="${other.executionId}">
-<button class="link" name="do" value="choose">Use ${nameOf(other.authenticatorId)} instead</button>`,
+    html`<input type="hidden" name="execution" value="${executionId}">${beside.get(executionId)?.body}
+<button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? `Use ${nameOf(authenticatorId)} instead`}</button>`,
   ),
 )}
 ${user && restart(of, `Not ${user.username}? Start again`)}
 </div>`
 }`;
   const title = complaint ? `Error: ${page.title}` : page.title;
-  const shown = { title: page.title, documentTitle: title, body, plain: page.plain };
+  const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script };
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
 }
 

@@ -10,7 +10,9 @@ import { askedAgain, askedOf, type Continuation, continuationOf } from './contin
 import { sendExpired, sendStep } from './pages.ts';
 import type { SignIns } from './service.ts';
 
-const FIELD_MAX = 2000;
+/** What a passkey says is the longest. */
+const FIELD_MAX = 12_000;
+const ASKED_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
 /** `for=admin`: for a session at the admin API, which asks people to prove themselves anew; `for=account`: for one's own. */
@@ -90,7 +92,7 @@ export function signInRoutes(
       if (answer) return answer(reply);
     }
     const asked = continuation && askedOf(continuation, view.state.purpose.request);
-    const fits = asked !== undefined && asked.length <= FIELD_MAX;
+    const fits = asked !== undefined && asked.length <= ASKED_MAX;
     return sendStep(reply, realm, view, { registry, asked: fits ? asked : undefined });
   });
 

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { sha256 } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
@@ -9,6 +10,7 @@ import { isWithdrawn } from '../../domain/proof.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type {
   AuthenticatorRecord,
+  Beside,
   Form,
   Method,
   PageStep,
@@ -17,10 +19,11 @@ import type {
   StepPage,
   StepVerdict,
 } from '../authenticators/authenticator.ts';
+import type { Site } from '../credentials/passkeys.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
-import { idOf, isPage, type Judge, type PageAsked, type Standing } from './judge.ts';
+import { idOf, isPage, type Judge, type PageAsked, type Standing, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
 import { countedOf, provenBy, type SignInState } from './state.ts';
 
@@ -29,6 +32,8 @@ export interface Visit {
   request: FastifyRequest;
   realm: string;
   policy: RealmSettingsDto;
+  /** Of the sign-in; a program without pages has none. */
+  token?: string;
 }
 
 export interface RunDeps {
@@ -41,6 +46,7 @@ export interface RunDeps {
   risk: RiskService;
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
+  baseUrl: string;
   now: () => Date;
 }
 
@@ -55,10 +61,18 @@ const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 /** Nobody is known for certain while a sign-in is under way. */
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
-export function createRun({ transact, registry, required, judge, credentials, flows, risk, attempts, now }: RunDeps) {
+export function createRun(deps: RunDeps) {
+  const { transact, registry, required, judge, credentials, flows, risk, attempts, baseUrl, now } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
   const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
   const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
+
+  /** The realm's own address where the browser shows that one, else the server's: what it says of others isn't believed. */
+  function siteOf({ host }: FastifyRequest, { issuer }: RealmSettingsDto): Site {
+    const own = issuer === null ? undefined : new URL(issuer);
+    const { hostname: rpId, origin } = own?.host === host ? own : new URL(baseUrl);
+    return { rpId, origin };
+  }
 
   function recordOf(asked: PageAsked): PageStep {
     const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
@@ -66,7 +80,7 @@ export function createRun({ transact, registry, required, judge, credentials, fl
     return record;
   }
 
-  function stepOf({ request, realm, policy }: Visit, state: SignInState, asked: PageAsked): Step {
+  function stepOf({ request, realm, policy, token = '' }: Visit, state: SignInState, asked: PageAsked): Step {
     const known = state.is === 'known' ? state : undefined;
     const by = byOf(request);
     return {
@@ -81,6 +95,9 @@ export function createRun({ transact, registry, required, judge, credentials, fl
       loginHint: state.purpose.loginHint,
       kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
       sessionId: state.before?.id,
+      id: idOf(asked),
+      site: siteOf(request, policy),
+      challenge: sha256(`challenge:${state.round}:${idOf(asked)}:${token}`).toString('base64url'),
     };
   }
 
@@ -94,8 +111,10 @@ export function createRun({ transact, registry, required, judge, credentials, fl
     if (state.is === 'refused') return { do: 'refused', because: state.because };
     const known = state.is === 'unknown' ? undefined : state;
     if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
-    const person = known && (read ?? (await credentials.standing(realm, known.user.id)));
-    if (known && !person?.enabled) return { do: 'refused', because: 'disabled' };
+    const found = known && (read ?? (await credentials.standing(realm, known.user.id)));
+    if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
+    const setUp = state.is === 'known' ? state.setUp : undefined;
+    const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
     const { tree } = await flows.treeFor(realm, state.purpose.flow);
     const judged = { known: known !== undefined, factors: countedOf(state, now()), person, risk: known?.risk };
     const chosen = state.is === 'done' ? undefined : state.chosen;
@@ -221,6 +240,17 @@ export function createRun({ transact, registry, required, judge, credentials, fl
     async pageOf(visit: Visit, state: SignInState, standing: Standing): Promise<StepPage | undefined> {
       if (!isPage(standing) || state.is === 'refused' || state.is === 'done') return undefined;
       return recordOf(standing).begin(stepOf(visit, state, standing), state.complaint);
+    },
+
+    /** What can be tried on its page, by execution. */
+    async besideOf(visit: Visit, state: SignInState, standing: Standing): Promise<Map<string, Beside>> {
+      const found = new Map<string, Beside>();
+      for (const { authenticatorId, executionId } of standing.do === 'ask' ? standing.others : []) {
+        const asked = stepNamed(standing, executionId);
+        const beside = asked && (await methods.get(authenticatorId)?.beside?.(stepOf(visit, state, asked)));
+        if (beside) found.set(executionId, beside);
+      }
+      return found;
     },
   };
 }

@@ -12,7 +12,7 @@ import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
-import type { AuthenticatorRecord, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Finding } from '../risk/score.ts';
@@ -75,6 +75,8 @@ export interface View {
   standing: Standing;
   /** The step's form; absent where there is nothing to fill in. */
   page: StepPage | undefined;
+  /** What else can be tried on it, by execution. */
+  beside: ReadonlyMap<string, Beside>;
   csrf: string;
 }
 
@@ -83,7 +85,7 @@ export function createSignIns(deps: SignInDeps) {
   const storage = createStorage(deps);
   const judge = createJudge(deps);
   const runner = createRun({ ...deps, judge });
-  const { run, standingOf, pageOf } = runner;
+  const { run, standingOf, pageOf, besideOf } = runner;
   const finish = createFinish({ ...deps, storage });
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
   function begun(input: BeginInput, policy: RealmSettingsDto): Open {
@@ -168,7 +170,7 @@ export function createSignIns(deps: SignInDeps) {
     const held = await storage.load(realm, named);
     if (!held) return undefined;
     const here = pageIn(realm, held);
-    const visit = { request, realm, policy: await settingsOf(realm) };
+    const visit = { request, realm, policy: await settingsOf(realm), token: held.token };
     const took = digestOf(held.token, form);
     const from = held.state;
     if (from.is === 'done') {
@@ -242,11 +244,13 @@ export function createSignIns(deps: SignInDeps) {
         const csrf = csrfOf(token);
         if (state.is === 'done') {
           const standing = { do: 'finish', level: state.done.level } as const;
-          return { state, settings: policy, standing, page: undefined, csrf };
+          return { state, settings: policy, standing, page: undefined, beside: new Map(), csrf };
         }
         const standing = await standingOf(realm, policy, state);
-        const page = await pageOf({ request, realm, policy }, state, standing);
-        const view = { state, settings: policy, standing, page, csrf };
+        const visit = { request, realm, policy, token };
+        const page = await pageOf(visit, state, standing);
+        const beside = await besideOf(visit, state, standing);
+        const view = { state, settings: policy, standing, page, beside, csrf };
         if (!page?.keep || !isPage(standing) || state.is === 'refused' || state.kept[idOf(standing)]) return view;
         const kept = { [idOf(standing)]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.

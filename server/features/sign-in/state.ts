@@ -2,6 +2,7 @@
 // it can have and nothing else: machine.ts says how one becomes another.
 import { z } from 'zod';
 import { RiskAction } from '../../contract/settings.ts';
+import { type RequiredAction, requiredActions } from '../../contract/users.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { SsoSession } from '../sessions/service.ts';
@@ -32,12 +33,16 @@ const Purpose = z.object({
 const Any = z.object({
   /** Raised by each save: two posts at once can't both go on from the same place. */
   version: z.int(),
+  /** Raised by each new beginning: what was signed before it says nothing any more. */
+  round: z.int(),
   purpose: Purpose,
   /** The session that is stepped up or proven anew, whose it is, and what of it counts here. */
   before: z.object({ id: z.string(), user: User, factors: z.array(Factor), rememberMe: z.boolean() }).optional(),
 });
 /** While there is a step to take. */
 const OnTheWay = Any.extend({
+  /** What the person wants to set up before it ends. */
+  setUp: z.enum(requiredActions).optional(),
   /** The alternative that the person chose, by execution. */
   chosen: z.string().optional(),
   /** What pages keep, by execution. */
@@ -120,6 +125,8 @@ export interface BeginInput {
   session?: SsoSession | undefined;
   /** The caller's own; given back by `take`. */
   request: unknown;
+  /** What they want to set up on the way. */
+  setUp?: RequiredAction | undefined;
   /** Where to go afterwards: a path of this server. */
   continueAt: string;
   /** Where that will lead the browser in the end: the CSP's form-action has to know. */
@@ -146,7 +153,7 @@ export function begunBy({ session, forced, now, identify, ...input }: BegunBy): 
       factors: forced ? [] : [...session.factors],
       rememberMe: session.rememberMe,
     };
-  const any = { version: 0, before, kept: {} };
+  const any = { version: 0, round: 0, before, setUp: input.setUp, kept: {} };
   const known = before && knownBy({ ...any, purpose: { ...purpose, loginHint: input.loginHint ?? '' } }, before);
   if (known && identify(countedOf(known, now))) return known;
   const loginHint = input.loginHint ?? session?.username ?? '';
@@ -154,13 +161,15 @@ export function begunBy({ session, forced, now, identify, ...input }: BegunBy): 
 }
 
 const knownBy = (
-  { version, purpose, kept }: Pick<Known, 'version' | 'purpose' | 'kept'>,
+  { version, round, purpose, setUp, kept }: Pick<Known, 'version' | 'round' | 'purpose' | 'setUp' | 'kept'>,
   before: NonNullable<Known['before']>,
 ): Known => ({
   is: 'known',
   version,
+  round,
   purpose,
   before,
+  setUp,
   kept,
   user: before.user,
   factors: [],

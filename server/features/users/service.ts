@@ -52,6 +52,7 @@ export function createUsers({
   passwords,
   newPasswordFaults,
   setPassword,
+  credentials,
   now,
   newId,
 }: {
@@ -62,6 +63,7 @@ export function createUsers({
   newPasswordFaults: Credentials['newPasswordFaults'];
   /** Stores a hash in place of the one before, records PASSWORD_CHANGED, ends what the person had signed in to. */
   setPassword: Credentials['setPassword'];
+  credentials: Pick<Credentials, 'list' | 'remove'>;
   now: () => Date;
   newId: () => string;
 }) {
@@ -216,14 +218,7 @@ export function createUsers({
 
     async credentials(realm: string, id: string): Promise<Credential[]> {
       await load(sql, realm, id);
-      const rows = await store.credentials(sql, realm, id);
-      return rows.map((row) => ({
-        id: row.id,
-        type: row.type,
-        label: row.label,
-        createdAt: row.created_at.getTime(),
-        lastUsedAt: row.last_used_at?.getTime() ?? null,
-      }));
+      return credentials.list(realm, id);
     },
 
     removeCredential: (
@@ -232,13 +227,10 @@ export function createUsers({
       { userId, type, id }: { userId: string; type: string; id: string },
     ): Promise<void> =>
       transact(realm, async (tx) => {
-        const { sql: on, record } = tx;
-        const user = await load(on, realm, userId);
-        await mustCover(principal, realm, userId, on);
-        if (!(await store.removeCredential(on, realm, { userId, type, id })))
+        const user = await load(tx.sql, realm, userId);
+        await mustCover(principal, realm, userId, tx.sql);
+        if (!(await credentials.remove(tx, by, realm, user, { type, id })))
           throw new Problem('not-found', 'There is no such credential');
-        record({ type: 'CREDENTIAL_DELETED', realm, by, subject: subjectOf(user), data: { type, id } });
-        await end(tx, by, realm, userId, 'credential-removed');
       }),
   };
 }

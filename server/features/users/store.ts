@@ -128,26 +128,3 @@ export async function setGroups(sql: Sql, realm: string, id: string, paths: read
     ) select path from named`;
   return new Set(rows.map((row) => row.path));
 }
-
-export interface CredentialRow {
-  id: string;
-  type: string;
-  label: string | null;
-  created_at: Date;
-  last_used_at: Date | null;
-}
-
-export const credentials = (sql: Sql, realm: string, userId: string): Promise<CredentialRow[]> => sql<CredentialRow>`
-  select id, type, label, created_at, last_used_at from credential
-  where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
-
-export async function removeCredential(
-  sql: Sql,
-  realm: string,
-  { userId, type, id }: { userId: string; type: string; id: string },
-): Promise<boolean> {
-  const [row] = await sql`
-    delete from credential where realm_id = ${realm} and user_id = ${userId} and type = ${type} and id = ${id}
-    returning id`;
-  return row !== undefined;
-}

@@ -11,7 +11,7 @@ const facts = (id: string, level: number, more: Partial<Facts> = {}): [string, F
 const registry = new Map([
   facts('password', 1, { identifies: true }),
   facts('otp', 2),
-  facts('passkey', 3, { identifies: true }),
+  facts('passkey', 3, { identifies: true, enrols: true }),
   facts('has-otp', 0),
   facts('risk', 0, { forbidsEnrolment: true }),
 ]);

@@ -65,7 +65,7 @@ test('the registry names what works here', async () => {
     levelOfAssurance: 0,
     category: 'CONDITION',
   });
-  expect(body?.map((a) => a.id).toSorted()).toEqual(['mfa-enabled', 'otp', 'risk', 'username-password']);
+  expect(body?.map((a) => a.id).toSorted()).toEqual(['mfa-enabled', 'otp', 'risk', 'username-password', 'webauthn']);
 });
 
 test('what GET answered can be PUT back: nothing changes, nothing is audited', async () => {

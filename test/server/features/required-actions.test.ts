@@ -59,23 +59,22 @@ test('a write that rests on what was read before is refused once that has change
   expect((await get()).body).toEqual({ requiredActions: ['TERMS'] });
 });
 
-test.each(['VERIFY_EMAIL', 'CONFIGURE_PASSKEY'])(
-  '%s, which has no page here, is refused and says so',
-  async (action) => {
-    await expect(put(['TERMS', action as RequiredAction])).rejects.toMatchObject({
-      status: 400,
-      problem: {
-        errors: [{ path: 'requiredActions[1]', message: `cannot be ${action}: this server has no page for it yet` }],
-      },
-    });
-    expect((await get()).body).toEqual({ requiredActions: [] });
-  },
-);
+test.each(['VERIFY_EMAIL'])('%s, which has no page here, is refused and says so', async (action) => {
+  await expect(put(['TERMS', action as RequiredAction])).rejects.toMatchObject({
+    status: 400,
+    problem: {
+      errors: [{ path: 'requiredActions[1]', message: `cannot be ${action}: this server has no page for it yet` }],
+    },
+  });
+  expect((await get()).body).toEqual({ requiredActions: [] });
+});
 
 test('a word that is no action is refused with those that are', async () => {
   await expect(put(['DANCE' as RequiredAction])).rejects.toMatchObject({
     status: 400,
-    problem: { errors: [{ message: 'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, UPDATE_PROFILE, TERMS' }] },
+    problem: {
+      errors: [{ message: 'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, UPDATE_PROFILE, TERMS' }],
+    },
   });
 });
 

@@ -9,7 +9,7 @@ const purpose = { requiredLevel: 0, loginHint: '', request: null, continueAt: '/
 const ann = { id: '1', username: 'ann' };
 const bob = { id: '2', username: 'bob' };
 const password = { authenticator: 'password', at: 1 };
-const unknown: Unknown = { is: 'unknown', version: 0, purpose, kept: {} };
+const unknown: Unknown = { is: 'unknown', version: 0, round: 0, purpose, kept: {} };
 const known: Known = {
   ...unknown,
   is: 'known',
@@ -27,7 +27,7 @@ const ask = (authenticatorId: string): Extract<Standing, { do: 'ask' }> => ({
   executionId: `#${authenticatorId}`,
   authenticatorId,
   enrol: false,
-  others: [{ executionId: '#other', authenticatorId: 'other' }],
+  others: [{ executionId: '#other', authenticatorId: 'other', config: {} }],
   config: {},
 });
 const passed = (authenticator: string, user?: typeof ann): Input => ({
@@ -80,13 +80,14 @@ test('a refusal forgets what was proven, and leads nowhere but to a new beginnin
     { ...known, risk },
     { do: 'judged', standing: { do: 'refused', because: 'no-second-factor' } },
   );
-  expect(state).toEqual({ is: 'refused', version: 0, purpose, user: ann, because: 'no-second-factor' });
+  expect(state).toEqual({ is: 'refused', version: 0, round: 0, purpose, user: ann, because: 'no-second-factor' });
   expect(effects).toEqual([{ do: 'tell-failure', failure: { reason: 'no-second-factor', user: ann, risk } }]);
   expect(go(state, passed('password', ann)).state).toBe(state);
   const restart: Input = { do: 'sent', form: { do: 'restart' }, standing: { do: 'refused', because: 'risk' } };
-  expect(go(state, restart).state).toEqual({ ...unknown, before: undefined });
+  expect(go(state, restart).state).toEqual({ ...unknown, round: 1, before: undefined });
   expect(go({ ...known, before }, restart).state).toEqual({
     ...unknown,
+    round: 1,
     before: { ...before, factors: [], rememberMe: false },
   });
 });

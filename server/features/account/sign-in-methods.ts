@@ -1,0 +1,133 @@
+// What a person signs in with, on their account page: which there are, setting up another, removing one. Both are asked for with a
+// sign-in of a moment ago: who finds a browser open can't take an account over.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Problem } from '../../contract/problem.ts';
+import type { Credential, RequiredAction } from '../../contract/users.ts';
+import type { Transact } from '../../db/transact.ts';
+import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
+import { type Html, html } from '../../http/pages.ts';
+import type { Credentials } from '../credentials/service.ts';
+import type { LiveSession, Sessions } from '../sessions/service.ts';
+import type { SignIns } from '../sign-in/service.ts';
+
+const FRESH_SECONDS = 300;
+
+export interface SignInMethodsDeps {
+  transact: Transact;
+  factors: Pick<Factors, 'kinds' | 'haveSecond' | 'levelOf' | 'identify'>;
+  credentials: Pick<Credentials, 'list' | 'remove'>;
+  signIns: Pick<SignIns, 'begin'>;
+  sessions: Pick<Sessions, 'current'>;
+  now: () => Date;
+}
+
+/** Whose account it is, once their form was found to be their own. */
+type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
+
+const Params = z.object({ type: z.string(), id: z.uuid() });
+const Wanted = z.object({ action: z.string() });
+
+export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
+  const { transact, factors, credentials, signIns, now } = deps;
+  const path = '/realms/:realm/account/credentials';
+
+  /** Whoever has a second factor proves that, too. */
+  const levelFor = ({ standing }: LiveSession) => (factors.haveSecond(standing.types) ? SECOND_FACTOR : 1);
+  function isFresh(session: LiveSession): boolean {
+    const fresh = provenSince(session.factors, now().getTime() - FRESH_SECONDS * 1000);
+    return factors.identify(fresh) && factors.levelOf(fresh) >= levelFor(session);
+  }
+  const prove = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    realm: string,
+    session: LiveSession,
+    setUp?: RequiredAction,
+  ) =>
+    signIns.begin(reply, request, {
+      realm,
+      requiredLevel: levelFor(session),
+      session,
+      forced: false,
+      maxAgeSeconds: FRESH_SECONDS,
+      setUp,
+      request: null,
+      continueAt: `/realms/${realm}/account`,
+    });
+
+  app.post(`${path}/set-up`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    const { action } = Wanted.parse(request.body);
+    const kind = factors.kinds.find(({ setUpBy }) => setUpBy === action);
+    if (!kind?.setUpBy) throw new Problem('invalid-request', 'That is not something to set up here.');
+    return prove(request, reply, realm, session, kind.setUpBy);
+  });
+
+  app.post(`${path}/:type/:id/remove`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    if (!isFresh(session)) return prove(request, reply, realm, session);
+    const { type, id } = Params.parse(request.params);
+    const { userId, username: name } = session;
+    const by = { actor: { type: 'user', id: userId, name }, ipAddress: request.ip } as const;
+    const removed = await transact(realm, async (tx) => {
+      const all = await credentials.list(realm, userId, tx.sql);
+      if (!isOneOfMore(all, id, factors.kinds)) return false;
+      const user = { id: userId, username: name };
+      return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
+    });
+    return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
+  });
+}
+
+/** Who they are must stay provable by something that is left. */
+function isOneOfMore(all: readonly Credential[], id: string, kinds: Factors['kinds']): boolean {
+  const own = all.find((one) => one.id === id);
+  if (!own || own.type === 'password') return false;
+  return all.some((one) => one.id !== id && kinds.some((kind) => kind.type === one.type && kind.identifies));
+}
+
+export interface MethodsView {
+  credentials: readonly Credential[];
+  kinds: Factors['kinds'];
+  post(action: string, inside: Html): Html;
+  time(at: number): Html;
+}
+
+/** The section of the account page. */
+export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
+  const nameOf = (type: string) => kinds.find((kind) => kind.type === type)?.name ?? type;
+  const backedUp = ({ backedUp }: Credential) =>
+    backedUp === undefined ? '' : backedUp ? ', kept in your account with its maker' : ', on one device only';
+  return html`<h2>How you sign in</h2>
+<ul class="rows">
+${credentials.map(
+  (one) => html`<li>
+<div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
+<div class="soft">Added ${time(one.createdAt)}${backedUp(one)}</div>
+${one.lastUsedAt !== null && html`<div class="soft">Last used ${time(one.lastUsedAt)}</div>`}</div>
+${
+  one.type !== 'password' &&
+  post(
+    `credentials/${one.type}/${one.id}/remove`,
+    html`<button class="quiet">Remove<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
+  )
+}
+</li>`,
+)}
+</ul>
+<div class="actions">
+${kinds.flatMap(({ name, setUpBy }) =>
+  setUpBy
+    ? [
+        post(
+          'credentials/set-up',
+          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">Add: ${name}</button>`,
+        ),
+      ]
+    : [],
+)}
+</div>`;
+};

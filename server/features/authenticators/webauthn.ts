@@ -1,0 +1,131 @@
+// The authenticator webauthn: a passkey, which finds out who it is by itself or is asked for after something else, and setting one
+// up within the sign-in. What is checked of it is features/credentials/passkeys.ts's.
+import { z } from 'zod';
+import type { Transact } from '../../db/transact.ts';
+import { mustHold } from '../../domain/proof.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Passkeys, UsedKey, UserVerification } from '../credentials/passkeys.ts';
+import type { KnownUser } from '../credentials/service.ts';
+import type { Beside, Complaint, Form, Method, Passed, Step, StepPage, StepVerdict } from './authenticator.ts';
+import { passkeyScript } from './passkey-script.ts';
+
+const Config = z.strictObject({
+  userVerification: z
+    .enum(['required', 'preferred', 'discouraged'])
+    .optional()
+    .describe(
+      'Whether the authenticator has to know its user, by PIN or finger, where somebody is known already (else it always has to); left out: preferred',
+    ),
+});
+const LABEL_MAX = 100;
+const REFUSED = 'This passkey can’t be used here. Try another one, or another way to sign in.';
+const UNABLE = 'This browser can’t use passkeys.';
+
+export interface WebauthnDeps {
+  passkeys: Pick<Passkeys, 'creation' | 'request' | 'enrol' | 'check'>;
+  transact: Transact;
+}
+
+export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
+  /** Who is found out by it alone has to be verified by it. */
+  const verificationOf = ({ user, config }: Step): UserVerification =>
+    user ? (Config.parse(config).userVerification ?? 'preferred') : 'required';
+
+  async function requestOf(step: Step): Promise<object> {
+    const { realm, user, site, challenge } = step;
+    return passkeys.request(realm, user, { site, challenge, userVerification: verificationOf(step) });
+  }
+
+  async function enrol(step: Step, user: KnownUser, form: Form): Promise<StepVerdict> {
+    const { realm, proven, site, challenge } = step;
+    const label = (form.label ?? '').trim().slice(0, LABEL_MAX);
+    const message = 'The passkey could not be set up. Try again.';
+    const again = { do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' } as const;
+    if (!proven || !form.passkey) return again;
+    const made = { sent: form.passkey, site, challenge, label: label === '' ? null : label };
+    const enrolled = await transact(realm, async (tx) => {
+      const key = await passkeys.enrol(tx, step.byThem, realm, user, made);
+      if (key) await mustHold(tx.sql, realm, proven);
+      return key;
+    });
+    return enrolled ? passedBy(enrolled) : again;
+  }
+
+  return {
+    id: 'webauthn',
+    displayName: 'Passkey',
+    factorClass: 'POSSESSION',
+    levelOfAssurance: 3,
+    category: 'METHOD',
+    identifies: true,
+    enrols: true,
+    amr: ['user', 'mfa'],
+    credential: { type: 'webauthn', name: 'Passkey', setUpBy: 'CONFIGURE_PASSKEY' },
+    configSchema: Config,
+    async begin(step, complaint) {
+      if (step.enrol && step.user) {
+        const { realm, user, site, challenge, settings } = step;
+        const creation = await passkeys.creation(realm, user, { site, challenge, realmName: settings.displayName });
+        return enrolmentPage(creation, complaint);
+      }
+      return usePage(await requestOf(step));
+    },
+    async beside(step): Promise<Beside> {
+      const failed = 'No passkey was used. Try again, or sign in another way.';
+      return {
+        words: 'Sign in with a passkey',
+        body: field({ does: 'get', options: await requestOf(step), failed, step: step.id }),
+        script: passkeyScript,
+      };
+    },
+    async verify(step, form) {
+      const { realm, user, site, challenge } = step;
+      if (step.enrol && user) return enrol(step, user, form);
+      const again = (message: string, reason: string) =>
+        ({ do: 'again', complaint: { field: 'passkey', message }, reason }) as const;
+      if (!form.passkey) return again(UNABLE, '');
+      const asked = { sent: form.passkey, site, challenge, userVerification: verificationOf(step) };
+      const verdict = await passkeys.check(realm, user, asked);
+      if (!verdict.ok) return { ...again(REFUSED, `passkey-${verdict.reason}`), user: verdict.user };
+      return { ...passedBy(verdict), user: verdict.user, standing: verdict.standing };
+    },
+  };
+}
+
+/** RFC 8176: a key that may have left its device is software's. Who was not verified has shown that they hold it, no more. */
+const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
+  do: 'passed',
+  credentialId,
+  amr: [synced ? 'swk' : 'hwk', 'user', ...(userVerified ? ['mfa'] : [])],
+  ...(userVerified ? {} : { beside: true }),
+});
+
+/** What the script reads and fills in. */
+const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
+<input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
+ data-step="${of.step}" data-failed="${of.failed}" data-unable="${UNABLE}"
+ data-known="You have a passkey on this device already.">
+<p class="hint" role="status" data-said></p>`;
+
+const needsScript = html`<noscript><p class="error">A passkey needs JavaScript. Switch it on, or use another way to sign in.</p></noscript>`;
+
+const usePage = (options: object): StepPage => ({
+  title: 'Use your passkey',
+  submit: 'Continue with a passkey',
+  script: passkeyScript,
+  body: html`<p class="lead">Confirm with this device, with your phone or with a security key that it is you.</p>
+${needsScript}${field({ does: 'get', options, failed: 'No passkey was used. Try again.' })}`,
+});
+
+const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
+  title: 'Set up a passkey',
+  submit: 'Set up a passkey',
+  plain: true,
+  script: passkeyScript,
+  body: html`<p class="lead">With a passkey you sign in by your finger, your face, a PIN or a security key, and nobody can trick you out of it.</p>
+<div class="field">
+<label for="label">Name of the passkey <span class="soft">(optional)</span></label>
+<input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="${LABEL_MAX}" autocomplete="off">
+</div>
+${needsScript}${field({ does: 'create', options, failed: 'No passkey was set up. Try again.' })}`,
+});

@@ -1,0 +1,188 @@
+// Checking and setting up passkeys (WebAuthn Level 3). No attestation is asked for: which make an authenticator is of is not ours
+// to know. Which step asks for one is the flow's; what a page shows, features/authenticators/webauthn.ts.
+import { z } from 'zod';
+import type { By } from '../../contract/events.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import { type PersonStanding, standingOf } from '../../domain/standing.ts';
+import * as store from './passkey-store.ts';
+import type { KnownUser } from './service.ts';
+import { dropRequiredAction, forgetFailures } from './store.ts';
+
+/** Where passkeys are for, by the address that the browser shows. */
+export interface Site {
+  /** A host without its port (WebAuthn, "RP ID"). */
+  rpId: string;
+  origin: string;
+}
+export type UserVerification = 'required' | 'preferred' | 'discouraged';
+
+export interface PasskeyDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  now: () => Date;
+  newId: () => string;
+}
+
+export interface UsedKey {
+  credentialId: string;
+  /** They have shown the authenticator who they are, too: by PIN or finger. */
+  userVerified: boolean;
+  /** The key may have left its device, as one that is kept in a cloud. */
+  synced: boolean;
+}
+export type PasskeyVerdict =
+  | ({ ok: true; user: KnownUser; standing: PersonStanding } & UsedKey)
+  | { ok: false; reason: 'unreadable' | 'unknown' | 'wrong' | 'counter' | 'disabled'; user?: KnownUser | undefined };
+
+const TIMEOUT_MS = 120_000;
+/** EdDSA, ES256, RS256: the ones that WebAuthn recommends. */
+const ALGORITHMS = [-8, -7, -257];
+const text = z.string().max(4096);
+const Transports = z.array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])).max(10);
+const common = { id: text, rawId: text, type: z.literal('public-key'), clientExtensionResults: z.object({}) };
+const Asserted = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: text,
+    authenticatorData: text,
+    signature: text,
+    userHandle: text.exactOptional(),
+  }),
+});
+const Attested = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: text,
+    attestationObject: z.string().max(8192),
+    transports: Transports.catch([]).default([]),
+  }),
+});
+
+/** What a form sent; undefined: no browser makes such a thing. */
+function read<T>(schema: z.ZodType<T>, sent: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(sent)).data;
+  } catch {
+    return undefined;
+  }
+}
+/** Loaded when first needed: it takes longer than the rest of a sign-in. */
+const library = () => import('@simplewebauthn/server');
+const handleOf = ({ id }: Pick<KnownUser, 'id'>): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(id.replaceAll('-', ''), 'hex'));
+const fromBase64 = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value, 'base64url'));
+const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64url');
+
+export function createPasskeys({ sql, realmSql, now, newId }: PasskeyDeps) {
+  const theirs = async (realm: string, { id }: Pick<KnownUser, 'id'>, { rpId }: Site) =>
+    (await store.ofPerson(sql, realm, id, rpId)).map(({ secret }) => ({
+      type: 'public-key' as const,
+      id: secret.credentialId,
+      transports: secret.transports,
+    }));
+
+  return {
+    /** What a browser makes one by (`PublicKeyCredentialCreationOptionsJSON`). */
+    creation: async (
+      realm: string,
+      user: KnownUser,
+      { site, realmName, challenge }: { site: Site; realmName: string; challenge: string },
+    ): Promise<object> => ({
+      rp: { id: site.rpId, name: realmName },
+      user: { id: toBase64(handleOf(user)), name: user.username, displayName: user.username },
+      challenge,
+      pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+      timeout: TIMEOUT_MS,
+      excludeCredentials: await theirs(realm, user, site),
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+      attestation: 'none',
+    }),
+
+    /** What a browser asks for one by (`PublicKeyCredentialRequestOptionsJSON`); of nobody in particular: of whomever it has. */
+    request: async (
+      realm: string,
+      user: KnownUser | undefined,
+      { site, challenge, userVerification }: { site: Site; challenge: string; userVerification: UserVerification },
+    ): Promise<object> => ({
+      challenge,
+      rpId: site.rpId,
+      timeout: TIMEOUT_MS,
+      userVerification,
+      allowCredentials: user ? await theirs(realm, user, site) : [],
+    }),
+
+    /** @returns undefined: it is none, or somebody has it already */
+    async enrol(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser,
+      { sent, site, challenge, label }: { sent: string; site: Site; challenge: string; label: string | null },
+    ): Promise<UsedKey | undefined> {
+      const response = read(Attested, sent);
+      if (!response) return undefined;
+      const { verifyRegistrationResponse } = await library();
+      const verified = await verifyRegistrationResponse({
+        response,
+        expectedChallenge: challenge,
+        expectedOrigin: site.origin,
+        expectedRPID: site.rpId,
+        requireUserVerification: false,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }).catch(() => undefined);
+      if (!verified?.verified) return undefined;
+      const { credential, credentialDeviceType: deviceType, credentialBackedUp: backedUp } = verified.registrationInfo;
+      const { transports } = response.response;
+      const key = { credentialId: credential.id, publicKey: toBase64(credential.publicKey), rpId: site.rpId };
+      const id = newId();
+      const secret = { ...key, transports, deviceType, backedUp };
+      const row = { id, label, secret, counter: credential.counter, now: now() };
+      if (!(await store.insert(tx.sql, realm, user.id, row))) return undefined;
+      await dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_PASSKEY');
+      const subject = { type: 'user', id: user.id, name: user.username } as const;
+      const data = { credentialId: id, type: 'webauthn', deviceType, backedUp };
+      tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data });
+      const { userVerified } = verified.registrationInfo;
+      return { credentialId: id, userVerified, synced: deviceType === 'multiDevice' };
+    },
+
+    /** @param user who it has to be; undefined: whoever it is, who has then to be verified by their authenticator */
+    async check(
+      realm: string,
+      user: KnownUser | undefined,
+      asked: { sent: string; site: Site; challenge: string; userVerification: UserVerification },
+    ): Promise<PasskeyVerdict> {
+      const response = read(Asserted, asked.sent);
+      if (!response) return { ok: false, reason: 'unreadable', user };
+      const row = await store.find(sql, realm, response.id);
+      if (!row || (user && row.user_id !== user.id)) return { ok: false, reason: 'unknown', user };
+      const { id, secret } = row;
+      const owner = { id: row.user_id, username: row.username };
+      const refuse = (reason: 'wrong' | 'counter' | 'disabled'): PasskeyVerdict => ({ ok: false, reason, user: owner });
+      const { userHandle } = response.response;
+      const names = userHandle === undefined ? user !== undefined : userHandle === toBase64(handleOf(owner));
+      if (!names || secret.rpId !== asked.site.rpId) return refuse('wrong');
+      const { verifyAuthenticationResponse } = await library();
+      const verified = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: asked.challenge,
+        expectedOrigin: asked.site.origin,
+        expectedRPID: asked.site.rpId,
+        // Counters are compared where they are kept.
+        credential: { id: secret.credentialId, publicKey: fromBase64(secret.publicKey), counter: 0 },
+        requireUserVerification: user === undefined || asked.userVerification === 'required',
+      }).catch(() => undefined);
+      if (!verified?.verified) return refuse('wrong');
+      const { newCounter: counter, credentialBackedUp: backedUp, userVerified } = verified.authenticationInfo;
+      if (!(await store.used(realmSql(realm), realm, id, { counter, backedUp, now: now() }))) return refuse('counter');
+      if (!row.enabled) return refuse('disabled');
+      // Whoever had to give a password before has given it.
+      if (user) await forgetFailures(realmSql(realm), realm, [user.id]);
+      const synced = secret.deviceType === 'multiDevice';
+      return { ok: true, user: owner, credentialId: id, standing: standingOf(row), userVerified, synced };
+    },
+  };
+}
+export type Passkeys = ReturnType<typeof createPasskeys>;
