@@ -175,6 +175,7 @@ export async function buildApp({
     refresh: [refreshAdminRoles, refreshMessageTemplates],
     access,
     clients: resources.clients,
+    identities: resources.workloadIdentity,
     passwords,
     setPassword: credentials.setPassword,
     adminAudience: access.audience,

@@ -1,4 +1,4 @@
-// Who manages an object: a fact that single resources show. Taking and releasing is features/transfer's.
+// Who manages an object: taken and released as features/transfer plans, renamed with the object, shown by single resources.
 import type { ObjectKind } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
 
@@ -36,4 +36,30 @@ export async function renameOwnedBelow(sql: Sql, realm: string, kind: string, fr
   await sql`
     update managed_object set key = ${to}::text || substr(key, length(${from}::text) + 1)
     where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${from})`;
+}
+
+export interface OwnedRow {
+  kind: string;
+  key: string;
+  manager: string;
+  fields: string[];
+  kept: boolean;
+}
+
+export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    insert into managed_object (realm_id, kind, key, manager, fields, kept)
+    select ${realm}, kind, key, manager, fields, kept
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as r (kind text, key text, manager text, fields text[], kept boolean)
+    on conflict (realm_id, kind, key) do update set manager = excluded.manager, fields = excluded.fields,
+      kept = excluded.kept`;
+}
+
+export async function release(sql: Sql, realm: string, rows: readonly { kind: string; key: string }[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    delete from managed_object m using unnest(${rows.map((r) => r.kind)}::text[], ${rows.map((r) => r.key)}::text[]) as r (kind, key)
+    where m.realm_id = ${realm} and m.kind = r.kind and m.key = r.key`;
 }

@@ -10,7 +10,7 @@ import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Expect } from '../http/etag.ts';
-import { changeOf, differences, made } from './change.ts';
+import { changeOf, deletionOf, differences, made } from './change.ts';
 import { wantedOf } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 import { danglingReferences } from './references.ts';
@@ -219,18 +219,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         caller.expect(of.toWire(realm, row));
         refusePermanent(of, row);
         if (of.keptWhileNamed) await refuseNamed(tx.sql, realm, of, row.key);
-        const { id, key, fields: before } = row;
-        const change: PlannedChange = {
-          action: 'delete',
-          kind: of.kind,
-          key,
-          id,
-          path: '',
-          fields: [],
-          before,
-          save: {},
-        };
-        await carryOut(tx, caller, realm, [{ of, change, declared: {} }]);
+        await carryOut(tx, caller, realm, [{ of, change: deletionOf(of, row), declared: {} }]);
       }),
 
     /** The object of a section that stands beside the resource's, under its key. */

@@ -37,3 +37,9 @@ export function changeOf(
     save: { ...there.fields, ...wanted },
   };
 }
+
+/** The change that takes an object away. */
+export const deletionOf = (
+  { kind }: Pick<RealmPart, 'kind'>,
+  { id, key, fields: before }: { id: string; key: string; fields: Fields },
+): PlannedChange => ({ action: 'delete', kind, key, id, path: '', fields: [], before, save: {} });

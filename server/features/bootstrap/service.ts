@@ -9,7 +9,7 @@ import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { strings } from '../../http/document.ts';
-import { changeOf } from '../../resource/change.ts';
+import { changeOf, deletionOf } from '../../resource/change.ts';
 import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { comparedSecrets } from '../../resource/secrets.ts';
@@ -69,6 +69,7 @@ export function createBootstrap({
   refresh,
   access,
   clients,
+  identities,
   passwords,
   setPassword,
   adminAudience,
@@ -82,6 +83,7 @@ export function createBootstrap({
   refresh: readonly ((sql: Sql, realms: readonly string[]) => Promise<void>)[];
   access: Pick<Access, 'grant'>;
   clients: Resource;
+  identities: Resource;
   passwords: Pick<Passwords, 'hash'>;
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
@@ -100,19 +102,26 @@ export function createBootstrap({
     return true;
   }
 
-  /** Makes the client what is wanted of it, and gives its id. */
-  async function putClient(
+  /** Makes the object what is wanted of it, and gives its id. */
+  async function put(
     tx: Tx,
+    of: Resource,
     key: string,
-    { always, atFirst }: { always: Fields; atFirst: Fields },
+    { always, atFirst = {} }: { always: Fields; atFirst?: Fields },
   ): Promise<string> {
-    const row = await clients.table.find(tx.sql, MASTER, { key });
-    const there = row && { id: row.id, fields: await comparedSecrets(clients, always, row.fields) };
+    const row = await of.table.find(tx.sql, MASTER, { key });
+    const there = row && { id: row.id, fields: await comparedSecrets(of, always, row.fields) };
     const wanted = row ? always : { ...atFirst, ...always };
     const id = row?.id ?? newId();
-    const change = changeOf(clients, MASTER, { key, there, wanted });
-    if (change) await writeChanges(tx, { realm: MASTER, by, parts: [clients], changes: [{ ...change, id }], newId });
+    const change = changeOf(of, MASTER, { key, there, wanted });
+    if (change) await writeChanges(tx, { realm: MASTER, by, parts: [of], changes: [{ ...change, id }], newId });
     return id;
+  }
+
+  async function removeIdentities(tx: Tx, keys: readonly string[]): Promise<void> {
+    const rows = await Promise.all(keys.map((key) => identities.table.find(tx.sql, MASTER, { key })));
+    const changes = rows.flatMap((row) => (row ? [deletionOf(identities, row)] : []));
+    if (changes.length > 0) await writeChanges(tx, { realm: MASTER, by, parts: [identities], changes, newId });
   }
 
   /**
@@ -123,30 +132,22 @@ export function createBootstrap({
     const row = await clients.table.find(tx.sql, MASTER, { key: ADMIN_CLI });
     const [only = '', ...more] = strings(row?.fields.allowedResources);
     if (row && (more.length > 0 || !only.endsWith('/admin'))) return;
-    await putClient(tx, ADMIN_CLI, { always: { allowedResources: [adminAudience] }, atFirst: CLI_CLIENT });
+    await put(tx, clients, ADMIN_CLI, { always: { allowedResources: [adminAudience] }, atFirst: CLI_CLIENT });
   }
 
   async function makeOperator(tx: Tx, { secret, identity }: Operator): Promise<void> {
-    const { sql: on, record } = tx;
-    const id = await putClient(tx, OPERATOR, {
+    const id = await put(tx, clients, OPERATOR, {
       always: { ...OPERATOR_SHAPE, secret: secret ?? null },
       atFirst: OPERATOR_CLIENT,
     });
-    if (!(await store.isGranted(on, MASTER, OPERATOR))) {
-      await store.deleteIdentitiesOf(on, MASTER, OPERATOR);
+    if (!(await store.isGranted(tx.sql, MASTER, OPERATOR))) {
+      // A client that becomes the operator's must not be reachable by what somebody trusted before.
+      await removeIdentities(tx, await store.identitiesOf(tx.sql, MASTER, OPERATOR));
       await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { clientUuid: id } });
     }
-    if (
-      identity &&
-      (await store.putIdentity(on, MASTER, { ...identity, id: newId(), name: OPERATOR, clientId: OPERATOR }))
-    )
-      record({
-        type: 'WORKLOAD_IDENTITY_UPDATED',
-        realm: MASTER,
-        by,
-        subject: { type: 'object', id: null, name: OPERATOR },
-        data: { ...identity },
-      });
+    if (!identity) return;
+    await removeIdentities(tx, await store.sameIdentity(tx.sql, MASTER, { ...identity, name: OPERATOR }));
+    await put(tx, identities, OPERATOR, { always: { ...identity, clientId: OPERATOR, jwksUri: null, enabled: true } });
   }
 
   return {

@@ -45,35 +45,27 @@ export async function isGranted(sql: Sql, realm: string, clientId: string): Prom
   return row !== undefined;
 }
 
-/** A client that becomes the operator's must not be reachable by what somebody trusted before. */
-export async function deleteIdentitiesOf(sql: Sql, realm: string, clientId: string): Promise<void> {
-  await sql`delete from workload_identity where realm_id = ${realm} and client_id = ${clientId}`;
-}
-
 export interface Identity {
   issuer: string;
   subject: string;
   audience: string;
 }
 
-/** False where it is so already. */
-export async function putIdentity(
+/** Names of the credentials by which somebody can act as this client. */
+export async function identitiesOf(sql: Sql, realm: string, clientId: string): Promise<string[]> {
+  const rows = await sql<{ name: string }>`
+    select name from workload_identity where realm_id = ${realm} and client_id = ${clientId}`;
+  return rows.map(({ name }) => name);
+}
+
+/** The name of another credential of the same tokens. */
+export async function sameIdentity(
   sql: Sql,
   realm: string,
-  identity: Identity & { id: string; name: string; clientId: string },
-): Promise<boolean> {
-  const { id, name, clientId, issuer, subject, audience } = identity;
-  const [same] = await sql`
-    select id from workload_identity where realm_id = ${realm} and name = ${name} and client_id = ${clientId}
-      and issuer = ${issuer} and subject = ${subject} and audience = ${audience} and jwks_uri is null and enabled`;
-  if (same) return false;
-  await sql`
-    delete from workload_identity where realm_id = ${realm} and name <> ${name}
+  { name, issuer, subject, audience }: Identity & { name: string },
+): Promise<string[]> {
+  const rows = await sql<{ name: string }>`
+    select name from workload_identity where realm_id = ${realm} and name <> ${name}
       and issuer = ${issuer} and subject = ${subject} and audience = ${audience}`;
-  await sql`
-    insert into workload_identity (realm_id, id, name, issuer, subject, audience, client_id)
-    values (${realm}, ${id}, ${name}, ${issuer}, ${subject}, ${audience}, ${clientId})
-    on conflict (realm_id, name) do update set issuer = excluded.issuer, subject = excluded.subject,
-      audience = excluded.audience, client_id = excluded.client_id, jwks_uri = null, enabled = true`;
-  return true;
+  return rows.map((row) => row.name);
 }

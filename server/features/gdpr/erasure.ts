@@ -1,6 +1,7 @@
 // A person's identifiers in JSON texts, and the pseudonym in their place: audit rows and deliveries outlive the person.
-// Pure but for the two statements. Specification 4.6, 6.1.
+// Pure but for the statements. Specification 4.6, 6.1.
 import type { Sql } from '../../db/sql.ts';
+import { erasePerson } from '../../events/log.ts';
 import type { DataSubject } from './personal-data.ts';
 
 /** The subject's identifiers as whole JSON strings, whatever their case; never a field's name. */
@@ -15,19 +16,12 @@ export function identifiersIn({ id, username, email }: DataSubject): string {
   return `"(${texts.join('|')})"(?!\\s*:)`;
 }
 
-/** Of what the subject did themselves the address goes, too. */
-export const eraseFromEvents = (sql: Sql, realm: string, subject: DataSubject) => {
-  const found = identifiersIn(subject);
-  const instead = JSON.stringify(subject.pseudonym);
-  return sql`
-    update event set
-      actor = regexp_replace(actor::text, ${found}, ${instead}, 'gi')::jsonb,
-      subject = regexp_replace(subject::text, ${found}, ${instead}, 'gi')::jsonb,
-      data = regexp_replace(data::text, ${found}, ${instead}, 'gi')::jsonb,
-      ip_address = case when coalesce(actor, subject) ->> 'id' = ${subject.id} then null else ip_address end
-    where realm_id = ${realm} and (actor ->> 'id' = ${subject.id} or subject ->> 'id' = ${subject.id}
-      or actor::text ~* ${found} or subject::text ~* ${found} or data::text ~* ${found})`;
-};
+export const eraseFromEvents = (sql: Sql, realm: string, subject: DataSubject) =>
+  erasePerson(sql, realm, {
+    id: subject.id,
+    found: identifiersIn(subject),
+    instead: JSON.stringify(subject.pseudonym),
+  });
 
 export const eraseFromDeliveries = (sql: Sql, realm: string, subject: DataSubject) => sql`
   update webhook_delivery set

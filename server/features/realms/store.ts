@@ -1,5 +1,6 @@
 // SQL of the realm table. A realm's id is its name.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { forgetRealm } from '../../events/log.ts';
 
 export interface RealmRow {
   realm_id: string;
@@ -57,13 +58,13 @@ export async function insert(
     values (${row.realm}, coalesce((select revision + 1 from former_realm where name = ${row.realm}), 1),
       ${JSON.stringify(settings)}::jsonb, ${row.createdBy}, ${row.at})
     on conflict do nothing returning ${columns}`;
-  if (inserted) await sql`delete from event where realm_id = ${row.realm}`;
+  if (inserted) await forgetRealm(sql, row.realm);
   return inserted;
 }
 
 /** Everything in the realm, its audit log, and what administrators of master were granted over it. */
 export async function remove(sql: Sql, realm: string): Promise<void> {
-  await sql`delete from event where realm_id = ${realm}`;
+  await forgetRealm(sql, realm);
   await sql`delete from admin_grant where target_realm = ${realm}`;
   await sql`
     insert into former_realm (name, revision, created_by, adoption)

@@ -2,6 +2,7 @@
 // Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
 import type { Conflict, Deletion, KeptSecret, Warning } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
+import { type OwnedRow, own, release } from '../../domain/ownership.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../resource/references.ts';
@@ -92,7 +93,7 @@ export async function planRealm(
 async function droppedOf(
   sql: Sql,
   { realm, declared, manager }: { realm: string; declared: readonly Section[]; manager: string },
-): Promise<store.OwnedRow[]> {
+): Promise<OwnedRow[]> {
   const declaredNames = new Set(
     declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
   );
@@ -212,7 +213,7 @@ async function planUnseeded(
 /** Ownership as the plan has it. */
 export async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
   const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...fieldsOf(owner) }] : []));
-  for (const chunk of chunks(owned)) await store.own(sql, realm, chunk);
-  for (const chunk of chunks(moves.filter((m) => !m.owner))) await store.release(sql, realm, chunk);
+  for (const chunk of chunks(owned)) await own(sql, realm, chunk);
+  for (const chunk of chunks(moves.filter((m) => !m.owner))) await release(sql, realm, chunk);
 }
 const fieldsOf = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

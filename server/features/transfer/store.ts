@@ -1,5 +1,6 @@
 // SQL of ownership, adoption and the realm's revision. Objects are the parts'; users' ownership is a column of theirs.
 import type { Sql } from '../../db/sql.ts';
+import type { OwnedRow } from '../../domain/ownership.ts';
 import type { Owner } from './plan.ts';
 
 const KEY = 7_164_202_502;
@@ -19,14 +20,6 @@ export async function lockRevision(sql: Sql, realm: string): Promise<number | un
   const [row] = await sql<{ revision: number }>`
     select revision from realm where realm_id = ${realm} for no key update`;
   return row?.revision;
-}
-
-export interface OwnedRow {
-  kind: string;
-  key: string;
-  manager: string;
-  fields: string[];
-  kept: boolean;
 }
 
 /** Owners of these objects of a kind. */
@@ -65,24 +58,6 @@ export async function touchManager(
     insert into manager (realm_id, name, last_applied_at, users) values (${realm}, ${manager}, ${at}, ${users})
     on conflict (realm_id, name) do update set last_applied_at = excluded.last_applied_at,
       users = manager.users or excluded.users`;
-}
-
-export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await sql`
-    insert into managed_object (realm_id, kind, key, manager, fields, kept)
-    select ${realm}, kind, key, manager, fields, kept
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as r (kind text, key text, manager text, fields text[], kept boolean)
-    on conflict (realm_id, kind, key) do update set manager = excluded.manager, fields = excluded.fields,
-      kept = excluded.kept`;
-}
-
-export async function release(sql: Sql, realm: string, rows: readonly { kind: string; key: string }[]): Promise<void> {
-  if (rows.length === 0) return;
-  await sql`
-    delete from managed_object m using unnest(${rows.map((r) => r.kind)}::text[], ${rows.map((r) => r.key)}::text[]) as r (kind, key)
-    where m.realm_id = ${realm} and m.kind = r.kind and m.key = r.key`;
 }
 
 /** Managers that own nothing any more are forgotten. */

@@ -1,0 +1,106 @@
+// Who writes which table, read from the SQL in the sources.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const files = readdirSync(path.join(root, 'server'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+  .sort();
+const tables = new Set(
+  [...readFileSync(path.join(root, 'test/support/schema.sql'), 'utf8').matchAll(/^create table (\w+)/gim)].map(
+    ([, table = '']) => table,
+  ),
+);
+
+/** A feature writes as one, whichever of its files does, and so do events; elsewhere each file is a writer. */
+const writerOf = (file: string): string =>
+  /^server\/(features\/[^/]+|events)\//.exec(file)?.[1] ?? file.replace('server/', '');
+
+const withoutComments = (text: string): string => text.replaceAll(/^\s*\/\/.*$/gm, '').replaceAll(/\/\*.*?\*\//gs, '');
+
+/** Statements, targets of COPY, and what a resource is declared to be kept in. */
+const WRITES = [
+  /\b(?:insert\s+into|delete\s+from|update)\s+(\w+)/g,
+  /'(\w+) \(realm_id,/g,
+  /\btable: \{\s*name: '(\w+)'/g,
+  /\btable: fragment`(\w+)`/g,
+];
+
+const writers = new Map<string, Set<string>>();
+for (const file of files) {
+  const text = withoutComments(readFileSync(path.join(root, file), 'utf8'));
+  for (const [, table = ''] of WRITES.flatMap((pattern) => [...text.matchAll(pattern)]))
+    if (tables.has(table)) writers.set(table, (writers.get(table) ?? new Set()).add(writerOf(file)));
+}
+
+/** Deletes what has expired of any table, by its list of them. */
+const JANITOR = 'jobs/janitor.ts';
+
+/** Who writes what isn't theirs, and why that is better than the way round. */
+const exceptions: Record<string, Record<string, string>> = {
+  'domain/end-access.ts': {
+    because: 'ends all that somebody has at once, in a constant number of statements, however many people there are',
+    tables: 'session admin_session refresh_family sign_in revoked_token',
+  },
+  'features/flows': {
+    because: 'a flow is named by its alias: what names it follows a rename in the same statement',
+    tables: 'client application identity_provider saml_client realm',
+  },
+  'features/token': {
+    because:
+      'a refresh notes in its one statement that the session was seen, and one that is reused refuses its tokens',
+    tables: 'session authorization_code revoked_token',
+  },
+  'features/users': {
+    because: 'imports bring users with their hashes in one statement for all; a deleted credential is the user’s',
+    tables: 'credential',
+  },
+  'features/credentials': { because: 'a new password fulfils what was required of the person', tables: 'realm_user' },
+  'features/sign-in': { because: 'what a sign-in asks of people is kept with them', tables: 'realm_user' },
+  'features/bootstrap': {
+    because: 'the first administrator is made before anybody may make users',
+    tables: 'realm_user',
+  },
+  'features/transfer': {
+    because: 'who manages a user is a column of theirs, since users are many; adoption is the realm’s',
+    tables: 'realm_user realm',
+  },
+  'features/gdpr': {
+    because: 'withdraws and erases in one statement what a person has in several places',
+    tables: 'realm_user consent refresh_family webhook_delivery sign_in',
+  },
+  'domain/newcomers.ts': {
+    because: 'default roles and groups are given to whoever is new, by whatever way they come',
+    tables: 'user_role group_member',
+  },
+  'features/clients': {
+    because: 'what a service account may administer is declared with its client',
+    tables: 'admin_grant',
+  },
+  'features/realms': { because: 'with a realm goes what was granted over it elsewhere', tables: 'admin_grant' },
+  'db/transact.ts': { because: 'the revision is raised last in each transaction that configures', tables: 'realm' },
+  'domain/subjects.ts': { because: 'the salt of pairwise subjects is made when it is first needed', tables: 'realm' },
+  'features/settings': {
+    because: 'settings are a column of the realm, and the realm itself is features/realms’',
+    tables: 'realm',
+  },
+};
+const excepted = (table: string, writer: string): boolean =>
+  exceptions[writer]?.tables?.split(' ').includes(table) ?? false;
+
+test('a table has one writer', () => {
+  const several = [...writers].flatMap(([table, all]) => {
+    const owners = [...all].filter((writer) => writer !== JANITOR && !excepted(table, writer));
+    return owners.length === 1 ? [] : [`${table}: ${owners.join(', ')}`];
+  });
+  expect(several).toEqual([]);
+});
+
+test('an exception that is none any more is taken out', () => {
+  const unneeded = Object.entries(exceptions).flatMap(([writer, { tables: named = '' }]) =>
+    named.split(' ').flatMap((table) => (writers.get(table)?.has(writer) ? [] : [`${writer}: ${table}`])),
+  );
+  expect(unneeded).toEqual([]);
+});
