@@ -32,6 +32,8 @@ export interface Connection {
   server: string;
   /** For what the typed client can't do: streams, raw bytes. `path` begins with a slash. Refusals are thrown. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The Authorization header of a request now; empty where the session is a cookie. */
+  authorization(): Promise<string>;
 }
 
 export interface Cli {

@@ -61,7 +61,12 @@ export function connection(server: string, access: Access): Connection {
       throw unreachable(server, cause);
     }
   }
-  return { client: createClient({ baseUrl: server, fetch, authorize, timeoutMs: TIMEOUT_MS }), server, fetch: raw };
+  return {
+    client: createClient({ baseUrl: server, fetch, authorize, timeoutMs: TIMEOUT_MS }),
+    server,
+    fetch: raw,
+    authorization: () => authorize({ renew: false }),
+  };
 }
 
 /** Which of the kept contexts is meant. */

@@ -7,7 +7,7 @@ import { errorWords } from '../server/contract/error-words.ts';
 import { Refused } from './faults.ts';
 
 export async function* documentBytes(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
-  const chunks = bytesOf(file, file === '-' ? stdin : createReadStream(file));
+  const chunks = bytesOf(file, stdin);
   const held: Buffer[] = [];
   let start = '';
   // Looked at until something is seen: a document in JSON begins with a brace, behind blanks at most.
@@ -22,9 +22,10 @@ export async function* documentBytes(file: string, stdin: Readable): AsyncGenera
   yield Buffer.from(JSON.stringify(ofYaml(file, Buffer.concat(held).toString('utf8'))));
 }
 
-async function* bytesOf(file: string, stream: Readable): AsyncGenerator<Buffer> {
+/** Of a file, or of standard input. */
+export async function* bytesOf(file: string, stdin: Readable): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of stream) yield Buffer.from(chunk);
+    for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk);
   } catch (error) {
     throw new Refused(`cannot read ${file}: ${errorWords(error)}`);
   }

@@ -30,6 +30,8 @@ export interface Row {
 export interface Found extends Row {
   /** Managers' names, where one manages it (decisions "Ownership"). */
   managedBy: string[];
+  /** For If-Match, where it was read by itself. */
+  etag?: string | undefined;
 }
 export interface Column<T> {
   head: string;
@@ -70,6 +72,8 @@ export interface Kind {
   of: string | undefined;
   many: boolean;
   heads(wide: boolean): string[];
+  /** What a write answered, as a row. */
+  rowOf(value: object): Row;
   /** @param most so many are wanted; 0: all */
   rows(scope: Scope, filter: Filter, most: number): AsyncGenerator<Row>;
   /** @throws Refused where there is none */
@@ -98,6 +102,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     ...definition,
     of: definition.of,
     many: definition.many ?? false,
+    rowOf: (value) => rowOf(value as T), // the wire's schema is the kind's own
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {
       // one more than is wanted, which tells that there are more
@@ -107,8 +112,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
       for await (const row of all(scope, { q: word })) {
         if (!is(row, word)) continue;
         if (!single) return { ...rowOf(row), managedBy: [] };
-        const { value, managedBy } = await read(scope, single.route, single.params(row));
-        return { ...rowOf(row), value, managedBy };
+        return { ...rowOf(row), ...(await read(scope, single.route, single.params(row))) };
       }
       const [where, option] = definition.inRealm ? [` in the realm ${scope.realm}`, ` -r ${scope.realm}`] : ['', ''];
       throw new Refused(
@@ -127,11 +131,12 @@ export async function read<T>(
   { connection, realm, signal }: Scope,
   route: ReadRoute<T>,
   params: Record<string, string> = {},
-): Promise<{ value: T; managedBy: string[] }> {
+): Promise<{ value: T; managedBy: string[]; etag: string | undefined }> {
   const response = await connection.fetch(address(route.path, { realm, ...params }), { signal });
   const managed = response.headers.get('x-svc-managed-by') ?? '';
   return {
     value: route.response.parse(await response.json()),
     managedBy: managed === '' ? [] : managed.split(', ').map(decodeURI),
+    etag: response.headers.get('etag') ?? undefined,
   };
 }

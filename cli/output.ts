@@ -1,12 +1,22 @@
 // Owns: how answers look: table, json, yaml, name (`-o`); colour; what of a server's text may reach a terminal.
 // Does not own: what a plan looks like in words (plan.ts).
 // Implements: issue "CLI": coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Io } from './command.ts';
+import { jsonPath } from './json-path.ts';
 
 export const formats = ['table', 'json', 'yaml', 'name'] as const;
-export type Format = (typeof formats)[number];
+export type Format = (typeof formats)[number] | `jsonpath=${string}`;
+
+/** `-o` with these, and with a JSONPath. */
+export function outputOption(of: readonly string[]): Option {
+  const option = new Option('-o, --output <format>', 'how it is written; also jsonpath=TEMPLATE').choices(of);
+  return option.argParser((value) => {
+    if (value.startsWith('jsonpath=') || of.includes(value)) return value;
+    throw new InvalidArgumentError(`Allowed choices are ${of.join(', ')}, jsonpath=TEMPLATE.`);
+  });
+}
 
 export interface Table {
   head: readonly string[];
@@ -23,8 +33,7 @@ export interface View {
 
 /** Adds `-o, --output`; `name` only where the view has names. */
 export function addOutput(command: Command, { names = false }: { names?: boolean } = {}): Command {
-  const option = new Option('-o, --output <format>', 'how the answer is written');
-  return command.addOption(option.choices(formats.filter((one) => one !== 'name' || names)).default('table'));
+  return command.addOption(outputOption(formats.filter((one) => one !== 'name' || names)).default('table'));
 }
 
 export function print(io: Io, format: Format, view: View): void {
@@ -32,9 +41,14 @@ export function print(io: Io, format: Format, view: View): void {
   if (text !== '') io.stdout.write(`${text}\n`);
 }
 
-function written(io: Io, format: Format, { value, table, names }: View): string {
+export function written(io: Io, format: Format, { value, table, names }: View): string {
   if (format === 'json') return escaped(JSON.stringify(value, null, 2));
   if (format === 'yaml') return escaped(stringify(value).trimEnd());
+  if (format.startsWith('jsonpath=')) {
+    // as the API has it: no undefined, no class
+    const text = jsonPath(format.slice('jsonpath='.length), JSON.parse(JSON.stringify(value)));
+    return text.replace(/\n$/, '').split('\n').map(plain).join('\n');
+  }
   if (format === 'name') return (names?.() ?? []).map(plain).join('\n');
   const shown = table();
   return typeof shown === 'string' ? shown : columns(io, shown);

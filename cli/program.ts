@@ -3,20 +3,24 @@
 // Implements: issue "CLI".
 import { Command } from 'commander';
 import { type Cli, examples, type Io, type Register } from './command.ts';
+import { registerApi, registerToken } from './commands/api.ts';
 import { registerApply } from './commands/apply.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerConfig } from './commands/config.ts';
 import { registerCrds } from './commands/crds.ts';
 import { registerDescribe } from './commands/describe.ts';
 import { registerDiff } from './commands/diff.ts';
+import { registerEvents } from './commands/events.ts';
 import { registerExport } from './commands/export.ts';
 import { registerGet } from './commands/get.ts';
 import { registerImport } from './commands/import.ts';
 import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
+import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
+import { registerCreate, registerDelete, registerEdit } from './commands/write.ts';
 import { connector, defaultRealm, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
 import { say } from './output.ts';
@@ -25,7 +29,9 @@ import { say } from './output.ts';
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerManagers, registerRotateKeys]],
-  ['Looking:', [registerGet, registerDescribe]],
+  ['Looking:', [registerGet, registerDescribe, registerEvents]],
+  ['Changing at run time:', [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions]],
+  ['Everything else:', [registerApi, registerToken]],
   ['Setting up:', [registerCrds, registerCompletion]],
 ];
 

@@ -1,23 +1,28 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for people and as data for programs.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
-import { Refused } from '../faults.ts';
+import { Interrupted, Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';
-import { type Format, formats, print, say } from '../output.ts';
+import { type Format, formats, outputOption, plain, print, say, type View, written } from '../output.ts';
 import { users } from '../run-time-kinds.ts';
 
-interface Options {
-  realm?: string;
-  query?: string;
-  limit?: number;
-  output: Format | 'wide';
+export interface FilterOptions {
   user?: string;
   type?: string;
   client?: string;
   outcome?: string;
   since?: number;
 }
+export interface Options extends FilterOptions {
+  realm?: string;
+  query?: string;
+  limit?: number;
+  watch?: true;
+  output: Format | 'wide';
+}
+const LOOK_MS = 2_000;
 const MANY = 100;
 
 export const registerGet: Register = (program, cli) => {
@@ -30,49 +35,99 @@ export const registerGet: Register = (program, cli) => {
     'realmctl get user ana@example.com -r acme -o yaml',
     'realmctl get deliveries audit -r acme --limit 0 -o json',
     'realmctl get events -r acme --type LOGIN_FAILURE --since 24h',
+    "realmctl get clients -r acme -o jsonpath='{[*].clientId}'",
+    'realmctl get sessions -r acme --watch',
     'realmctl get realms -o name | xargs -n1 realmctl rotate-keys --yes',
   );
 };
+
+/** The options of whatever lists a kind. */
+export function addListing(command: Command, kind: Kind): Command {
+  if (kind.inRealm) addRealm(command);
+  command
+    .option('-q, --query <text>', 'only those that match')
+    .option('--limit <n>', `at most so many; 0: all (default: ${kind.many ? MANY : 'all'})`, count)
+    .option('-w, --watch', 'go on, and show what comes and changes, until Ctrl-C')
+    .addOption(outputOption([...formats, 'wide']).default('table'));
+  if (kind.plural === 'sessions') command.option('--user <name>', 'only those of this user');
+  return kind.plural === 'events' ? addFilters(command) : command;
+}
+
+/** Which events. */
+export const addFilters = (command: Command): Command =>
+  command
+    .option('--user <name>', 'only those of this user')
+    .option('--type <types>', 'only these types, separated by commas; ADMIN_WRITE is every administrative change')
+    .option('--client <client>', 'only those of this client')
+    .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
+    .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);
 
 function register(get: Command, kind: Kind, cli: Cli): void {
   const command = get.command(kind.plural).alias(kind.singular).description(kind.help);
   if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
   else command.argument('[name]', `only this ${kind.singular}`);
-  if (kind.inRealm) addRealm(command);
-  command
-    .option('-q, --query <text>', 'only those that match')
-    .option('--limit <n>', `at most so many; 0: all (default: ${kind.many ? MANY : 'all'})`, count)
-    .addOption(
-      new Option('-o, --output <format>', 'how they are written').choices([...formats, 'wide']).default('table'),
-    );
-  if (kind.plural === 'sessions' || kind.plural === 'events')
-    command.option('--user <name>', 'only those of this user');
-  if (kind.plural === 'events')
-    command
-      .option('--type <types>', 'only these types, separated by commas; ADMIN_WRITE is every administrative change')
-      .option('--client <client>', 'only those of this client')
-      .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
-      .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);
+  addListing(command, kind);
   command.action(async (word: string | undefined, options: Options) => {
-    const realm = kind.inRealm ? await realmOf(cli, { option: options.realm }) : '';
-    const scope: Scope = { connection: await cli.connect(), realm, signal: cli.signal };
-    if (kind.of !== undefined) await show(cli, kind, { ...scope, of: word }, options);
-    else if (word !== undefined) await showOne(cli, kind, scope, word, options);
-    else await show(cli, kind, scope, options);
+    if (kind.of === undefined && word !== undefined)
+      await showOne(cli, kind, await scopeOf(cli, kind, options), word, options);
+    else await list(cli, kind, options, word);
   });
 }
+
+async function scopeOf(cli: Cli, kind: Kind, { realm: option }: Options): Promise<Scope> {
+  const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
+  return { connection: await cli.connect(), realm, signal: cli.signal };
+}
+
+/** @param of the object that they belong to */
+export async function list(cli: Cli, kind: Kind, options: Options, of?: string): Promise<void> {
+  const scope = { ...(await scopeOf(cli, kind, options)), of };
+  const shown = await show(cli, kind, scope, options);
+  if (options.watch) await watch(cli, kind, scope, options, shown);
+}
+
+/** What is new or other than it was, a row each. */
+async function watch(cli: Cli, kind: Kind, scope: Scope, options: Options, first: readonly Row[]): Promise<void> {
+  const wide = options.output === 'wide';
+  const lineOf = (row: Row) => row.cells(wide).map(plain).join('   ').trimEnd();
+  let before = new Map(first.map((row) => [row.name, lineOf(row)]));
+  for (;;) {
+    await sleep(LOOK_MS, undefined, { signal: cli.signal }).catch(() => {
+      throw new Interrupted();
+    });
+    const now = new Map<string, string>();
+    for await (const row of kind.rows(scope, await filterOf(scope, options.query, options), options.limit ?? 0)) {
+      const line = lineOf(row);
+      now.set(row.name, line);
+      if (before.get(row.name) === line) continue;
+      const asked =
+        options.output === 'table' || wide
+          ? line
+          : written(cli.io, options.output === 'wide' ? 'table' : options.output, viewOf(kind, [row], wide));
+      cli.io.stdout.write(`${asked}\n`);
+    }
+    for (const name of before.keys()) if (!now.has(name)) say(cli.io, `${name} is gone.`);
+    before = now;
+  }
+}
+
+const viewOf = (kind: Kind, rows: readonly Row[], wide: boolean): View => ({
+  value: rows.map(({ value }) => value),
+  names: () => rows.map(({ name }) => name),
+  table: () => ({ head: kind.heads(wide), rows: rows.map((row) => row.cells(wide)) }),
+});
 
 async function showOne(cli: Cli, kind: Kind, scope: Scope, word: string, { output }: Options): Promise<void> {
   const found = await kind.find(scope, word);
   const wide = output === 'wide';
-  print(cli.io, wide ? 'table' : output, {
+  print(cli.io, output === 'wide' ? 'table' : output, {
     value: found.value,
     names: () => [found.name],
     table: () => ({ head: kind.heads(wide), rows: [found.cells(wide)] }),
   });
 }
 
-async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promise<void> {
+async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promise<Row[]> {
   const { output, query, limit = kind.many ? MANY : 0 } = options;
   const rows: Row[] = [];
   let more = false;
@@ -85,16 +140,12 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
   const where = kind.inRealm ? ` in ${scope.realm}` : '';
   if (rows.length === 0 && (output === 'table' || wide))
     say(cli.io, `No ${kind.plural}${query === undefined ? '' : ` that match ${query}`}${where}.`);
-  else
-    print(cli.io, wide ? 'table' : output, {
-      value: rows.map(({ value }) => value),
-      names: () => rows.map(({ name }) => name),
-      table: () => ({ head: kind.heads(wide), rows: rows.map((row) => row.cells(wide)) }),
-    });
+  else print(cli.io, output === 'wide' ? 'table' : output, viewOf(kind, rows, wide));
   if (more) say(cli.io, `There are more ${kind.plural}: --limit 0 shows all.`);
+  return rows;
 }
 
-async function filterOf(scope: Scope, q: string | undefined, options: Options): Promise<Filter> {
+export async function filterOf(scope: Scope, q: string | undefined, options: FilterOptions): Promise<Filter> {
   const { user, type, client, outcome, since: from } = options;
   const userId = user === undefined ? undefined : Reflect.get((await users.find(scope, user)).value, 'id');
   return { q, userId, type, clientId: client, outcome, from };

@@ -173,7 +173,7 @@ function show(
 }
 
 /** What is wrong with the file is told as such, not as a request that failed. */
-async function sending(
+export async function sending(
   chunks: AsyncIterable<Uint8Array>,
   send: (body: ReadableStream) => Promise<Response>,
 ): Promise<Response> {

@@ -63,6 +63,8 @@ test('docs/cli.md names every variable that the program reads, and no other', ()
 
 test('no option takes a password or a secret as its value', () => {
   const options = [program, ...commands.map(([, command]) => command)].flatMap((command) => command.options);
-  const risky = options.filter(({ long }) => /password|secret|token/.test(long ?? '')).map(({ flags }) => flags);
+  const risky = options
+    .filter(({ long }) => /(?:password|secret|token)(?:$|-stdin$|-file$)/.test(long ?? ''))
+    .map(({ flags }) => flags);
   expect(risky.filter((flags) => !/-stdin$| <file>$/.test(flags))).toEqual([]);
 });

@@ -1,0 +1,99 @@
+// `realmctl api METHOD PATH`: whatever else the admin API has, with the session that is there; and `token`, for other programs.
+import { type Cli, examples, type Register } from '../command.ts';
+import { bytesOf } from '../document-file.ts';
+import { Refused } from '../faults.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+interface Options {
+  data?: string;
+  file?: string;
+  header?: string[];
+  include?: true;
+}
+const gathered = (value: string, before: string[] = []): string[] => [...before, value];
+
+export const registerApi: Register = (program, cli) => {
+  const command = program
+    .command('api')
+    .argument('<method>', METHODS.join(', '))
+    .argument('<path>', 'from /admin on, or behind /admin: realms/acme/clients?limit=10')
+    .description('send a request to the admin API and print the answer')
+    .option('-d, --data <json>', 'the body; nothing secret, which others on this computer could see')
+    .option('-f, --file <file>', 'the body from a file; - is standard input')
+    .option('-H, --header <line>', 'a header, as If-Match: "3"; may be given again', gathered)
+    .option('-i, --include', 'print the status and the headers too');
+  examples(
+    command,
+    'realmctl api GET realms/acme/clients',
+    'realmctl api PUT realms/acme/settings -d \'{"requireMfa": true}\'',
+    'realmctl api POST realms/acme/webhooks -f webhook.json',
+    'realmctl api GET /admin/realms/acme/health | jq .status',
+  ).action((method: string, where: string, options: Options) => api(cli, method.toUpperCase(), where, options));
+};
+
+async function api(cli: Cli, method: string, where: string, options: Options): Promise<void> {
+  if (!METHODS.includes(method)) throw new Refused(`there is no method ${method}`, `There are: ${METHODS.join(', ')}.`);
+  const { data, file } = options;
+  if (data !== undefined && file !== undefined) throw new Refused('give --data or --file, not both');
+  const headers = new Headers(
+    (options.header ?? []).map((line): [string, string] => {
+      const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw new Refused(`--header takes "Name: value"; it is ${line}`);
+      if (/^(authorization|cookie|host)$/i.test(name)) throw new Refused(`the header ${name} is the session’s`);
+      return [name, value];
+    }),
+  );
+  const connection = await cli.connect();
+  const body = data ?? (file === undefined ? undefined : await whole(cli, file));
+  if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+  const response = await connection.fetch(pathOf(where, connection.server), {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    signal: cli.signal,
+  });
+  const { stdout } = cli.io;
+  if (options.include) {
+    stdout.write(`HTTP ${response.status}\n`);
+    for (const [name, value] of response.headers) stdout.write(`${name}: ${value}\n`);
+    stdout.write('\n');
+  }
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') ?? false;
+  if (text !== '') stdout.write(json && cli.io.colour ? `${JSON.stringify(JSON.parse(text), null, 2)}\n` : ended(text));
+}
+
+const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+/** Of this server alone, and of its admin API: that is whom the session is for. */
+function pathOf(where: string, server: string): string {
+  const path = where.startsWith('/') ? where : `/admin/${where}`;
+  const url = URL.canParse(path, server) ? new URL(path, server) : undefined;
+  if (!url || where.includes('://') || url.origin !== new URL(server).origin || !url.pathname.startsWith('/admin/'))
+    throw new Refused(
+      `${where} is no path of the admin API`,
+      'Such as realms/acme/clients, or /admin/realms/acme/clients.',
+    );
+  return url.pathname + url.search;
+}
+
+async function whole({ io }: Cli, file: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytesOf(file, io.stdin)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export const registerToken: Register = (program, cli) => {
+  const command = program
+    .command('token')
+    .description('print an access token for the admin API, renewed where it is about to end; keep it secret');
+  examples(command, 'curl -H "Authorization: Bearer $(realmctl token)" https://iam.example.com/admin/realms').action(
+    async () => {
+      const [, token] = /^Bearer (\S+)$/.exec(await (await cli.connect()).authorization()) ?? [];
+      if (token === undefined)
+        throw new Refused('this session is a cookie, and has no token', 'Sign in by the browser, or as a client.');
+      cli.io.stdout.write(`${token}\n`);
+    },
+  );
+};

@@ -1,0 +1,173 @@
+// `realmctl users|sessions`: what is done for people while a realm runs; `get users` and `edit user` are as of any kind.
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { address } from '../../server/contract/client.ts';
+import { endSession } from '../../server/contract/sessions.ts';
+import { deleteLockout, endUserSessions, getLockout } from '../../server/contract/user-access.ts';
+import { importUsers, UsersImported } from '../../server/contract/user-import.ts';
+import { setPassword } from '../../server/contract/users.ts';
+import { addRealm, type Cli, type Connection, examples, type Register, realmOf } from '../command.ts';
+import { bytesOf } from '../document-file.ts';
+import { Outcome, Refused } from '../faults.ts';
+import { addOutput, type Format, print, say } from '../output.ts';
+import { counted, during } from '../progress.ts';
+import { ask, confirm, lines } from '../prompt.ts';
+import { users as kind, sessions as sessionsKind } from '../run-time-kinds.ts';
+import { addListing, list } from './get.ts';
+import { sending } from './import.ts';
+
+interface Options {
+  realm?: string;
+  yes?: true;
+}
+
+async function at(cli: Cli, option: string | undefined): Promise<{ connection: Connection; realm: string }> {
+  const realm = await realmOf(cli, { option });
+  return { connection: await cli.connect(), realm };
+}
+
+/** A person by username or id. */
+async function person(cli: Cli, option: string | undefined, word: string) {
+  const { connection, realm } = await at(cli, option);
+  const found = await kind.find({ connection, realm, signal: cli.signal }, word);
+  const params = { realm, userId: String(Reflect.get(found.value, 'id')) };
+  return { client: connection.client, name: found.name, params };
+}
+
+export const registerUsers: Register = (program, cli) => {
+  const users = program.command('users').description('find people, bring them in, help them back in');
+  addListing(users.command('search').argument('<text>', 'of the username, the e-mail address or the name'), kind)
+    .description('those whose username, e-mail address or name holds a text')
+    .action((text: string, options) => list(cli, kind, { ...options, query: text }));
+  registerBulk(users, cli);
+  registerPassword(users, cli);
+  addRealm(users.command('unlock').argument('<user>', 'username or id'))
+    .description('forget failed sign-ins, and unlock')
+    .action(async (word: string, { realm }: Options) => {
+      const { client, name, params } = await person(cli, realm, word);
+      const { body: before } = await client.call(getLockout, { params, signal: cli.signal });
+      await client.call(deleteLockout, { params, signal: cli.signal });
+      say(
+        cli.io,
+        `${name}: ${before?.locked ? 'unlocked' : 'was not locked'}, ${before?.failures ?? 0} failures forgotten.`,
+      );
+    });
+  examples(
+    users,
+    'realmctl users search ana -r acme',
+    'realmctl users import -r acme -f people.ndjson',
+    'realmctl users reset-password ana -r acme --generate',
+    'realmctl users unlock ana -r acme',
+  );
+};
+
+interface Bulk extends Options {
+  file: string;
+  atomic?: boolean;
+  output: Format;
+}
+const SHOWN = 20;
+
+function registerBulk(users: Command, cli: Cli): void {
+  const command = addRealm(users.command('import'))
+    .description('make or change many people: a JSON array, or a JSON object a line')
+    .requiredOption('-f, --file <file>', 'the rows; - is standard input')
+    .option('--atomic', 'all or none; otherwise a bad row loses no good one');
+  addOutput(command).action(async ({ realm: option, file, atomic = false, output }: Bulk) => {
+    const { connection, realm } = await at(cli, option);
+    const rows = bytesOf(file, cli.io.stdin);
+    const first = await rows.next();
+    const start = first.done ? '' : first.value.toString('latin1').trimStart().slice(0, 1);
+    async function* all() {
+      if (!first.done) yield first.value;
+      yield* rows;
+    }
+    const answer = sending(counted(cli.io, file, all()), (body) =>
+      connection.fetch(address(importUsers.path, { realm }, { atomic }), {
+        method: 'POST',
+        headers: { 'content-type': start === '[' ? 'application/json' : 'application/x-ndjson' },
+        body,
+        duplex: 'half',
+        signal: cli.signal,
+      }),
+    );
+    const response = await during(cli.io, `Importing people into ${realm}`, answer);
+    const done = UsersImported.parse(await response.json());
+    const { created, updated, unchanged, failed, failures } = done;
+    print(cli.io, output, {
+      value: done,
+      table: () => ({
+        head: ['CREATED', 'UPDATED', 'UNCHANGED', 'FAILED'],
+        rows: [[created, updated, unchanged, failed].map(String)],
+      }),
+    });
+    for (const { row, errors } of failures.slice(0, SHOWN))
+      say(cli.io, `row ${row}: ${errors.map(({ path, message }) => `${path}: ${message}`).join('; ')}`);
+    if (failed > SHOWN) say(cli.io, `… and ${failed - SHOWN} more: -o json has the first thousand.`);
+    if (failed > 0) throw new Outcome(2);
+  });
+}
+
+interface Reset extends Options {
+  generate?: true;
+  passwordStdin?: true;
+  permanent?: true;
+}
+
+function registerPassword(users: Command, cli: Cli): void {
+  addRealm(users.command('reset-password').argument('<user>', 'username or id'))
+    .description('give a new password, which has to be changed at the next sign-in; ends all sessions')
+    .option('--generate', 'make one, and print it')
+    .option('--password-stdin', 'read it from stdin; otherwise it is asked for')
+    .option('--permanent', 'it need not be changed')
+    .action(async (word: string, { realm, generate, passwordStdin, permanent }: Reset) => {
+      if (generate && passwordStdin) throw new Refused('give --generate or --password-stdin, not both');
+      const { client, name, params } = await person(cli, realm, word);
+      const [piped = ''] = passwordStdin ? await lines(cli) : [];
+      if (passwordStdin && piped === '') throw new Refused('stdin holds no password');
+      const instead = 'Give --generate, or --password-stdin and the password on stdin.';
+      const password = generate
+        ? `${randomBytes(18).toString('base64url')}aA1-`
+        : piped || (await ask(cli, `New password of ${name}`, { hidden: true, instead }));
+      const body = { password, temporary: !permanent };
+      await client.call(setPassword, { params, body, signal: cli.signal });
+      if (generate) cli.io.stdout.write(`${password}\n`);
+      say(
+        cli.io,
+        `${name} has a new password${permanent ? '' : ', to be changed at the next sign-in'}, and no session any more.`,
+      );
+    });
+}
+
+export const registerSessions: Register = (program, cli) => {
+  const sessions = program.command('sessions').description('live sign-in sessions');
+  addListing(sessions.command('list'), sessionsKind)
+    .description('list them, newest first')
+    .action((options) => list(cli, sessionsKind, options));
+  addRealm(sessions.command('end').argument('[id...]', 'as the list shows them'))
+    .option('--user <name>', 'all of this user, with all tokens')
+    .option('-y, --yes', 'do not ask')
+    .description('end sessions and their tokens')
+    .action(async (ids: string[], { realm: option, user, yes }: Options & { user?: string }) => {
+      if ((user === undefined) === (ids.length === 0)) throw new Refused('say which: ids of sessions, or --user NAME');
+      const whose = user === undefined ? `${ids.length} sessions` : `all sessions of ${user}`;
+      if (!yes && !cli.io.terminal) throw new Refused(`this ends ${whose}`, 'Say so with --yes.');
+      if (!yes && !(await confirm(cli, `End ${whose}?`))) throw new Refused('nothing was ended');
+      if (user !== undefined) {
+        const { client, name, params } = await person(cli, option, user);
+        await client.call(endUserSessions, { params, signal: cli.signal });
+        return say(cli.io, `Ended all sessions of ${name}.`);
+      }
+      const { connection, realm } = await at(cli, option);
+      for (const id of ids) {
+        await connection.client.call(endSession, { params: { realm, id }, signal: cli.signal });
+        say(cli.io, `Ended session ${id}.`);
+      }
+    });
+  examples(
+    sessions,
+    'realmctl sessions list -r acme --user ana',
+    'realmctl sessions end 0197a1c2-… -r acme --yes',
+    'realmctl sessions end --user ana -r acme',
+  );
+};

@@ -1,0 +1,250 @@
+// `realmctl create|edit|delete KIND`: single objects through the admin API, for what no file declares.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { parse } from 'yaml';
+import { address, ServerProblem } from '../../server/contract/client.ts';
+import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
+import { faultOf, Refused } from '../faults.ts';
+import { readFiles } from '../files.ts';
+import { kinds } from '../kind-table.ts';
+import type { Kind, Scope } from '../kinds.ts';
+import { yamlText } from '../manifest-text.ts';
+import { addOutput, type Format, print, say } from '../output.ts';
+import { confirm } from '../prompt.ts';
+import { type Flag, fieldsOf, flagsOf, type WriteRoute, type Writes, writes } from '../writes.ts';
+
+type Written = Kind & { writes: Writes };
+const written: Written[] = kinds.flatMap((kind) => {
+  const of = writes[kind.plural];
+  return of ? [{ ...kind, writes: of }] : [];
+});
+
+async function scopeOf(cli: Cli, kind: Kind, option: string | undefined): Promise<Scope> {
+  const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
+  return { connection: await cli.connect(), realm, signal: cli.signal };
+}
+
+async function send(
+  { connection, realm, signal }: Scope,
+  { method, path: route }: WriteRoute,
+  { at = {}, body, etag }: { at?: Record<string, string>; body?: unknown; etag?: string | undefined },
+): Promise<unknown> {
+  const response = await connection.fetch(address(route, { realm, ...at }), {
+    method,
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(etag !== undefined && { 'if-match': etag }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal,
+  });
+  return response.status === 204 ? undefined : await response.json();
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const registerCreate: Register = (program, cli) => {
+  const create = program.command('create').description('make one object, from options or from a file');
+  for (const kind of written) if (kind.writes.create) registerCreateOf(create, kind, kind.writes.create, cli);
+  examples(
+    create,
+    'realmctl create realm --realm acme',
+    'realmctl create role -r acme --name reader --description "May read"',
+    'realmctl create client -r acme --client-id web --token-endpoint-auth-method none --redirect-uris https://app.example.com/callback',
+    'realmctl create webhook -r acme -f webhook.yaml',
+    'realmctl create group -r acme --path /staff --set \'attributes={"floor":["3"]}\'',
+    '',
+    'What is secret comes from a file (-f, - for stdin), never from an option.',
+  );
+};
+
+interface CreateOptions {
+  realm?: string;
+  file?: string;
+  set?: string[];
+  output: Format;
+  [field: string]: unknown;
+}
+const gathered = (value: string, before: string[] = []): string[] => [...before, value];
+
+function registerCreateOf(create: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+  const command = create.command(kind.singular).alias(kind.plural).description(kind.help);
+  if (kind.inRealm) addRealm(command);
+  command
+    .option('-f, --file <file>', 'its fields, YAML or JSON; - is standard input')
+    .option('--set <field=value>', 'any field, JSON or text; may be given again', gathered);
+  const flags = flagsOf(route).filter(
+    ({ long }) => !['--set', '--file', ...(kind.inRealm ? ['--realm'] : [])].includes(long),
+  );
+  for (const flag of flags) command.addOption(optionOf(flag));
+  addOutput(command, { names: true }).action(async (options: CreateOptions) => {
+    const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined);
+    const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
+    if (Object.keys(body).length === 0)
+      throw new Refused(`nothing is said of the ${kind.singular}`, 'Give options, or a file with -f.');
+    const value = await send(scope, route, { body });
+    const row = isObject(value) ? kind.rowOf(value) : undefined;
+    print(cli.io, options.output, {
+      value,
+      names: () => (row ? [row.name] : []),
+      table: () => (row ? { head: kind.heads(false), rows: [row.cells(false)] } : ''),
+    });
+  });
+}
+
+function optionOf({ long, of, about, choices }: Flag): Option {
+  const [first = ''] = about.split(/[.;:]/);
+  const name = long.slice(2).split('-').at(-1);
+  if (of === 'flag') return new Option(`${long} [bool]`, first).choices(['true', 'false']).preset('true');
+  if (of === 'list') return new Option(`${long} <list>`, `${first}; separated by commas`).argParser(gathered);
+  const option = new Option(`${long} <${name}>`, first);
+  return choices ? option.choices(choices) : option;
+}
+
+function fromFlags(flags: readonly Flag[], options: CreateOptions): Record<string, unknown> {
+  const said: Record<string, unknown> = {};
+  for (const { field, long, of } of flags) {
+    const value = options[field];
+    if (value === undefined) continue;
+    if (of === 'flag') said[field] = value === 'true';
+    else if (of === 'list')
+      said[field] = [value]
+        .flat()
+        .flatMap((one) => String(one).split(','))
+        .filter((one) => one !== '');
+    else if (of === 'text') said[field] = value;
+    else if (Number.isNaN(Number(value))) throw new Refused(`${long} must be a number; it is ${value}`);
+    else said[field] = Number(value);
+  }
+  return said;
+}
+
+function fromSets(sets: readonly string[] = []): Record<string, unknown> {
+  return Object.fromEntries(
+    sets.map((text) => {
+      const [, field, value = ''] = /^([A-Za-z][A-Za-z0-9]*)=([\s\S]*)$/.exec(text) ?? [];
+      if (field === undefined) throw new Refused(`--set takes field=value; it is ${text}`);
+      try {
+        return [field, JSON.parse(value)];
+      } catch {
+        return [field, value];
+      }
+    }),
+  );
+}
+
+async function fromFile({ io }: Cli, file: string | undefined): Promise<Record<string, unknown>> {
+  if (file === undefined) return {};
+  const { items, faults } = await readFiles(io, [file], { recursive: false });
+  const [fault] = faults;
+  if (fault) throw new Refused(`${fault.file}: ${fault.message}`);
+  const [only, ...more] = items;
+  if (!only || more.length > 0 || !isObject(only.value)) throw new Refused(`${file} must hold one object`);
+  return only.value;
+}
+
+export const registerEdit: Register = (program, cli) => {
+  const edit = program.command('edit').description('change one object in your editor ($VISUAL, $EDITOR)');
+  for (const kind of written) if (kind.writes.put) registerEditOf(edit, kind, kind.writes.put, cli);
+  examples(
+    edit,
+    'realmctl edit client billing -r acme',
+    'EDITOR="code --wait" realmctl edit role reader -r acme',
+    '',
+    'It is written only if nobody else changed it meanwhile.',
+  );
+};
+
+function registerEditOf(edit: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+  const command = edit.command(kind.singular).alias(kind.plural).description(kind.help);
+  command.argument('<name>', `the ${kind.singular}`);
+  if (kind.inRealm) addRealm(command);
+  command.action(async (word: string, { realm }: { realm?: string }) => {
+    const scope = await scopeOf(cli, kind, realm);
+    const found = await kind.find(scope, word);
+    const taken = fieldsOf(route);
+    const before = Object.fromEntries(
+      Object.entries(found.value).filter(([field]) => (taken ? taken.has(field) : true) && field !== 'id'),
+    );
+    const head = [
+      `# ${kind.singular} ${found.name}${kind.inRealm ? ` in the realm ${scope.realm}` : ''}. Save to write it; empty the file to leave it alone.`,
+      ...(found.managedBy.length > 0 ? [`# Managed by ${found.managedBy.join(', ')}, which will put it back.`] : []),
+    ];
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-edit-'));
+    const file = path.join(folder, `${kind.singular}.yaml`);
+    await writeFile(file, `${head.join('\n')}\n${yamlText(before)}`, { mode: 0o600 });
+    await editor(cli, file);
+    const text = await readFile(file, 'utf8');
+    try {
+      const after: unknown = parse(text);
+      const changed = isObject(after)
+        ? Object.entries(after).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]))
+        : [];
+      if (changed.length === 0) {
+        say(cli.io, 'Nothing was changed.');
+      } else {
+        // what is put by its own name, and made where it isn't there, is said whole
+        const body = route === kind.writes.create ? after : Object.fromEntries(changed);
+        await send(scope, route, { at: kind.writes.at(found.value), body, etag: found.etag });
+        say(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);
+      }
+    } catch (error) {
+      const { lines, code } = faultOf(error);
+      if (code !== 2 && !(error instanceof ServerProblem)) throw error;
+      for (const line of lines) say(cli.io, line);
+      throw new Refused('nothing was written', `What you wrote is kept in ${file}.`);
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+}
+
+function editor({ io, signal }: Cli, file: string): Promise<void> {
+  const program = io.env.VISUAL || io.env.EDITOR || 'vi';
+  return new Promise((resolve, reject) => {
+    // as the shell reads it, so that EDITOR may have options; the file's name is an argument of its own
+    const child = spawn('sh', ['-c', `${program} "$1"`, 'sh', file], { stdio: 'inherit', env: { ...io.env }, signal });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new Refused(`${program} ended with ${code}`, 'Nothing was written.')),
+    );
+  });
+}
+
+export const registerDelete: Register = (program, cli) => {
+  const remove = program.command('delete').description('delete objects by name; asks first');
+  for (const kind of written) if (kind.writes.remove) registerDeleteOf(remove, kind, kind.writes.remove, cli);
+  examples(
+    remove,
+    'realmctl delete role reader -r acme',
+    'realmctl delete client old older -r acme --yes',
+    'realmctl delete realm acme',
+  );
+};
+
+function registerDeleteOf(remove: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+  const command = remove.command(kind.singular).alias(kind.plural).description(kind.help);
+  command.argument('<name...>', `the ${kind.plural}`);
+  if (kind.inRealm) addRealm(command);
+  command
+    .option('-y, --yes', 'do not ask')
+    .action(async (words: string[], { realm, yes }: { realm?: string; yes?: true }) => {
+      const scope = await scopeOf(cli, kind, realm);
+      // all are found before any is deleted
+      const found = [];
+      for (const word of words) found.push(await kind.find(scope, word));
+      const names = found.map(({ name }) => name).join(', ');
+      const where = kind.inRealm ? ` of the realm ${scope.realm}` : '';
+      if (!yes && !cli.io.terminal)
+        throw new Refused(`this deletes ${kind.singular} ${names}${where}`, 'Say so with --yes.');
+      if (!yes && !(await confirm(cli, `Delete ${kind.singular} ${names}${where}?`)))
+        throw new Refused('nothing was deleted');
+      for (const { name, value } of found) {
+        await send(scope, route, { at: kind.writes.at(value) });
+        say(cli.io, `Deleted ${kind.singular} ${name}.`);
+      }
+    });
+}

@@ -1,0 +1,243 @@
+// Owns: create, edit, delete, api, token, users, sessions, events: what administrators do from a terminal while a realm runs.
+// Does not own: get and describe (get.test.ts), files (apply.test.ts), what the server allows.
+// Implements: issue "CLI"; specification 4.10.
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonPath } from '../../cli/json-path.ts';
+import { kinds } from '../../cli/kind-table.ts';
+import { fieldsOf, writes } from '../../cli/writes.ts';
+import { getLockout } from '../../server/contract/user-access.ts';
+import { listUsers } from '../../server/contract/users.ts';
+import { makeRealm } from '../support/clients.ts';
+import { asOperator, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let dir: string;
+const params = { realm: 'acme' };
+const run = (
+  args: readonly string[],
+  { stdin = '', env = {} }: { stdin?: string; env?: Record<string, string> } = {},
+) => realmctl({ ...asOperator(server), ...env }, args, { stdin });
+const done = async (args: readonly string[], more = {}) => {
+  const ran = await run(args, more);
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  return ran.stdout;
+};
+const json = async (...args: string[]) => JSON.parse(await done([...args, '-o', 'json']));
+/** An editor that does this to the file. */
+async function editor(script: string): Promise<Record<string, string>> {
+  const file = path.join(dir, 'editor.sh');
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return { EDITOR: file };
+}
+beforeAll(async () => {
+  server = await startTestServer({ env: withOperator });
+  dir = await mkdtemp(path.join(os.tmpdir(), 'realmctl-'));
+  await makeRealm(server, 'acme');
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('an object', () => {
+  test('is made from options, changed in an editor and deleted, each time said', async () => {
+    const made = [
+      '--client-id',
+      'web',
+      '--token-endpoint-auth-method',
+      'none',
+      '--redirect-uris',
+      'https://a.example/cb,https://b.example/cb',
+    ];
+    expect(await done(['create', 'client', '-r', 'acme', ...made, '-o', 'name'])).toBe('web\n');
+    expect(await json('get', 'client', 'web', '-r', 'acme')).toMatchObject({
+      tokenEndpointAuthMethod: 'none',
+      redirectUris: ['https://a.example/cb', 'https://b.example/cb'],
+    });
+    const env = await editor('sed -i "s/^name: null/name: The web/" "$1"');
+    const edited = await run(['edit', 'client', 'web', '-r', 'acme'], { env });
+    expect(edited).toMatchObject({ code: 0, stderr: 'Changed name.\n' });
+    expect(await json('get', 'client', 'web', '-r', 'acme')).toMatchObject({ name: 'The web' });
+    expect((await run(['delete', 'client', 'web', '-r', 'acme'])).stderr).toContain('Say so with --yes');
+    expect((await run(['delete', 'client', 'web', 'nobody', '-r', 'acme', '--yes'])).code).toBe(2);
+    expect(await done(['get', 'clients', '-r', 'acme', '-o', 'name'])).toContain('web');
+    expect((await run(['delete', 'client', 'web', '-r', 'acme', '--yes'])).stderr).toBe('Deleted client web.\n');
+    expect(await done(['get', 'clients', '-r', 'acme', '-o', 'name'])).not.toContain('web');
+  });
+
+  test('comes from a file too, which alone may hold a secret', async () => {
+    const hook = {
+      name: 'audit',
+      url: 'https://hooks.example.com/',
+      eventTypes: '*',
+      enabled: true,
+      secret: 'a secret of some length',
+    };
+    await done(['create', 'webhook', '-r', 'acme', '-f', '-'], { stdin: JSON.stringify(hook) });
+    expect(await json('get', 'webhook', 'audit', '-r', 'acme')).toMatchObject({ secretSet: true });
+    expect((await run(['create', 'webhook', '-r', 'acme', '--secret', 'x'])).code).toBe(2);
+    expect((await run(['create', 'role', '-r', 'acme'])).stderr).toContain('nothing is said of the role');
+  });
+
+  test('is left alone by an editor that changes nothing, and what is refused is kept', async () => {
+    await done(['create', 'role', '-r', 'acme', '--name', 'reader', '--set', 'attributes={"floor":["3"]}']);
+    const idle = await run(['edit', 'role', 'reader', '-r', 'acme'], { env: await editor('true') });
+    expect(idle).toMatchObject({ code: 0, stderr: 'Nothing was changed.\n' });
+    const env = await editor('echo "default: perhaps" > "$1"');
+    const refused = await run(['edit', 'role', 'reader', '-r', 'acme'], { env });
+    expect(refused.code).toBe(2);
+    const [, kept = ''] = /What you wrote is kept in (\S+)\./.exec(refused.stderr) ?? [];
+    expect(await readFile(kept, 'utf8')).toBe('default: perhaps\n');
+    await rm(path.dirname(kept), { recursive: true });
+    const failing = await run(['edit', 'role', 'reader', '-r', 'acme'], { env: await editor('exit 3') });
+    expect([failing.code, failing.stderr.includes('ended with 3')]).toEqual([2, true]);
+  });
+
+  test('that somebody else changed meanwhile is not written over', async () => {
+    const env = await editor(
+      'echo "description: mine" >> "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.1; done',
+    );
+    const editing = run(['edit', 'role', 'reader', '-r', 'acme'], { env });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await done([
+      'api',
+      'PUT',
+      `realms/acme/roles/${(await json('get', 'role', 'reader', '-r', 'acme')).id}`,
+      '-d',
+      '{"description":"theirs"}',
+    ]);
+    for (const name of await readdir(os.tmpdir()))
+      if (name.startsWith('realmctl-edit-')) await rm(path.join(os.tmpdir(), name, 'role.yaml.open'), { force: true });
+    const refused = await editing;
+    expect(refused.code).toBe(2);
+    expect(await json('get', 'role', 'reader', '-r', 'acme')).toMatchObject({ description: 'theirs' });
+  });
+
+  test('of every kind that the API lets be written can be written here, from the same declarations', () => {
+    const names = new Set(kinds.map(({ plural }) => plural));
+    expect(Object.keys(writes).filter((plural) => !names.has(plural))).toEqual([]);
+    const readOnly = [...names].filter((plural) => !writes[plural]);
+    expect(readOnly.sort()).toEqual(['deliveries', 'events', 'managers']);
+    for (const { create, put } of Object.values(writes))
+      for (const route of [create, put]) if (route) expect(fieldsOf(route)?.size ?? 1).toBeGreaterThan(0);
+  });
+});
+
+describe('api', () => {
+  test('sends what it is told with the session, and prints the answer', async () => {
+    expect(JSON.parse(await done(['api', 'get', 'realms/acme/settings']))).toMatchObject({ realmId: 'acme' });
+    await done(['api', 'PUT', '/admin/realms/acme/settings', '-f', '-'], { stdin: '{"displayName": "By api"}' });
+    expect(await done(['api', 'GET', 'realms/acme/settings', '-i'])).toMatch(/^HTTP 200\n[\s\S]*"By api"/);
+    const refused = await run(['api', 'GET', 'realms/nowhere']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test.each(['https://evil.example/admin/x', '//evil.example/admin/x', '/realms/master/account', '../realms/x'])(
+    'sends the session nowhere but to this server’s admin API: %s',
+    async (where) => {
+      const { code, stderr } = await run(['api', 'GET', where]);
+      expect([code, stderr.includes('is no path of the admin API')]).toEqual([2, true]);
+    },
+  );
+
+  test('token is one that the admin API takes', async () => {
+    const token = (await done(['token'])).trim();
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${server.baseUrl}/admin/session`, { headers })).status).toBe(200);
+  });
+});
+
+describe('people', () => {
+  const idOf = async (username: string) =>
+    (await server.admin.call(listUsers, { params, query: { q: username } })).body?.find((u) => u.username === username)
+      ?.id ?? '';
+
+  test('are brought in by lines, a bad one told; found; given a password; unlocked', async () => {
+    const lines = '{"username":"ana","email":"ana@example.com"}\n{"username":""}\n{"username":"ben"}\n';
+    const imported = await run(['users', 'import', '-r', 'acme', '-f', '-', '-o', 'json'], { stdin: lines });
+    expect(imported).toMatchObject({ code: 2, stderr: expect.stringContaining('row 1: ') });
+    expect(JSON.parse(imported.stdout)).toMatchObject({ created: 2, failed: 1 });
+    expect(await done(['users', 'search', 'ana@', '-r', 'acme', '-o', 'name'])).toBe('ana\n');
+    const generated = (await done(['users', 'reset-password', 'ana', '-r', 'acme', '--generate'])).trim();
+    expect(generated.length).toBeGreaterThan(20);
+    expect((await run(['users', 'reset-password', 'ana', '-r', 'acme'])).stderr).toContain('--generate');
+    expect((await run(['users', 'unlock', 'ana', '-r', 'acme'])).stderr).toContain('ana: was not locked');
+    const { body } = await server.admin.call(getLockout, { params: { ...params, userId: await idOf('ana') } });
+    expect(body?.failures).toBe(0);
+  });
+
+  test('have their sessions ended, by id or all at once', async () => {
+    expect((await run(['sessions', 'list', '-r', 'acme'])).stderr).toContain('No sessions');
+    expect((await run(['sessions', 'end', '-r', 'acme', '--yes'])).stderr).toContain('--user NAME');
+    expect((await run(['sessions', 'end', '--user', 'ana', '-r', 'acme', '--yes'])).stderr).toBe(
+      'Ended all sessions of ana.\n',
+    );
+    const id = '00000000-0000-7000-8000-000000000000';
+    expect((await run(['sessions', 'end', id, '-r', 'acme', '--yes'])).code).toBe(2);
+  });
+});
+
+describe('what goes on', () => {
+  test('events --follow tells of each as it comes, once', async () => {
+    const following = startRealmctl(asOperator(server), [
+      'events',
+      '-r',
+      'acme',
+      '--follow',
+      '--type',
+      'ROLE_CREATED',
+      '-o',
+      'json',
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await done(['create', 'role', '-r', 'acme', '--name', 'followed']);
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    following.interrupt();
+    const { code, stdout } = await following.ended;
+    const told = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).subject.name);
+    expect(code).toBe(130);
+    expect(told.filter((name) => name === 'followed')).toHaveLength(1);
+  });
+
+  test('get --watch shows what comes', async () => {
+    const watching = startRealmctl(asOperator(server), ['get', 'roles', '-r', 'acme', '--watch']);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await done(['create', 'role', '-r', 'acme', '--name', 'watched']);
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    watching.interrupt();
+    const { stdout } = await watching.ended;
+    expect(stdout.match(/^watched/gm)).toHaveLength(1);
+  });
+});
+
+describe('-o jsonpath', () => {
+  const value = [
+    { clientId: 'a', uris: ['x', 'y'], 'odd.name': 1 },
+    { clientId: 'b', uris: [] },
+  ];
+  test.each([
+    ['{[*].clientId}', 'a b'],
+    ['{[0].uris[1]}', 'y'],
+    ['{[-1].clientId}', 'b'],
+    ["{[0]['odd.name']}", '1'],
+    ['{range [*]}{.clientId}={.uris}{"\\n"}{end}', 'a=["x","y"]\nb=[]\n'],
+    ['{$[5].clientId}', ''],
+  ])('%s', (template, text) => expect(jsonPath(template, value)).toBe(text));
+  test.each(['{.a', '{range [*]}{.a}', '{.a[?(@.b)]}', '{end}'])('%s is refused', (template) => {
+    expect(() => jsonPath(template, value)).toThrow();
+  });
+  test('of what is listed', async () => {
+    expect(await done(['get', 'roles', '-r', 'acme', '-q', 'followed', '-o', 'jsonpath={[*].name}'])).toBe(
+      'followed\n',
+    );
+    expect((await run(['get', 'roles', '-r', 'acme', '-o', 'jsonpath={['])).code).toBe(2);
+  });
+});
