@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import v8 from 'node:v8';
 import { type Client, createClient } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
+import { helpOf } from '../server/contract/program-words.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -130,7 +131,7 @@ async function main(): Promise<void> {
   try {
     await run(parseOperatorConfig(process.env, process.argv.slice(2)));
   } catch (error) {
-    if (error instanceof HelpWanted) return console.log(help);
+    if (error instanceof HelpWanted) return console.log(helpOf(help, process.argv[1]));
     say(error instanceof BadConfiguration ? error.message : `Cannot start: ${errorWords(error)}`);
     process.exit(1);
   }

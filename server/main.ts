@@ -39,5 +39,9 @@ const args = process.argv.slice(2);
 if (args.length === 0) await main();
 else {
   const { answerArguments } = await import('./usage.ts');
-  process.exitCode = answerArguments(args, 'server', { out: console.log, fault: console.error });
+  process.exitCode = answerArguments(args, 'server', {
+    started: process.argv[1],
+    out: console.log,
+    fault: console.error,
+  });
 }

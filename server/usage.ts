@@ -1,6 +1,8 @@
 // What `npm run server` and `npm start` say to --help. They take no other argument: one that was ignored would look obeyed.
 // Loaded only when there is an argument; docs/configuration.md has every variable.
 
+import { helpOf } from './contract/program-words.ts';
+
 const COMMON = `Environment (the most used; all of it: docs/configuration.md)
   DATABASE_URL       postgres://user:password@host/database, PostgreSQL 15 or newer
                      (default: an embedded PostgreSQL, under SVC_DATA_DIR)
@@ -52,10 +54,10 @@ const usages = { server: SERVER, 'quick start': QUICK_START };
 export function answerArguments(
   args: readonly string[],
   program: keyof typeof usages,
-  { out, fault }: { out(text: string): void; fault(text: string): void },
+  { started, out, fault }: { started?: string | undefined; out(text: string): void; fault(text: string): void },
 ): number {
   if (args.every((arg) => arg === '--help' || arg === '-h')) {
-    out(usages[program]);
+    out(helpOf(usages[program], started));
     return 0;
   }
   // Not what they were: a log would keep the password of a DATABASE_URL that came the wrong way.

@@ -20,9 +20,10 @@ const say = (message: string) => console.log(message);
 /** Each part's way of getting it; a failure's message is the reason given for the skipped tests. */
 const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = {
   chromium: () => chromiumPath(say),
-  helm: () => prepareKubernetes('--helm'),
-  kstatus: () => prepareKubernetes('--kstatus'),
-  kubernetes: () => prepareKubernetes(),
+  containers: () => prepareBy('containers'),
+  helm: () => prepareBy('kubernetes', '--helm'),
+  kstatus: () => prepareBy('kubernetes', '--kstatus'),
+  kubernetes: () => prepareBy('kubernetes'),
 };
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
@@ -94,8 +95,8 @@ async function prepare(needs: Set<Need>): Promise<Map<Need, string>> {
   return lacking;
 }
 
-async function prepareKubernetes(...args: string[]): Promise<void> {
-  const script = path.join(import.meta.dirname, 'kubernetes', 'prepare.ts');
+async function prepareBy(folder: string, ...args: string[]): Promise<void> {
+  const script = path.join(import.meta.dirname, folder, 'prepare.ts');
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'pipe'] });
   let words = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -103,7 +104,7 @@ async function prepareKubernetes(...args: string[]): Promise<void> {
   });
   const [code]: (number | string | null)[] = await once(child, 'close');
   if (code !== 0)
-    throw new Error(stripVTControlCharacters(words).trim() || `test/kubernetes/prepare.ts ended with ${code}`);
+    throw new Error(stripVTControlCharacters(words).trim() || `test/${folder}/prepare.ts ended with ${code}`);
 }
 
 /** Counts the tests of a file that can't run without running it. */

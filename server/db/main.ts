@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { errorWords } from '../contract/error-words.ts';
+import { helpOf } from '../contract/program-words.ts';
 import { migrate } from './migrate.ts';
 
 const USAGE = `Brings the database of DATABASE_URL to this version, and says what it did. A server does so at its start, too.
@@ -22,11 +23,11 @@ const PAUSE_MS = 1_000;
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   if (args.length === 1 && (args[0] === '--help' || args[0] === '-h')) {
-    console.log(USAGE);
+    console.log(helpOf(USAGE, process.argv[1]));
     return 0;
   }
   const seconds = waitOf(args);
-  if (seconds === undefined) return fault(USAGE);
+  if (seconds === undefined) return fault(helpOf(USAGE, process.argv[1]));
   const url = process.env.DATABASE_URL;
   if (!url || !/^postgres(ql)?:\/\//.test(url)) {
     const what = url ? 'is no address of a database' : 'is not set';

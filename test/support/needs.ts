@@ -1,14 +1,15 @@
 // Owns: what has to be on the machine before a test file can run, read from the file's imports.
-// Does not own: getting it (chromium.ts, test/kubernetes/prepare.ts), nor running the tests (run.ts).
+// Does not own: getting it (chromium.ts, prepare.ts of test/containers and test/kubernetes), nor running the tests (run.ts).
 // Implements: `npm test -- <file>` prepares only what that file needs.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'database' | 'helm' | 'kstatus' | 'kubernetes';
+export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes';
 
 /** Who imports these, needs that. */
 const files: Record<string, Need> = {
+  'containers/engine.ts': 'containers',
   'kubernetes/assets.ts': 'kubernetes',
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
