@@ -5,27 +5,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import type { OAuthError } from './oauth-error.ts';
 import { type Brand, type Html, html, sendPage, sentence } from './pages.ts';
-
-const SENT_WRONGLY = 'The application that sent you here asked for something in a way that is not valid.';
+import { text } from './texts.ts';
 
 /** What happened, as a person needs to know it. */
 function toldOf({ page, error, status, description }: OAuthError): string {
   if (page.told !== undefined) return page.told;
-  if (error === 'not_found') return 'There is nothing at this address.';
-  if (status >= 500) return 'Something went wrong here, and it is not your fault. Try again shortly.';
-  return error === 'slow_down' ? sentence(description ?? 'Too many requests') : SENT_WRONGLY;
+  if (error === 'not_found') return text('error.nothingHere');
+  if (status >= 500) return text('error.ours');
+  return error === 'slow_down' ? sentence(description ?? text('error.tooMany')) : text('error.badRequest');
 }
 
 function wayBack({ page: { back }, error, status }: OAuthError, request: FastifyRequest): Html {
-  if (error === 'not_found') return html`<p>Check the link that brought you here.</p>`;
+  if (error === 'not_found') return html`<p>${text('error.checkLink')}</p>`;
   const retry = (status >= 500 || error === 'slow_down') && request.method === 'GET';
   const go = (to: string, words: string) =>
     html`<div class="actions"><a class="button" href="${to}">${words}</a></div>`;
-  if (retry) return go(request.url, 'Try again');
-  const again = html`<p>Go back to ${back?.title ?? 'the application'} and start again there. If this happens once more, tell the
-people who run it.</p>`;
-  if (back?.homeUrl) return html`${again}${go(back.homeUrl, `Go to ${back.title}`)}`;
-  return html`${again}${go(`/realms/${realmOf(request)}/account`, 'Go to your account')}`;
+  if (retry) return go(request.url, text('error.tryAgain'));
+  const again = html`<p>${text('error.startAgainThere', { application: back?.title ?? text('error.theApplication') })}</p>`;
+  if (back?.homeUrl) return html`${again}${go(back.homeUrl, text('error.goTo', { application: back.title }))}`;
+  return html`${again}${go(`/realms/${realmOf(request)}/account`, text('error.goToAccount'))}`;
 }
 
 /** Fastify's error handler of the protocol's pages. */
@@ -39,8 +37,8 @@ export const oauthPageErrors =
     const brand = error.error === 'not_found' ? undefined : await brandOf(realm).catch(() => undefined);
     const body = html`<p role="alert">${toldOf(error)}</p>
 ${wayBack(error, request)}
-<details><summary>For developers</summary>
+<details><summary>${text('error.forDevelopers')}</summary>
 <p><code>${error.error}</code>${error.description !== undefined && html`: ${sentence(error.description)}`}</p></details>`;
-    const title = error.status >= 500 ? 'That did not work' : 'This request cannot go on';
+    const title = error.status >= 500 ? text('error.failed') : text('error.refused');
     return sendPage(reply, { realm, brand, title, body }, { status: error.status === 403 ? 400 : error.status });
   };

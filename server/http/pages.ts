@@ -10,6 +10,7 @@ import { Html, html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
 import { logProblem, problemOf } from './problems.ts';
+import { text } from './texts.ts';
 
 export { Html, html } from './html.ts';
 
@@ -141,7 +142,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-store')
-    .serializer((text: unknown) => String(text))
+    .serializer((body: unknown) => String(body))
     .send(layout(page).text);
 }
 
@@ -160,8 +161,8 @@ export function sendProblemPage(
 ): FastifyReply {
   const { title } = problems[problem.code];
   const { next, ...page } = look;
-  const body = html`<p role="alert">${sentence(problem.detail ?? 'That is all that can be said here')}</p>
-${next ?? html`<p>Go back to the application you came from and try again.</p>`}`;
+  const body = html`<p role="alert">${sentence(problem.detail ?? text('error.nothingMore'))}</p>
+${next ?? html`<p>${text('error.goBack')}</p>`}`;
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   return sendPage(reply, { ...page, title, body }, { status: problem.status });
 }
@@ -187,7 +188,7 @@ export function mountPageAssets(
       .header('content-type', 'text/css; charset=utf-8')
       .header('cache-control', `public, max-age=${maxAge}, immutable`)
       .header('x-content-type-options', 'nosniff')
-      .serializer((text: unknown) => String(text))
+      .serializer((body: unknown) => String(body))
       .send(css);
   app.get(STYLE_PATH, { schema: { hide: true } }, (_, reply) => send(reply, pageStyle, YEAR_SECONDS));
   // The address carries a digest of the theme, so a change has another address.

@@ -5,6 +5,7 @@ import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
+import { text, textHtml } from '../../http/texts.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
 import type { Profile } from './store.ts';
 
@@ -27,9 +28,10 @@ export interface AccountView {
 const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
 
 function deviceOf(userAgent: string | null): string {
-  if (!userAgent) return 'Unknown device';
+  if (!userAgent) return text('account.deviceUnknown');
   const { browser, os } = Bowser.parse(userAgent);
-  return [browser.name, os.name && `on ${os.name}`].filter(Boolean).join(' ') || 'Unknown device';
+  if (browser.name && os.name) return text('account.device', { browser: browser.name, system: os.name });
+  return browser.name || os.name || text('account.deviceUnknown');
 }
 
 const units = [
@@ -43,7 +45,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 export function ago(at: number, now: Date): string {
   const passed = now.getTime() - at;
   const found = units.find(({ ms }) => passed >= ms);
-  return found ? relative.format(-Math.floor(passed / found.ms), found.unit) : 'just now';
+  return found ? relative.format(-Math.floor(passed / found.ms), found.unit) : text('account.justNow');
 }
 
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
@@ -54,31 +56,31 @@ export function sendAccount(reply: FastifyReply, view: AccountView): FastifyRepl
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 <dl>
-${row('Username', profile.username)}
-${row('Name', name)}
-${row('E-mail', profile.email)}
+${row(text('account.username'), profile.username)}
+${row(text('account.name'), name)}
+${row(text('account.email'), profile.email)}
 </dl>
 ${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
-<h2>Where you are signed in</h2>
+<h2>${text('account.sessions')}</h2>
 <ul class="rows">
 ${sessions.map((session) => {
   const device = deviceOf(session.userAgent);
   const here = session.id === currentId;
   return html`<li>
-<div><strong>${device}</strong>${here && html`<span class="badge">This device</span>`}
-<div class="soft">${session.ipAddress ?? 'unknown address'}, signed in ${time(session.startedAt)}</div>
-<div class="soft">Last seen ${time(session.lastSeenAt)}</div>
+<div><strong>${device}</strong>${here && html`<span class="badge">${text('account.thisDevice')}</span>`}
+<div class="soft">${textHtml('account.signedIn', { address: session.ipAddress ?? text('account.addressUnknown'), when: time(session.startedAt) })}</div>
+<div class="soft">${textHtml('account.lastSeen', { when: time(session.lastSeenAt) })}</div>
 ${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(', ')}</div>`}</div>
-${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">End<span class="hidden"> the session of ${device}, ${session.ipAddress}</span></button>`)}
+${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">${text('account.end')}<span class="hidden">${text('account.endSession', { device, address: session.ipAddress ?? text('account.addressUnknown') })}</span></button>`)}
 </li>`;
 })}
 </ul>
-<div class="actions">${post('sign-out', html`<button>Sign out</button>`)}</div>`;
+<div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
   return sendPage(reply, { realm, brand: settings, title: name || profile.username, body, wide: true });
 }
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
-  const body = html`<p class="lead" role="status">You are signed out on this device.</p>
-<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">Sign in again</a></div>`;
-  return sendPage(reply, { realm, brand: settings, title: 'Signed out', body });
+  const body = html`<p class="lead" role="status">${text('account.signedOutHere')}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('account.signInAgain')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('account.signedOut'), body });
 }

@@ -12,6 +12,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { wantsPage } from '../../http/pages.ts';
+import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
@@ -32,9 +33,9 @@ export interface AccountDeps {
 }
 
 const words = {
-  ended: 'That session has ended.',
-  removed: 'It has been removed, and your other sessions have ended.',
-  kept: 'It was not removed: without it you could not sign in any more.',
+  ended: text('account.sessionEnded'),
+  removed: text('account.removed'),
+  kept: text('account.kept'),
 };
 const SHOWN = 100;
 // What is no id is nobody's session.
@@ -57,7 +58,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   function check(request: FastifyRequest, session: SsoSession): void {
     const form = Form.safeParse(request.body);
     if (!form.success || !sameSecret(form.data.csrf, csrfOf(session)))
-      throw new Problem('csrf-mismatch', 'This page was out of date. Open your account again and repeat what you did.');
+      throw new Problem('csrf-mismatch', text('account.outdated'));
   }
 
   // The issuer's own address, which people open to see what is there; to programs there is nothing.

@@ -7,6 +7,7 @@ import type { Credential, RequiredAction } from '../../contract/users.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
 import { type Html, html } from '../../http/pages.ts';
+import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
@@ -61,7 +62,7 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
     if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const { action } = Wanted.parse(request.body);
     const kind = factors.kinds.find(({ setUpBy }) => setUpBy === action);
-    if (!kind?.setUpBy) throw new Problem('invalid-request', 'That is not something to set up here.');
+    if (!kind?.setUpBy) throw new Problem('invalid-request', text('account.notToSetUp'));
     return prove(request, reply, realm, session, kind.setUpBy);
   });
 
@@ -100,19 +101,19 @@ export interface MethodsView {
 export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
   const nameOf = (type: string) => kinds.find((kind) => kind.type === type)?.name ?? type;
   const backedUp = ({ backedUp }: Credential) =>
-    backedUp === undefined ? '' : backedUp ? ', kept in your account with its maker' : ', on one device only';
-  return html`<h2>How you sign in</h2>
+    backedUp === undefined ? '' : backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');
+  return html`<h2>${text('account.methods')}</h2>
 <ul class="rows">
 ${credentials.map(
   (one) => html`<li>
 <div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
-<div class="soft">Added ${time(one.createdAt)}${backedUp(one)}</div>
-${one.lastUsedAt !== null && html`<div class="soft">Last used ${time(one.lastUsedAt)}</div>`}</div>
+<div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${backedUp(one)}</div>
+${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
 ${
   one.type !== 'password' &&
   post(
     `credentials/${one.type}/${one.id}/remove`,
-    html`<button class="quiet">Remove<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
+    html`<button class="quiet">${text('account.removeMethod')}<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
   )
 }
 </li>`,
@@ -124,7 +125,7 @@ ${kinds.flatMap(({ name, setUpBy }) =>
     ? [
         post(
           'credentials/set-up',
-          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">Add: ${name}</button>`,
+          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: name })}</button>`,
         ),
       ]
     : [],

@@ -9,6 +9,7 @@ import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import { html } from '../../http/html.ts';
 import { adminArrivalPath } from '../../http/own-addresses.ts';
 import { sendPage } from '../../http/pages.ts';
+import { text } from '../../http/texts.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { setSession } from './cookies.ts';
@@ -34,7 +35,7 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
   app.get(adminArrivalPath(':realm'), { schema: { hide: true } }, async (request, reply) => {
     const { realm } = Params.parse(request.params);
     const brand = await settings.of(realm);
-    if (!brand) throw new Problem('not-found', 'There is no such realm here.');
+    if (!brand) throw new Problem('not-found', text('admin.noRealm'));
     const here = adminArrivalPath(realm);
     const taken = await signIns.take(reply, request, realm, here);
     const session = await sessions.current(request, realm);
@@ -59,9 +60,9 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
       setSession(reply, baseUrl, cookie);
       return reply.redirect('/admin/login', 303);
     }
-    const title = 'You could not be signed in';
-    const body = html`<div class="error" role="alert"><p>${session.username} holds no admin roles of this realm.</p></div>
-<div class="actions"><a class="button full" href="/admin/login">Sign in as somebody else</a></div>`;
+    const title = text('admin.notSignedIn');
+    const body = html`<div class="error" role="alert"><p>${text('admin.noRoles', { name: session.username })}</p></div>
+<div class="actions"><a class="button full" href="/admin/login">${text('admin.somebodyElse')}</a></div>`;
     return sendPage(reply, { realm, brand, title, body }, { status: 403 });
   });
 }

@@ -8,6 +8,7 @@ import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import { type Html, html } from '../../http/html.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
 import { problemOf } from '../../http/problems.ts';
+import { text, textHtml } from '../../http/texts.ts';
 import { forgetSession } from './cookies.ts';
 import type { AdminSignIn } from './sign-in.ts';
 import { ADMIN_SESSION_COOKIE, csrfHolds, setCsrf } from './surface.ts';
@@ -16,28 +17,29 @@ const csrfField = (token: string) => html`<input type="hidden" name="csrf" value
 
 function realmForm(csrf: string, last: { realm?: string | undefined; problem?: string } = {}): Html {
   return html`
-<p class="lead">Sign in with an account that holds admin roles.</p>
+<p class="lead">${text('admin.lead')}</p>
 ${last.problem !== undefined && html`<p class="error" role="alert">${last.problem}</p>`}
 <form method="post" action="/admin/login/form">
 ${csrfField(csrf)}
-<div class="field"><label for="realm">Realm</label>
+<div class="field"><label for="realm">${text('admin.realm')}</label>
 <input id="realm" name="realm" type="text" value="${last.realm ?? MASTER}" autocomplete="organization" autocapitalize="none"
  autocorrect="off" spellcheck="false" required autofocus></div>
-<button type="submit">Continue</button>
+<button type="submit">${text('admin.continue')}</button>
 </form>`;
 }
 
 function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
   const home = principal.realm === MASTER ? '' : ` --realm ${principal.realm}`;
   const over = [...principal.permissions].map(
-    ([realm, granted]) => html`<li>${realm === '*' ? 'every realm' : realm}: ${granted.size} permissions</li>`,
+    ([realm, granted]) =>
+      html`<li>${text('admin.permissions', { realm: realm === '*' ? text('admin.everyRealm') : realm, count: granted.size })}</li>`,
   );
   return html`
-<p>You are <strong>${principal.name}</strong> of the realm <strong>${principal.realm}</strong>, with admin roles over</p>
+<p>${textHtml('admin.who', { name: html`<strong>${principal.name}</strong>`, realm: html`<strong>${principal.realm}</strong>` })}</p>
 <ul>${over}</ul>
-<p><a href="/swagger-ui.html">Try the admin API</a> in this session, or sign in from a terminal:</p>
+<p>${textHtml('admin.next', { link: html`<a href="/swagger-ui.html">${text('admin.tryApi')}</a>` })}</p>
 <p><code class="secret">realmctl login ${baseUrl}${home}</code></p>
-<form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">Sign out</button></form>`;
+<form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">${text('admin.signOut')}</button></form>`;
 }
 
 const Form = z.record(z.string(), z.string());
@@ -45,8 +47,8 @@ const Form = z.record(z.string(), z.string());
 /** The double-submitted token: a form of another site can't know the cookie's value. */
 function submitted(request: FastifyRequest): Record<string, string> {
   const form = Form.safeParse(request.body ?? {}).data;
-  if (!form) throw new Problem('invalid-request', 'The form could not be read');
-  if (!csrfHolds(request, form.csrf)) throw new Problem('csrf-mismatch', 'Open the page again');
+  if (!form) throw new Problem('invalid-request', text('admin.formUnreadable'));
+  if (!csrfHolds(request, form.csrf)) throw new Problem('csrf-mismatch', text('admin.openAgain'));
   return form;
 }
 
@@ -66,7 +68,7 @@ export function adminLoginPages(
   },
 ): void {
   const show = (reply: FastifyReply, title: string, body: Html, status = 200) =>
-    sendPage(reply, { title, body, documentTitle: status < 400 ? title : `Error: ${title}` }, { status });
+    sendPage(reply, { title, body, documentTitle: status < 400 ? title : text('signIn.error', { title }) }, { status });
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
 
   app.setErrorHandler((error, request, reply) => {
@@ -75,7 +77,7 @@ export function adminLoginPages(
     if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
     const { realm } = Form.safeParse(request.body).data ?? {};
     const last = { realm, problem: problem.detail ?? problem.message };
-    return show(reply, 'Administration', realmForm(setCsrf(reply, baseUrl), last), problem.status);
+    return show(reply, text('admin.title'), realmForm(setCsrf(reply, baseUrl), last), problem.status);
   });
 
   app.get('/admin', { schema: { hide: true } }, async (request, reply) =>
@@ -87,14 +89,14 @@ export function adminLoginPages(
     const principal = cookie === undefined ? undefined : await authenticate({ cookie });
     const csrf = setCsrf(reply, baseUrl);
     return principal
-      ? show(reply, 'Signed in', signedIn(csrf, principal, baseUrl))
-      : show(reply, 'Administration', realmForm(csrf));
+      ? show(reply, text('admin.signedIn'), signedIn(csrf, principal, baseUrl))
+      : show(reply, text('admin.title'), realmForm(csrf));
   });
 
   app.post('/admin/login/form', { schema: { hide: true } }, async (request, reply) => {
     const { realm = '' } = submitted(request);
     if (!RealmName.safeParse(realm).success || !(await realmExists(realm)))
-      throw new Problem('invalid-request', 'There is no such realm here.');
+      throw new Problem('invalid-request', text('admin.noRealm'));
     return reply.redirect(`/realms/${realm}/login?for=admin`, 303);
   });
 

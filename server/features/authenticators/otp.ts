@@ -6,11 +6,9 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { errorId, Html, html } from '../../http/html.ts';
+import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
-
-const WRONG = 'That code is not right. Enter the code that your app shows now.';
-const USED = 'That code was used already. Wait for your app to show the next one.';
 
 export interface OtpDeps {
   credentials: Pick<Credentials, 'tryOtp' | 'enrolOtp'>;
@@ -28,7 +26,11 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
 
   async function enrol(step: Step, user: KnownUser, code: string, label: string): Promise<StepVerdict> {
     const secret = secretOf(step, user);
-    const wrong = { do: 'again', complaint: { field: 'code', message: WRONG, values: { label } }, reason: '' } as const;
+    const wrong = {
+      do: 'again',
+      complaint: { field: 'code', message: text('otp.wrong'), values: { label } },
+      reason: '',
+    } as const;
     if (secret === undefined || !step.proven) return wrong;
     const { realm, proven } = step;
     const shown = { secret, code, label: label === '' ? null : label };
@@ -65,28 +67,28 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
       if (!/^\d{6,8}$/.test(code))
         return {
           do: 'again',
-          complaint: { field: 'code', message: 'Enter the digits of the code.', values: { label } },
+          complaint: { field: 'code', message: text('otp.digits'), values: { label } },
           reason: '',
         };
       if (step.enrol) return enrol(step, step.user, code, label);
       const verdict = await credentials.tryOtp(step.realm, step.user, code, step.by);
       if (verdict.ok) return { do: 'passed', credentialId: verdict.credentialId };
-      const message = verdict.reason === 'used' ? USED : WRONG;
+      const message = verdict.reason === 'used' ? text('otp.used') : text('otp.wrong');
       return { do: 'again', complaint: { field: 'code', message }, reason: `otp-${verdict.reason}` };
     },
   };
 }
 
 const codeInput = (complaint: Complaint | undefined): Html => html`<div class="field">
-<label for="code">Code</label>
+<label for="code">${text('otp.code')}</label>
 <input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
  required autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
 </div>`;
 
 const codePage = (user: KnownUser, complaint: Complaint | undefined): StepPage => ({
-  title: 'Enter your code',
-  submit: 'Continue',
-  body: html`<p class="lead">Open your authenticator app and enter the code it shows for ${user.username}.</p>
+  title: text('otp.title'),
+  submit: text('otp.submit'),
+  body: html`<p class="lead">${text('otp.lead', { username: user.username })}</p>
 ${codeInput(complaint)}`,
 });
 
@@ -95,20 +97,20 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
   // The library draws from numbers alone; nothing of the address is in its markup.
   const drawing = new Html(renderSVG(address, { border: 0 }));
   return {
-    title: 'Set up a second factor',
+    title: text('otp.setUp'),
     plain: true,
-    submit: 'Confirm and continue',
-    body: html`<p class="lead">This sign-in needs a code from an authenticator app on your phone.</p>
+    submit: text('otp.confirm'),
+    body: html`<p class="lead">${text('otp.setUpLead')}</p>
 <ol class="steps">
-<li>Scan this picture with your authenticator app.
-<div class="qr" role="img" aria-label="QR code for your authenticator app; the same key is below as text">${drawing}</div>
-<p class="hint" id="secret-hint">You can&rsquo;t scan it? <a href="${address}">Open it in the app</a> on this device, or enter this key:</p>
+<li>${text('otp.scan')}
+<div class="qr" role="img" aria-label="${text('otp.picture')}">${drawing}</div>
+<p class="hint" id="secret-hint">${textHtml('otp.cannotScan', { link: html`<a href="${address}">${text('otp.openInApp')}</a>` })}</p>
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
-<li>Enter the code that the app shows.</li>
+<li>${text('otp.enter')}</li>
 </ol>
 ${codeInput(complaint)}
 <div class="field">
-<label for="label">Name of the device <span class="soft">(optional)</span></label>
+<label for="label">${text('otp.label')} <span class="soft">${text('otp.optional')}</span></label>
 <input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="100" autocomplete="off">
 </div>`,
   };

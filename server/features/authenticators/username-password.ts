@@ -1,10 +1,10 @@
 // The authenticator username-password: finds out who it is, and checks what they know.
 import { z } from 'zod';
 import { errorId, html } from '../../http/html.ts';
+import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
 
-const REFUSED = 'The username or password is wrong, or this account cannot sign in at the moment.';
 const NAME_MAX = 255;
 const PASSWORD_MAX = 512;
 
@@ -33,11 +33,11 @@ export const createUsernamePassword = ({
       complaint: { field, message, values: { username, ...(form.remember ? { remember: 'on' } : {}) } },
       reason,
     });
-    if (username === '') return again('Enter your username or e-mail address.', '', 'username');
-    if (password === '') return again('Enter your password.', '');
-    if (password.length > PASSWORD_MAX) return again(REFUSED, 'wrong');
+    if (username === '') return again(text('password.noUsername'), '', 'username');
+    if (password === '') return again(text('password.noPassword'), '');
+    if (password.length > PASSWORD_MAX) return again(text('password.refused'), 'wrong');
     const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
-    if (!checked.ok) return { ...again(REFUSED, checked.reason), user: checked.user };
+    if (!checked.ok) return { ...again(text('password.refused'), checked.reason), user: checked.user };
     const { user, credentialId, standing } = checked;
     return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on' };
   },
@@ -51,15 +51,15 @@ function page({ settings, loginHint }: Step, complaint: Complaint | undefined): 
   const focus = (field: string) =>
     (complaint ? complaint.field === field : field === (username === '' ? 'username' : 'password')) && html` autofocus`;
   return {
-    title: 'Sign in',
-    submit: 'Sign in',
+    title: text('password.title'),
+    submit: text('password.submit'),
     body: html`<div class="field">
-<label for="username">Username or e-mail</label>
+<label for="username">${text('password.username')}</label>
 <input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
  autocapitalize="none" autocorrect="off" spellcheck="false" required${bad('username')}${focus('username')}>
 </div>
 <div class="field">
-<label for="password">Password</label>
+<label for="password">${text('password.password')}</label>
 <input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
  required${bad('password')}${focus('password')}>
 </div>
@@ -67,7 +67,7 @@ ${
   settings.rememberMe &&
   html`<div class="check">
 <input type="checkbox" id="remember" name="remember" value="on"${values.remember === 'on' && html` checked`}>
-<label for="remember">Keep me signed in on this device</label>
+<label for="remember">${text('password.remember')}</label>
 </div>`
 }`,
   };

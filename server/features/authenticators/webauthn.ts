@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { type Html, html } from '../../http/html.ts';
+import { text } from '../../http/texts.ts';
 import type { Passkeys, UsedKey, UserVerification } from '../credentials/passkeys.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { Beside, Complaint, Form, Method, Passed, Step, StepPage, StepVerdict } from './authenticator.ts';
@@ -18,8 +19,6 @@ const Config = z.strictObject({
     ),
 });
 const LABEL_MAX = 100;
-const REFUSED = 'This passkey can’t be used here. Try another one, or another way to sign in.';
-const UNABLE = 'This browser can’t use passkeys.';
 
 export interface WebauthnDeps {
   passkeys: Pick<Passkeys, 'creation' | 'request' | 'enrol' | 'check'>;
@@ -39,7 +38,7 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
   async function enrol(step: Step, user: KnownUser, form: Form): Promise<StepVerdict> {
     const { realm, proven, site, challenge } = step;
     const label = (form.label ?? '').trim().slice(0, LABEL_MAX);
-    const message = 'The passkey could not be set up. Try again.';
+    const message = text('passkey.notSetUp');
     const again = { do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' } as const;
     if (!proven || !form.passkey) return again;
     const made = { sent: form.passkey, site, challenge, label: label === '' ? null : label };
@@ -71,9 +70,9 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
       return usePage(await requestOf(step));
     },
     async beside(step): Promise<Beside> {
-      const failed = 'No passkey was used. Try again, or sign in another way.';
+      const failed = text('passkey.notUsedOther');
       return {
-        words: 'Sign in with a passkey',
+        words: text('passkey.signIn'),
         body: field({ does: 'get', options: await requestOf(step), failed, step: step.id }),
         script: passkeyScript,
       };
@@ -83,10 +82,10 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
       if (step.enrol && user) return enrol(step, user, form);
       const again = (message: string, reason: string) =>
         ({ do: 'again', complaint: { field: 'passkey', message }, reason }) as const;
-      if (!form.passkey) return again(UNABLE, '');
+      if (!form.passkey) return again(text('passkey.unable'), '');
       const asked = { sent: form.passkey, site, challenge, userVerification: verificationOf(step) };
       const verdict = await passkeys.check(realm, user, asked);
-      if (!verdict.ok) return { ...again(REFUSED, `passkey-${verdict.reason}`), user: verdict.user };
+      if (!verdict.ok) return { ...again(text('passkey.refused'), `passkey-${verdict.reason}`), user: verdict.user };
       return { ...passedBy(verdict), user: verdict.user, standing: verdict.standing };
     },
   };
@@ -103,29 +102,29 @@ const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
 /** What the script reads and fills in. */
 const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
 <input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
- data-step="${of.step}" data-failed="${of.failed}" data-unable="${UNABLE}"
+ data-step="${of.step}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"
  data-known="You have a passkey on this device already.">
 <p class="hint" role="status" data-said></p>`;
 
-const needsScript = html`<noscript><p class="error">A passkey needs JavaScript. Switch it on, or use another way to sign in.</p></noscript>`;
+const needsScript = html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;
 
 const usePage = (options: object): StepPage => ({
-  title: 'Use your passkey',
-  submit: 'Continue with a passkey',
+  title: text('passkey.title'),
+  submit: text('passkey.submit'),
   script: passkeyScript,
-  body: html`<p class="lead">Confirm with this device, with your phone or with a security key that it is you.</p>
-${needsScript}${field({ does: 'get', options, failed: 'No passkey was used. Try again.' })}`,
+  body: html`<p class="lead">${text('passkey.lead')}</p>
+${needsScript}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
 });
 
 const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
-  title: 'Set up a passkey',
-  submit: 'Set up a passkey',
+  title: text('passkey.setUp'),
+  submit: text('passkey.setUp'),
   plain: true,
   script: passkeyScript,
-  body: html`<p class="lead">With a passkey you sign in by your finger, your face, a PIN or a security key, and nobody can trick you out of it.</p>
+  body: html`<p class="lead">${text('passkey.setUpLead')}</p>
 <div class="field">
-<label for="label">Name of the passkey <span class="soft">(optional)</span></label>
+<label for="label">${text('passkey.label')} <span class="soft">${text('otp.optional')}</span></label>
 <input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="${LABEL_MAX}" autocomplete="off">
 </div>
-${needsScript}${field({ does: 'create', options, failed: 'No passkey was set up. Try again.' })}`,
+${needsScript}${field({ does: 'create', options, failed: text('passkey.noneSetUp') })}`,
 });

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { withQuery } from '../../domain/redirect-uri.ts';
 import type { OAuthError } from '../../http/oauth-error.ts';
 import { type Brand, html, sendPage } from '../../http/pages.ts';
+import { text } from '../../http/texts.ts';
 import type { Target } from './checks.ts';
 
 const SCRIPT = 'document.forms[0].submit();';
@@ -25,10 +26,10 @@ export function sendAnswer(reply: FastifyReply, { realm, brand, issuer, target, 
     value === undefined ? html`` : html`<input type="hidden" name="${name}" value="${value}">\n`,
   );
   const body = html`<form method="post" action="${redirectUri}">
-${fields}<p class="lead">You are being sent back to the application.</p>
-<div class="actions"><button>Go on</button></div>
+${fields}<p class="lead">${text('authorize.sentBack')}</p>
+<div class="actions"><button>${text('authorize.goOn')}</button></div>
 </form>`;
-  const page = { realm, brand, title: 'One moment', body, script: SCRIPT };
+  const page = { realm, brand, title: text('authorize.oneMoment'), body, script: SCRIPT };
   return sendPage(reply, page, { formAction: [redirectUri] });
 }
 

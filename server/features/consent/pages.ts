@@ -1,6 +1,7 @@
 // The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
 import type { ScopeView } from '../../domain/claims.ts';
 import { type Html, html } from '../../http/pages.ts';
+import { text, textHtml } from '../../http/texts.ts';
 
 export function consentPage({
   realm,
@@ -27,21 +28,21 @@ export function consentPage({
   const asked = [
     ...(administers
       ? [
-          html`<li><span><strong>Administer this server with all the rights that you have</strong><br>A program on this computer asks for it: allow it only if you have just started a sign-in yourself.</span></li>`,
+          html`<li><span><strong>${text('consent.administer')}</strong><br>${text('consent.administerWarning')}</span></li>`,
         ]
       : []),
-    ...(openid ? [html`<li>Know who you are</li>`] : []),
+    ...(openid ? [html`<li>${text('consent.openid')}</li>`] : []),
     ...scopes.map(({ name, description }) => html`<li>${description ?? name}</li>`),
   ];
-  return html`<p class="lead"><strong>${application}</strong> asks for access to your account <strong>${username}</strong>:</p>
+  return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 <ul class="rows">${asked}</ul>
 <form method="post" action="/realms/${realm}/oauth2/consent">
 <input type="hidden" name="request" value="${request}">
 <input type="hidden" name="since" value="${since}">
 <input type="hidden" name="proof" value="${proof}">
 <div class="actions">
-<button name="decision" value="allow">Allow</button>
-<button class="quiet" name="decision" value="deny">Cancel</button>
+<button name="decision" value="allow">${text('consent.allow')}</button>
+<button class="quiet" name="decision" value="deny">${text('consent.deny')}</button>
 </div>
 </form>`;
 }

@@ -8,6 +8,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Form } from '../../http/form.ts';
 import { type Brand, sendPage } from '../../http/pages.ts';
+import { text as words } from '../../http/texts.ts';
 import type { AuthorizationRequest } from '../authorize/checks.ts';
 import type { ClientView } from '../clients/view.ts';
 import { consentPage } from './pages.ts';
@@ -66,7 +67,7 @@ export function createConsents({
       });
       return sendPage(
         reply,
-        { realm, brand, title: 'Allow access?', body, plain: true },
+        { realm, brand, title: words('consent.title'), body, plain: true },
         { formAction: [redirectUri] },
       );
     },

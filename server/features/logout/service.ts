@@ -11,6 +11,7 @@ import type { Subjects } from '../../domain/subjects.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
+import { text } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
@@ -94,7 +95,7 @@ export function createLogout({
   async function signedOut(reply: FastifyReply, realm: string, { next, client }: Logout): Promise<FastifyReply> {
     if (next !== undefined) return reply.redirect(next, 303);
     const brand = await settingsOf(realm);
-    return sendPage(reply, { realm, brand, title: 'You are signed out', body: signedOutPage({ realm, client }) });
+    return sendPage(reply, { realm, brand, title: text('logout.done'), body: signedOutPage({ realm, client }) });
   }
 
   const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
@@ -120,7 +121,7 @@ export function createLogout({
         request: form.text,
         proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, form.text), now()),
       });
-      const page = { realm, brand: await settingsOf(realm), title: 'Sign out?', body };
+      const page = { realm, brand: await settingsOf(realm), title: text('logout.title'), body };
       return sendPage(reply, page, { formAction: next === undefined ? [] : [next] });
     },
 

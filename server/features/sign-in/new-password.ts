@@ -4,6 +4,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { errorId, html } from '../../http/html.ts';
+import { text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 
@@ -26,12 +27,13 @@ export function createNewPassword({
       const plain = form.password ?? '';
       const again = (field: string, message: string) =>
         ({ do: 'again', complaint: { field, message }, reason: '' }) as const;
-      if (plain.length > PASSWORD_MAX) return again('password', `Use at most ${PASSWORD_MAX} characters.`);
+      if (plain.length > PASSWORD_MAX) return again('password', text('newPassword.tooLong', { most: PASSWORD_MAX }));
       const { email, same, credentialId: old } = await credentials.passwordContext(realm, user.id, plain);
       const faults = await credentials.newPasswordFaults(realm, plain, { ...user, email });
-      if (same && faults.length === 0) faults.push('must not be the old one');
-      if (faults.length > 0) return again('password', `The new password ${faults.join(', and ')}.`);
-      if (plain !== form.repeated) return again('repeated', 'The two passwords are not the same.');
+      if (same && faults.length === 0) faults.push(text('newPassword.same'));
+      if (faults.length > 0)
+        return again('password', text('newPassword.faults', { faults: faults.join(text('newPassword.and')) }));
+      if (plain !== form.repeated) return again('repeated', text('newPassword.different'));
       const phc = await credentials.hashPassword(plain);
       const keep = sessionId === undefined ? undefined : { sessionId };
       const now = await transact(realm, async (tx) => {
@@ -47,18 +49,18 @@ function passwordPage(policy: RealmSettingsDto, complaint: Complaint | undefined
   const bad = (field: string) =>
     complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
   return {
-    title: 'Choose a new password',
+    title: text('newPassword.title'),
     plain: true,
-    submit: 'Save and continue',
-    body: html`<p class="lead">Your password has to be changed before you go on.</p>
+    submit: text('newPassword.submit'),
+    body: html`<p class="lead">${text('newPassword.lead')}</p>
 <div class="field">
-<label for="password">New password</label>
+<label for="password">${text('newPassword.password')}</label>
 <input type="password" id="password" name="password" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
  required${complaint?.field === 'repeated' ? false : html` autofocus`}${bad('password') || html` aria-describedby="password-hint"`}>
 <p class="hint" id="password-hint">${passwordHint(policy)}</p>
 </div>
 <div class="field">
-<label for="repeated">New password again</label>
+<label for="repeated">${text('newPassword.repeated')}</label>
 <input type="password" id="repeated" name="repeated" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
  required${complaint?.field === 'repeated' && html` autofocus`}${bad('repeated')}>
 </div>`,

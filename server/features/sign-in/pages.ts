@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
+import { text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { View } from './service.ts';
@@ -60,13 +61,13 @@ ${others.map(({ executionId, authenticatorId }) =>
   form(
     of,
     html`<input type="hidden" name="execution" value="${executionId}">${beside.get(executionId)?.body}
-<button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? `Use ${nameOf(authenticatorId)} instead`}</button>`,
+<button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
-${user && restart(of, `Not ${user.username}? Start again`)}
+${user && restart(of, text('signIn.notYou', { username: user.username }))}
 </div>`
 }`;
-  const title = complaint ? `Error: ${page.title}` : page.title;
+  const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script };
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
 }
@@ -77,36 +78,18 @@ const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({
 
 const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html | false => {
   if (welcomeText) return html`<p class="lead" lang="${defaultLocale}">${welcomeText}</p>`;
-  return clientName !== undefined && html`<p class="lead">to continue to ${clientName}</p>`;
+  return (
+    clientName !== undefined && html`<p class="lead">${text('signIn.continueTo', { application: clientName })}</p>`
+  );
 };
 
-const refusals: Record<string, { title: string; words: string }> = {
-  risk: {
-    title: 'This sign-in was refused',
-    words:
-      'Something about it is unusual for your account. Try again from a device and a network that you have used before, or ask your administrator.',
-  },
-  'no-second-factor': {
-    title: 'A second factor is needed',
-    words:
-      'This sign-in needs a second factor, and none is set up for your account. Sign in from a device that you have used before, or ask your administrator.',
-  },
-  exhausted: {
-    title: 'You could not be signed in',
-    words: 'No other way to sign in is left. Start again, or ask your administrator.',
-  },
-  'nothing-to-do': {
-    title: 'Signing in is not possible here',
-    words: 'The way people sign in here is not set up completely. Your administrator can mend this.',
-  },
-  withdrawn: {
-    title: 'You could not be signed in',
-    words: 'What you signed in with has changed meanwhile. Start again with what is right now.',
-  },
-  disabled: {
-    title: 'You could not be signed in',
-    words: 'This account cannot sign in at the moment. Ask your administrator.',
-  },
+const refusals: Record<string, { title: string; why: string }> = {
+  risk: { title: text('signIn.risk'), why: text('signIn.riskWhy') },
+  'no-second-factor': { title: text('signIn.noSecondFactor'), why: text('signIn.noSecondFactorWhy') },
+  exhausted: { title: text('signIn.failed'), why: text('signIn.exhaustedWhy') },
+  'nothing-to-do': { title: text('signIn.nothingToDo'), why: text('signIn.nothingToDoWhy') },
+  withdrawn: { title: text('signIn.failed'), why: text('signIn.withdrawnWhy') },
+  disabled: { title: text('signIn.failed'), why: text('signIn.disabledWhy') },
 };
 
 function sendRefusal(
@@ -114,9 +97,9 @@ function sendRefusal(
   of: Of,
   { state, settings, because }: Pick<View, 'state' | 'settings'> & { because: string },
 ): FastifyReply {
-  const { title = 'You could not be signed in', words = '' } = refusals[because] ?? {};
-  const body = html`<div class="error" role="alert"><p>${words}</p></div>
-${form(of, html`<button class="full" name="do" value="restart">Start again</button>`)}`;
+  const { title = text('signIn.failed'), why = '' } = refusals[because] ?? {};
+  const body = html`<div class="error" role="alert"><p>${why}</p></div>
+${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}`;
   return sendPage(
     reply,
     { realm: of.realm, brand: settings, title, body },
@@ -134,9 +117,8 @@ export function sendExpired(
   settings: RealmSettingsDto,
   again = `/realms/${realm}/login?for=account`,
 ): FastifyReply {
-  const body = html`<p role="alert">It took too long, or other sign-ins were begun in this browser. Nothing is lost: go back to
-the application that you came from and sign in there again, or start again here.</p>
-<p class="hint">If this happens every time, allow cookies for this site.</p>
-<div class="actions"><a class="button full" href="${again}">Start again</a></div>`;
-  return sendPage(reply, { realm, brand: settings, title: 'This sign-in has expired', body }, { status: 400 });
+  const body = html`<p role="alert">${text('signIn.expiredWhy')}</p>
+<p class="hint">${text('signIn.cookies')}</p>
+<div class="actions"><a class="button full" href="${again}">${text('signIn.startAgain')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('signIn.expired'), body }, { status: 400 });
 }

@@ -1,18 +1,19 @@
 // A required action: first and last name (UPDATE_PROFILE).
-import { text } from '../../contract/names.ts';
+import { text as textOf } from '../../contract/names.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import { errorId, html } from '../../http/html.ts';
+import { text } from '../../http/texts.ts';
 import type { RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import * as store from './store.ts';
 
 const MOST = 255;
-const Name = text(MOST);
+const Name = textOf(MOST);
 const inputs = [
-  { field: 'firstName', label: 'First name', autocomplete: 'given-name' },
-  { field: 'lastName', label: 'Last name', autocomplete: 'family-name' },
+  { field: 'firstName', label: text('profile.firstName'), autocomplete: 'given-name' },
+  { field: 'lastName', label: text('profile.lastName'), autocomplete: 'family-name' },
 ];
 
 export function createProfile({ sql, transact }: { sql: Sql; transact: Transact }): RequiredStep {
@@ -30,8 +31,8 @@ export function createProfile({ sql, transact }: { sql: Sql; transact: Transact 
       const again = (field: string, message: string) =>
         ({ do: 'again', complaint: { field, message, values }, reason: '' }) as const;
       for (const [field, value] of Object.entries(values))
-        if (!Name.safeParse(value).success) return again(field, `Use at most ${MOST} characters.`);
-      if (values.firstName === '' && values.lastName === '') return again('firstName', 'Enter your name.');
+        if (!Name.safeParse(value).success) return again(field, text('profile.tooLong', { most: MOST }));
+      if (values.firstName === '' && values.lastName === '') return again('firstName', text('profile.noName'));
       const after = { firstName: values.firstName || null, lastName: values.lastName || null };
       await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
@@ -48,9 +49,9 @@ export function createProfile({ sql, transact }: { sql: Sql; transact: Transact 
 }
 
 const profilePage = (names: ReadonlyMap<string, string | null>, wrong: string | undefined): StepPage => ({
-  title: 'Your profile',
-  submit: 'Save and continue',
-  body: html`<p class="lead">Check your name before you go on.</p>
+  title: text('profile.title'),
+  submit: text('profile.submit'),
+  body: html`<p class="lead">${text('profile.lead')}</p>
 ${inputs.map(
   ({ field, label, autocomplete }) => html`<div class="field">
 <label for="${field}">${label}</label>

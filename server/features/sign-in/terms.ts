@@ -3,6 +3,7 @@
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
+import { text, textHtml } from '../../http/texts.ts';
 import type { RequiredStep } from '../authenticators/authenticator.ts';
 import * as store from './store.ts';
 
@@ -10,13 +11,14 @@ export function createTerms({ transact }: { transact: Transact }): RequiredStep 
   return {
     action: 'TERMS',
     begin: async ({ settings: { displayName, termsUrl } }) => ({
-      title: 'Terms of use',
-      submit: 'Accept and continue',
-      body: html`<p class="lead">To go on you have to accept ${
-        termsUrl === null
-          ? html`the terms of use of ${displayName}`
-          : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">the terms of use of ${displayName}</a>`
-      }.</p>
+      title: text('terms.title'),
+      submit: text('terms.submit'),
+      body: html`<p class="lead">${textHtml('terms.lead', {
+        terms:
+          termsUrl === null
+            ? text('terms.of', { realm: displayName })
+            : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${text('terms.of', { realm: displayName })}</a>`,
+      })}</p>
 <input type="hidden" name="accepted" value="${termsUrl ?? ''}">`,
     }),
 
@@ -25,7 +27,7 @@ export function createTerms({ transact }: { transact: Transact }): RequiredStep 
       if (!user || !proven) throw new Error('somebody accepts the terms');
       const { termsUrl } = step.settings;
       if (form.accepted !== (termsUrl ?? '')) {
-        const message = 'The terms have changed meanwhile. Read them again.';
+        const message = text('terms.changed');
         return { do: 'again', complaint: { field: 'form', message }, reason: '' };
       }
       await transact(realm, async (tx) => {
