@@ -34,33 +34,38 @@ async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]
   });
 }
 
+/** What an application has several of: each in a table of its own, by name. */
+const LINKS = [
+  {
+    field: 'clients',
+    table: fragment`application_client`,
+    column: fragment`client`,
+    named: fragment`client n on n.realm_id = x.realm_id and n.client_id = x.name`,
+  },
+  {
+    field: 'roles',
+    table: fragment`application_role`,
+    column: fragment`role_id`,
+    named: fragment`role n on n.realm_id = x.realm_id and n.client is null and n.name = x.name`,
+  },
+];
+
 async function link(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
-  const clients = saved.filter(({ changed }) => changed.includes('clients'));
-  const roles = saved.filter(({ changed }) => changed.includes('roles'));
-  const names = (of: readonly Saved[]) => of.map(({ key }) => key);
-  const pairs = (of: readonly Saved[], field: string) =>
-    JSON.stringify(of.flatMap(({ key, fields }) => strings(fields[field]).map((name) => ({ application: key, name }))));
-  if (clients.length > 0) {
+  for (const { field, table, column, named } of LINKS) {
+    const changed = saved.filter((one) => one.changed.includes(field));
+    if (changed.length === 0) continue;
+    const pairs = changed.flatMap(({ key, fields }) =>
+      strings(fields[field]).map((name) => ({ realm_id: realm, application: key, name })),
+    );
     await sql`
-      delete from application_client ac using application a
-      where a.realm_id = ${realm} and a.name = any(${names(clients)}::text[])
-        and ac.realm_id = a.realm_id and ac.application_id = a.id`;
+      delete from ${table} l using application a
+      where a.realm_id = ${realm} and a.name = any(${changed.map(({ key }) => key)}::text[])
+        and l.realm_id = a.realm_id and l.application_id = a.id`;
     await sql`
-      insert into application_client (realm_id, client, application_id)
-      select ${realm}, c.id, a.id from jsonb_to_recordset(${pairs(clients, 'clients')}::jsonb) as x (application text, name text)
-      join application a on a.realm_id = ${realm} and a.name = x.application
-      join client c on c.realm_id = ${realm} and c.client_id = x.name`;
+      insert into ${table} (realm_id, ${column}, application_id) select x.realm_id, n.id, a.id
+      from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (realm_id text, application text, name text)
+      join application a on a.realm_id = x.realm_id and a.name = x.application join ${named}`;
   }
-  if (roles.length === 0) return;
-  await sql`
-    delete from application_role ar using application a
-    where a.realm_id = ${realm} and a.name = any(${names(roles)}::text[])
-      and ar.realm_id = a.realm_id and ar.application_id = a.id`;
-  await sql`
-    insert into application_role (realm_id, application_id, role_id)
-    select ${realm}, a.id, r.id from jsonb_to_recordset(${pairs(roles, 'roles')}::jsonb) as x (application text, name text)
-    join application a on a.realm_id = ${realm} and a.name = x.application
-    join role r on r.realm_id = ${realm} and r.client is null and r.name = x.name`;
 }
 
 export const createApplicationResource = ({ now }: { now: () => Date }): Resource =>

@@ -9,6 +9,7 @@ import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
+import { type GrantData, insertCode, insertFirstCode, type NewCode } from '../../domain/grants.ts';
 import { OFFLINE } from '../../domain/scopes.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -22,7 +23,6 @@ import type { Tokens } from '../issued-tokens/service.ts';
 import type { LiveSession, SsoSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
-import type { GrantData } from '../token/store.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import {
   type AuthorizationRequest,
@@ -33,7 +33,7 @@ import {
   targetOf,
 } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
-import { type CodeRow, holdsOneOf, insertCode, insertFirstCode } from './store.ts';
+import { holdsOneOf } from './store.ts';
 
 const CODE_MS = 60_000;
 const MOST_CLIENT_ID = 255;
@@ -159,7 +159,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const by: By = { actor, ipAddress: request.ip };
     const code = newToken('svc_ac_');
     const scopes = asked.scopes.map((s) => s.name);
-    const row: CodeRow = {
+    const row: NewCode = {
       hash: sha256(code),
       client: client.id,
       sessionId: session.id,

@@ -1,9 +1,9 @@
 // SQL of introspection: reads alone.
 
 import type { Sql } from '../../db/sql.ts';
+import type { GrantData } from '../../domain/grants.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
-import type { GrantData } from '../token/store.ts';
 
 export async function liveUser(sql: Sql, realm: string, id: string): Promise<{ username: string } | undefined> {
   const [row] = await sql<{ username: string }>`

@@ -2,6 +2,7 @@
 // "Risk bands". It knows only what it was shown; what it can't know (a place without a locator) it doesn't guess.
 import { isIP, isIPv4 } from 'node:net';
 import type { RiskAction } from '../../contract/settings.ts';
+import type { Finding } from '../../domain/risk.ts';
 
 export interface Place {
   latitude: number;
@@ -21,11 +22,6 @@ export interface Attempt {
   deviceKnown: boolean | undefined;
 }
 
-export type RiskReason = 'new-device' | 'new-network' | 'failed-attempts' | 'impossible-speed' | 'unusual-hour';
-export interface Finding {
-  reason: RiskReason;
-  points: number;
-}
 export type Band = 'low' | 'medium' | 'high';
 export interface Risk {
   score: number;

@@ -7,8 +7,9 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import type { Finding } from '../../domain/risk.ts';
 import { realmCookie } from '../../http/realm-cookie.ts';
-import { type Finding, findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
+import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
 import * as store from './store.ts';
 
 export interface RiskDeps {

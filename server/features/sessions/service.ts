@@ -13,10 +13,10 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
+import type { Finding } from '../../domain/risk.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { realmCookie } from '../../http/realm-cookie.ts';
-import type { Finding } from '../risk/score.ts';
 import * as store from './store.ts';
 
 /** Named by realm. */

@@ -4,9 +4,9 @@ import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Factor } from '../../domain/factors.ts';
 import { type Proven, provenUser } from '../../domain/proof.ts';
+import type { Finding } from '../../domain/risk.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 import { type StandingRow, standingColumns } from '../../domain/standing.ts';
-import type { Finding } from '../risk/score.ts';
 
 export interface SessionRow {
   id: string;

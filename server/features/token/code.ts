@@ -4,6 +4,7 @@ import { grantBodies } from '../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken } from '../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
+import * as grants from '../../domain/grants.ts';
 import { personOf } from '../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -12,7 +13,6 @@ import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { type CodeRequest, judgeCode } from './judge.ts';
 import { type Ask, createRedeeming, type Taken } from './redeem.ts';
-import * as store from './store.ts';
 
 interface CodeAsk extends Ask {
   codeHash: Buffer;
@@ -24,7 +24,7 @@ interface CodeAsk extends Ask {
 }
 
 /** Without a refresh token nothing outlives the session. */
-const isOffline = ({ row }: Taken<store.CodeRow>, tokenHash: Buffer | null): boolean =>
+const isOffline = ({ row }: Taken<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
   tokenHash !== null && row.request.scopes.includes(OFFLINE);
 
 export function codeGrant({
@@ -41,19 +41,19 @@ export function codeGrant({
   newId: () => string;
 }): Grant<typeof grantBodies.authorization_code> {
   const grantType = 'authorization_code';
-  const redeem = createRedeeming<CodeAsk, store.CodeRow>({
+  const redeem = createRedeeming<CodeAsk, grants.CodeRow>({
     transact,
     families,
     grantType,
     lock: (sql, asks, held) =>
-      store.lockCodes(
+      grants.lockCodes(
         sql,
         asks.map(({ call, codeHash }) => ({ realm: call.realm, client: call.client.id, codeHash })),
         held,
       ),
     judge: ({ request }, row) => judgeCode(row, request),
     take(tx, passed) {
-      store.takeCodes(
+      grants.takeCodes(
         tx.atLast,
         passed.map(({ ask, taken }) => {
           const { call, codeHash, familyId, tokenHash, request } = ask;
@@ -86,7 +86,7 @@ export function codeGrant({
     },
     familyOf: ({ family_id: familyId, user_id: userId }) => (familyId === null ? undefined : { familyId, userId }),
     useUp(tx, { call: { realm }, codeHash, familyId, request }) {
-      store.takeCodes(tx.atLast, [{ realm, codeHash, familyId, now: request.now, tokenHash: null }]);
+      grants.takeCodes(tx.atLast, [{ realm, codeHash, familyId, now: request.now, tokenHash: null }]);
     },
   });
 

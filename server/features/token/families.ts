@@ -2,8 +2,8 @@
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { grantIdOf } from '../../crypto/refresh-token.ts';
 import type { Tx } from '../../db/transact.ts';
+import * as grants from '../../domain/grants.ts';
 import type { ClientView } from '../clients/view.ts';
-import * as store from './store.ts';
 
 type Lives = Pick<RealmSettingsDto, 'refreshTokenTtlSeconds' | 'accessTokenTtlSeconds'>;
 
@@ -23,10 +23,10 @@ interface Of {
 /** A client's refresh families, for those that end one: the grants on reuse, revocation. */
 export const createFamilies = ({ now }: { now: () => Date }) => ({
   read: (tx: Tx, realm: string, client: ClientView, familyId: string) =>
-    store.readFamily(tx.sql, realm, { familyId, client: client.id }),
+    grants.readFamily(tx.sql, realm, { familyId, client: client.id }),
   /** Ends one with its access tokens; false: it had ended before. */
   end: (tx: Tx, { realm, settings, client }: Of, familyId: string): Promise<boolean> =>
-    store.endFamily(tx.sql, {
+    grants.endFamily(tx.sql, {
       realm,
       familyId,
       gid: grantIdOf(familyId),

@@ -1,9 +1,9 @@
 // What a code and a refresh token must satisfy: pure. The same judgement lets a request pass and says why another one doesn't;
 // the rows that it judges are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../crypto/pkce.ts';
+import type { CodeRow, FamilyRow, GrantData } from '../../domain/grants.ts';
 import { OPENID } from '../../domain/scopes.ts';
 import type { OAuthErrorCode } from '../../http/oauth-error.ts';
-import type { CodeRow, FamilyRow, GrantData } from './store.ts';
 
 export interface Passed {
   ok: true;

@@ -4,11 +4,11 @@
 import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Held } from '../../domain/grants.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Families } from './families.ts';
 import { type GrantCall, refusedEvent } from './grant.ts';
 import type { Passed, Refused, Verdict } from './judge.ts';
-import type { Held } from './store.ts';
 
 /** A request to take one. */
 export interface Ask {

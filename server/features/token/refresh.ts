@@ -4,6 +4,7 @@ import { grantBodies } from '../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken, parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
+import * as grants from '../../domain/grants.ts';
 import { personOf } from '../../domain/person.ts';
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { cutoffsOf } from '../../domain/session.ts';
@@ -14,7 +15,6 @@ import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { judgeRefresh, type RefreshRequest } from './judge.ts';
 import { type Ask, createRedeeming } from './redeem.ts';
-import * as store from './store.ts';
 
 /** How stale a session's `last_seen_at` may get, so that not each refresh writes it. */
 const TOUCH_MS = 10_000;
@@ -44,7 +44,7 @@ export function refreshGrant({
   const grantType = 'refresh_token';
 
   /** What the grant rests on: all that its session has proven, or what the person had where it outlives that. */
-  function provenFor(row: store.FamilyRow): readonly Factor[] {
+  function provenFor(row: grants.FamilyRow): readonly Factor[] {
     const { session_factors, session_methods, session_started_at, grant_data: grant } = row;
     if (session_started_at === null) return grant.factors ?? factors.ofAmr(grant.amr, new Date(grant.authTime * 1000));
     return session_factors ?? factors.ofAmr(session_methods ?? [], session_started_at);
@@ -53,18 +53,18 @@ export function refreshGrant({
   /** A new token has a life of its own; none outlives its session. */
   function endOf(
     { call, next, request }: RefreshAsk,
-    { expires_at, session_expires_at: session }: store.FamilyRow,
+    { expires_at, session_expires_at: session }: grants.FamilyRow,
   ): Date {
     const own = next ? lifeOf(call.settings, call.client, request.now) : expires_at;
     return session && session < own ? session : own;
   }
 
-  const redeem = createRedeeming<RefreshAsk, store.FamilyRow>({
+  const redeem = createRedeeming<RefreshAsk, grants.FamilyRow>({
     transact,
     families,
     grantType,
     lock: (sql, asks, held) =>
-      store.lockFamilies(
+      grants.lockFamilies(
         sql,
         asks.map(({ call: { realm, client, settings }, familyId, request }) => ({
           realm,
@@ -76,7 +76,7 @@ export function refreshGrant({
       ),
     judge: ({ request }, row) => judgeRefresh(row, request),
     take(tx, passed) {
-      store.rotateFamilies(
+      grants.rotateFamilies(
         tx.atLast,
         passed.map(({ ask, taken: { row } }) => ({
           realm: ask.call.realm,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../server/crypto/tokens.ts';
+import type { CodeRow, FamilyRow, GrantData } from '../../../server/domain/grants.ts';
 import {
   type CodeRequest,
   judgeCode,
@@ -7,7 +8,6 @@ import {
   type RefreshRequest,
   type Verdict,
 } from '../../../server/features/token/judge.ts';
-import type { CodeRow, FamilyRow, GrantData } from '../../../server/features/token/store.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 60_000);

@@ -1,13 +1,13 @@
-// SQL of authorization codes and refresh families: one statement locks and reads them with whom the next tokens are about, one
-// takes them. What they must satisfy is judge.ts's.
-
-import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
-import type { Tx } from '../../db/transact.ts';
-import type { Factor } from '../../domain/factors.ts';
-import { type PersonRow, personColumns } from '../../domain/person.ts';
-import { type Cutoffs, sessionLives } from '../../domain/session.ts';
-import { credentialTypes } from '../../domain/standing.ts';
-import type { Finding } from '../risk/score.ts';
+// What people granted to clients: authorization codes, and the refresh families that they begin. SQL: a code is issued; one
+// statement locks and reads codes or families with whom the next tokens are about, one takes them; families end. What they must
+// satisfy is features/token's (judge.ts).
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
+import type { Tx } from '../db/transact.ts';
+import type { Factor } from './factors.ts';
+import { type PersonRow, personColumns } from './person.ts';
+import type { Finding } from './risk.ts';
+import { type Cutoffs, sessionLives } from './session.ts';
+import { credentialTypes } from './standing.ts';
 
 /** What the authorization endpoint keeps with a code, and a family with it. */
 export interface GrantData {
@@ -45,6 +45,40 @@ const lock: Record<Held, Fragment> = { wait: fragment``, 'pass over': fragment`s
 
 /** Writes without reading: {@link Tx.atLast}. */
 type Write = Tx['atLast'];
+
+/** A code as it is issued. */
+export interface NewCode {
+  hash: Buffer;
+  client: string;
+  sessionId: string;
+  userId: string;
+  data: GrantData;
+  expiresAt: Date;
+}
+
+const requestOf = (code: NewCode) => fragment`${JSON.stringify(code.data)}::jsonb, ${code.expiresAt}::timestamptz`;
+
+/** Keeps a code and notes that the session has this client, in one statement. False: the session has ended. */
+export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promise<boolean> =>
+  (
+    await sql`
+      with live as (
+        select realm_id, id, user_id from session where realm_id = ${realm} and id = ${code.sessionId} for key share
+      ), noted as (
+        insert into session_client (realm_id, session_id, client)
+        select realm_id, id, ${code.client}::uuid from live on conflict do nothing
+      )
+      insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
+      select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${requestOf(code)} from live returning user_id`
+  ).length > 0;
+
+/** The same for a session that begins in the same transaction: there is nothing to look for. */
+export const insertFirstCode = (write: Write, realm: string, code: NewCode) => write`
+  with noted as (
+    insert into session_client (realm_id, session_id, client) values (${realm}, ${code.sessionId}, ${code.client})
+  )
+  insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
+  values (${realm}, ${code.hash}, ${code.client}, ${code.sessionId}, ${code.userId}, ${requestOf(code)})`;
 
 export interface CodeRow extends PersonRow {
   /** Of the request that it answers. */
