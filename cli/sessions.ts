@@ -1,7 +1,6 @@
 // Owns: what a kept session puts on a request, and how it is renewed before it ends.
 // Does not own: where it is kept (contexts.ts), the token endpoint (oauth.ts).
 // Implements: decisions "Admin authentication": cookie with CSRF header, bearer.
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ADMIN_CLI } from '../server/contract/admin-access.ts';
 import type { Environment } from './command.ts';
@@ -62,9 +61,14 @@ export async function clientSecret(file: string | undefined, env: Environment): 
   return secret;
 }
 
-/** The CSRF cookie is double submit: any value will do that nobody else knows. */
+/** A write sends back the session's CSRF token, which any reading gives. */
 function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
-  const csrf = randomBytes(32).toString('base64url');
+  const session = `SVC_ADMIN_SESSION=${cookie}`;
+  let csrf: Promise<string> | undefined;
+  async function csrfToken(): Promise<string> {
+    const { headers } = await fetch(`${context.server}/admin/session`, { headers: { cookie: session } });
+    return headers.getSetCookie().flatMap((line) => /^XSRF-TOKEN=([^;]+)/.exec(line)?.[1] ?? [])[0] ?? '';
+  }
   return {
     async authorize({ renew }) {
       if (renew) throw expired(context);
@@ -73,8 +77,13 @@ function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
     async fetch(input, init) {
       const headers = new Headers(init?.headers);
       headers.delete('authorization');
-      headers.set('cookie', `SVC_ADMIN_SESSION=${cookie}; XSRF-TOKEN=${csrf}`);
-      headers.set('x-xsrf-token', csrf);
+      headers.set('cookie', session);
+      if ((init?.method ?? 'GET') !== 'GET') {
+        csrf ??= csrfToken();
+        const token = await csrf;
+        headers.set('cookie', `${session}; XSRF-TOKEN=${token}`);
+        headers.set('x-xsrf-token', token);
+      }
       return fetch(input, { ...init, headers });
     },
   };
