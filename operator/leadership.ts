@@ -12,14 +12,14 @@ export interface Leadership {
   permit: Permit;
   /** What acts goes over these, `fetch` too. */
   connections: Connections;
-  start(turns: Turns): void;
+  start(terms: Terms): void;
   /** Ends what still runs: it took too long to end by itself. */
   abort(reason: string): void;
   /** Gives the Lease up. */
   stop(): Promise<void>;
 }
 
-export interface Turns {
+export interface Terms {
   acquired(): void;
   /** The process must end: whoever leads next may begin in a third of the Lease's time. */
   lost(): void;
@@ -37,7 +37,7 @@ export function createLeadership({
   const connections = createConnections(permit);
   fetchOver(connections);
   const identity = `${hostname}_${randomBytes(8).toString('hex')}`;
-  let turns: Turns | undefined;
+  let terms: Terms | undefined;
   const leader: Leader = createLeader({
     lease: port,
     identity,
@@ -47,13 +47,13 @@ export function createLeadership({
     wallClock: () => new Date(),
     acquired() {
       log(`leading as ${identity} (Lease ${port.described})`);
-      turns?.acquired();
+      terms?.acquired();
     },
     lost(reason) {
       connections.cut();
       acting.abort(new Error(`the Lease ${port.described} is lost`));
       log(`no longer leading: ${reason}; ending, so that nothing of this goes on beside the next leader`);
-      turns?.lost();
+      terms?.lost();
     },
     log: (message) => log(`Lease ${port.described}: ${message}`),
   });
@@ -61,7 +61,7 @@ export function createLeadership({
     permit,
     connections,
     start(what) {
-      turns = what;
+      terms = what;
       leader.start();
     },
     abort(reason) {

@@ -96,20 +96,22 @@ const ONCE =
 type Address = Pick<Config, 'SVC_HOST' | 'SVC_PORT'>;
 
 const listen = (http: FastifyInstance, address: Address): Promise<string> =>
-  http.listen({ host: address.SVC_HOST, port: address.SVC_PORT }).catch((error: unknown) => deaf(error, address));
+  http
+    .listen({ host: address.SVC_HOST, port: address.SVC_PORT })
+    .catch((error: unknown) => cannotListen(error, address));
 
 /** @throws what {@link startServer} would say at its end, when an administrator has been made and its password printed */
 export async function checkAddress(address: Address): Promise<void> {
   const probe = createServer();
   const listening = once(probe, 'listening');
   probe.listen({ host: address.SVC_HOST, port: address.SVC_PORT });
-  await listening.catch((error: unknown) => deaf(error, address));
+  await listening.catch((error: unknown) => cannotListen(error, address));
   const closed = once(probe, 'close');
   probe.close();
   await closed;
 }
 
-function deaf(error: unknown, { SVC_HOST: host, SVC_PORT: port }: Address): never {
+function cannotListen(error: unknown, { SVC_HOST: host, SVC_PORT: port }: Address): never {
   if (!(error instanceof Error && 'code' in error)) throw error;
   if (error.code === 'EADDRINUSE')
     throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set SVC_PORT to another.`);

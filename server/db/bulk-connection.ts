@@ -1,5 +1,5 @@
-// A connection of postgres.js for one bulk stream (bulk.ts), and the way to give it up where it is waited for in vain, for
-// which postgres.js has none: the socket is ours. How long that is, is the stream's to say.
+// A connection of postgres.js for one bulk stream (bulk.ts). postgres.js has no timeout for a dead peer, so the socket is made
+// here; each stream says how long it waits.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';

@@ -27,7 +27,7 @@ export async function copyInto(url: string, target: string, options: BulkOptions
     throw error;
   }
   let failure: Error | undefined;
-  // Who waits for room, if anybody: woken by it and by the stream's end alike.
+  // Wakes the writer that waits for room, also at the stream's end.
   let wake = () => {};
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
@@ -36,7 +36,7 @@ export async function copyInto(url: string, target: string, options: BulkOptions
     reject(error);
     wake();
   };
-  // The query was settled when the stream began; what PostgreSQL says at its end would be lost.
+  // The query's promise was fulfilled when the stream began: a later error would be lost.
   Object.assign(query, { reject: fail });
   stream.on('error', fail);
   stream.on('drain', () => wake());
@@ -58,7 +58,7 @@ export async function copyInto(url: string, target: string, options: BulkOptions
     async finish() {
       try {
         check();
-        // All is on its way before the end is said, since postgres.js takes no query until then.
+        // postgres.js takes no query before everything was sent.
         await waited(
           new Promise<void>((resolve) => {
             stream.write('', () => resolve());
@@ -85,10 +85,10 @@ export async function copyInto(url: string, target: string, options: BulkOptions
   };
 }
 
-/** Rows of one COPY, gathered to pieces that are worth a message; it begins with the first row. */
+/** Rows of one COPY, buffered until they are worth a message. The COPY begins with the first row. */
 export interface Rows {
   add(values: readonly Value[]): void;
-  /** Sends what is worth it, and waits while PostgreSQL is behind. */
+  /** Sends what is buffered if it is enough, and waits while PostgreSQL is behind. */
   flush(): Promise<void>;
   finish(): Promise<void>;
   abort(): Promise<void>;
@@ -163,7 +163,7 @@ function relay(
   { cancel, end, waiting }: { cancel(): void; end(): Promise<void>; waiting(): () => void },
 ): Readable {
   let over = false;
-  // While somebody reads: who reads slowly makes it silent, too.
+  // The timeout runs only while somebody reads: a slow reader makes the connection idle, too.
   let waited = waiting();
   const closed = new Promise<void>((resolve) => source.once('close', resolve)).finally(() => waited());
   const out = new Readable({

@@ -1,9 +1,9 @@
-// What the request path keeps in process, realm by realm: dropped when a realm changes, with a short life as the net.
-// It never serves what a drop outdated, even where the load began before the drop.
+// A cache in process, realm by realm: dropped when a realm changes, and expired after seconds in case a change was missed.
+// A value that was loaded before a drop is never served after it.
 
 export interface RealmCache<T> {
   get(realm: string, key: string): Promise<T>;
-  /** What `get` would give without asking anybody, if that is so. */
+  /** The value if it is loaded and not expired; undefined otherwise. */
   ready(realm: string, key: string): T | undefined;
   /** Forgets one realm, or everything. */
   drop(realm: string | undefined): void;
@@ -73,7 +73,7 @@ export function createRealmCache<T>({
       known.get(realm)?.delete(key);
       const value = load(realm, key);
       const entry: Entry<T> = { value, until: at + ttlMs };
-      // The map of the time of the load: after a drop it is garbage, so a late load can't bring an old value back.
+      // A drop replaces the map, so that a load which ends after it can't bring an old value back.
       const mine = put(unproven, { realm, key, maxRealms: MAX_MADE_UP, max: MAX_MADE_UP }, entry);
       const isCurrent = () => unproven.get(realm) === mine && mine.get(key) === entry;
       value.then(

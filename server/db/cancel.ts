@@ -18,7 +18,7 @@ export async function cancelledBy<T>(
   const [backend] = await live<{ pid: number }>`select pg_backend_pid() as pid`;
   let cancelled: Promise<unknown> | undefined;
   const cancel = () => {
-    // where it can't be said, the statement's own limit ends it
+    // if it can't be cancelled, its own timeout ends it
     cancelled = beside`select pg_cancel_backend(${backend?.pid})`.catch(() => {});
   };
   signal.addEventListener('abort', cancel, { once: true });
@@ -28,7 +28,7 @@ export async function cancelledBy<T>(
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', cancel);
-    // before the connection is another's
+    // before the connection goes back to the pool
     await cancelled;
   }
 }

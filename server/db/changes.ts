@@ -1,4 +1,4 @@
-// Hears of configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
+// Listens for configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
 // It holds one connection of its own and says when it may have missed something. Design "Cache invalidation".
 import pg from 'pg';
 import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';

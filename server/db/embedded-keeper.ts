@@ -8,7 +8,7 @@ import { type EmbeddedOptions, type EmbeddedPostgres, startPostgres } from './em
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** Whoever ran for so long begins with the first pause again. */
+/** After so long a run the pauses begin with the first one again. */
 const STEADY_MS = 60_000;
 
 /** Its process is another one after each restart. */

@@ -1,6 +1,6 @@
-// Group commit: what many requests write at the same moment is one transaction, so that they share its messages and its sync.
-// It knows no table: `work` is the feature's, one statement over all that is asked. Each gets its own result, after the commit.
-// Whoever the group's statement passes over, for whatever reason, goes the single way (the caller's own transaction).
+// Group commit: writes of many requests at the same moment share one transaction, with its messages and its sync. It knows no
+// table: `work` is the feature's, one statement over all requests. Each gets its own result, after the commit. A request that
+// the statement passes over, for whatever reason, is left to the caller's own transaction.
 
 import { createBatcher } from '../schedule/batcher.ts';
 import { codeOf } from './error-code.ts';
@@ -24,7 +24,7 @@ interface Member<Ask, Told> {
 
 class Nothing extends Error {}
 
-/** What the data made fail, or a lock (55P03): the whole group is rolled back for what may be one's alone. SQLSTATE. */
+/** SQLSTATEs of refused data, or of a lock (55P03): the group is rolled back although it may concern one request alone. */
 const OF_ONE = /^(22|23|40|55P03)/;
 
 export function createGroupCommit<Ask, Told>({

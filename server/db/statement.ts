@@ -22,20 +22,20 @@ export class Fragment {
 /** Makes a piece of SQL to be spliced into another: `sql\`select … where ${fragment\`id = ${id}\`}\``. */
 export const fragment = (strings: TemplateStringsArray, ...values: readonly unknown[]) => new Fragment(strings, values);
 
-/** A text with its values; it stays prepared on its connection under its name, which is derived from the text. Without one it doesn't. */
+/** A text with its values. With a name, which is derived from the text, it stays prepared on its connection. */
 export interface Statement {
   readonly text: string;
   readonly name: string;
   readonly values: readonly unknown[];
 }
 
-/** What was written at one place, with the pieces that it had the last time. */
-interface Plan {
+/** The rendered statement of one place in the code, with the fragments it had. */
+interface Rendered {
   text: string;
   name: string;
   pieces: readonly (readonly string[])[];
 }
-const plans = new WeakMap<readonly string[], Plan>();
+const rendered = new WeakMap<readonly string[], Rendered>();
 const names = new Map<string, string>();
 
 function nameOf(text: string): string {
@@ -62,7 +62,7 @@ function render(strings: readonly string[], values: readonly unknown[], from: { 
   return text;
 }
 
-/** Gives whether the statement is asked for only once. */
+/** @returns whether the statement runs only once, and so isn't worth preparing */
 function flatten(values: readonly unknown[], flat: unknown[], pieces: (readonly string[])[]): boolean {
   let once = false;
   for (const value of values) {
@@ -77,16 +77,16 @@ function flatten(values: readonly unknown[], flat: unknown[], pieces: (readonly 
 const same = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((piece, i) => piece === b[i]);
 
-/** Each place in the code is rendered once, and again where its pieces are others than before. */
+/** Each place in the code is rendered once, and again if its fragments differ from the last time. */
 export function statement(strings: TemplateStringsArray, ...values: readonly unknown[]): Statement {
   const flat: unknown[] = [];
   const pieces: (readonly string[])[] = [];
   if (flatten(values, flat, pieces)) return { text: render(strings, values, { next: 1 }), name: '', values: flat };
-  let plan = plans.get(strings);
-  if (!plan || !same(plan.pieces, pieces)) {
+  let known = rendered.get(strings);
+  if (!known || !same(known.pieces, pieces)) {
     const text = render(strings, values, { next: 1 });
-    plan = { text, name: nameOf(text), pieces };
-    plans.set(strings, plan);
+    known = { text, name: nameOf(text), pieces };
+    rendered.set(strings, known);
   }
-  return { text: plan.text, name: plan.name, values: flat };
+  return { text: known.text, name: known.name, values: flat };
 }

@@ -18,7 +18,7 @@ export interface Tx {
   record(event: DomainEvent): void;
   /** A write that nothing reads: it runs last, in the same message as the commit where that can be. */
   atLast(strings: TemplateStringsArray, ...values: readonly unknown[]): void;
-  /** Rows in bulk, once something else was asked; until they are all there nothing else can be. */
+  /** Rows in bulk. Not as the first statement, and no other statement until it has finished. */
   copy(target: string): Promise<CopyIn>;
 }
 export interface TransactionOptions {
@@ -35,7 +35,7 @@ interface AttemptOptions extends TransactionOptions {
   /** Somebody wants events since the outbox looked: consumers are asked about all of them. */
   lookUpAll?: boolean;
 }
-/** @param realm whose connections it counts among; undefined where it is of many realms or of none, and waits for no lock */
+/** @param realm counted against its share of connections; undefined: of many realms or none, which waits for no lock */
 export type Transact = <T>(
   realm: string | undefined,
   work: (tx: Tx) => Promise<T>,
@@ -71,7 +71,7 @@ export interface TransactOptions {
   /** Of the pool; its own by default. */
   bulkhead?: Bulkhead;
   outbox: Outbox;
-  /** Hears the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
+  /** Called with the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
   /** Outside production: a transaction that wrote and recorded nothing is a bug, so that audit can't be forgotten. */
   strict: boolean;
@@ -157,7 +157,7 @@ export function createTransact({
       await copy.write(text);
       await copy.finish();
     };
-    /** Throws where the connection is no good any more. */
+    /** Throws if the connection is broken. */
     const undo = async (): Promise<void> => {
       if (begun) await runPipeline(client, [ROLLBACK]);
     };
@@ -210,7 +210,7 @@ export function createTransact({
   };
 }
 
-/** Locks are waited for as long: whoever takes its time holds them itself. */
+/** A long transaction holds locks itself, so it also waits for them as long. */
 const patience = (longestMs: number): Statement => statement`
   select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true)`;
 

@@ -1,4 +1,4 @@
-// Which errors mean that nobody is there who would answer: no way to the database, or one that broke.
+// Which errors mean that the database can't be reached, or that the connection to it broke.
 import { codeOf } from './error-code.ts';
 
 const CODES = new Set([

@@ -9,7 +9,7 @@ const MOST = 500;
 /** While the database is away; beyond it the oldest are lost, and the log says how many. */
 const KEPT = 50_000;
 const AGAIN_MS = 1_000;
-/** Its id is there: it was committed after all, and only the answer was lost. */
+/** A row with its id exists: it was committed, and only the answer was lost (unique_violation). */
 const WRITTEN = '23505';
 
 export function createEventBatch({
@@ -24,9 +24,9 @@ export function createEventBatch({
   let waiting: DomainEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  /** Of those that are being written. */
+  /** Being written now. */
   let inFlight = new Set<DomainEvent>();
-  /** Of realms that are locked, until `later`. */
+  /** Events of locked realms, tried again by `later`. */
   let deferred: DomainEvent[] = [];
   let later: NodeJS.Timeout | undefined;
 
@@ -35,7 +35,7 @@ export function createEventBatch({
       for (const event of events) record(event);
     });
 
-  /** One that the database will never take, as of a realm that is gone, or whose realm is locked, holds up no other. */
+  /** Splits a batch that fails, so that an event the database refuses, or whose realm is locked, delays no other. */
   async function writeOrSplit(events: readonly DomainEvent[]): Promise<void> {
     try {
       await put(events);
@@ -104,7 +104,7 @@ export function createEventBatch({
 
   return {
     record(event: DomainEvent): void {
-      // Named already, so that it is known again where it is written twice.
+      // The id is given now, so that a second write of it is recognised.
       waiting.push(event.id === undefined ? { ...event, id: newId() } : event);
       if (waiting.length >= MOST && !writing) void flush();
       else if (!writing) schedule(EVERY_MS);
@@ -119,16 +119,16 @@ export function createEventBatch({
         takeBack();
         const realms = [...Map.groupBy(waiting, ({ realm }) => realm)];
         waiting = [];
-        // There is no later any more: each waits among its realm's.
+        // There is no later attempt: each realm's events now wait for its lock.
         await Promise.all(realms.map(([realm, events]) => put(events, realm).catch((e) => failed(e, events.length))));
       }
     },
   };
 }
-/** SQLSTATE classes 22 and 23: the data itself is refused, now and ever; or a lock. It may be for what is one's alone. */
+/** SQLSTATE classes 22 and 23 (the data is refused for good), or a lock: it may concern one event alone. */
 const isOfOne = (error: unknown): boolean => codeOf(error) === LOCKED || /^2[23]/.test(codeOf(error));
 
-/** A lock is its whole realm's. */
+/** For a lock, by realm: it locks the whole realm. */
 function partsOf(events: readonly DomainEvent[], why: string): readonly (readonly DomainEvent[])[] {
   const realms = [...Map.groupBy(events, ({ realm }) => realm).values()];
   return realms.length > 1 || why === LOCKED ? realms : events.map((event) => [event]);

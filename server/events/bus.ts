@@ -1,4 +1,4 @@
-// The in-process bus: listeners hear of committed events. They do only what may be lost; durable work is a row.
+// The in-process bus: calls listeners with committed events. They do only what may be lost; durable work is a row.
 // Design "One transaction": a throwing listener is logged and never harms another.
 import type { DomainEvent } from '../contract/events.ts';
 

@@ -1,11 +1,11 @@
-// Audits refused admin requests (ACCESS_DENIED). The attempt stands in the log of the realm that it was made on;
-// a made-up realm has none, so there it stands in that of the caller's home. Decisions "Admin authentication".
+// Audits refused admin requests (ACCESS_DENIED). The attempt is logged in the realm that it was made on; if
+// there is no such realm, in the caller's own. Decisions "Admin authentication".
 import type { By } from '../contract/events.ts';
 import type { Transact } from '../db/transact.ts';
 
 export interface Denial {
   realm: string;
-  /** Where the caller is at home. */
+  /** The caller's own realm. */
   home?: string;
   by: By;
   permission: string;

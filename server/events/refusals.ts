@@ -1,6 +1,6 @@
-// Audits what strangers are refused, so that no address can fill the log: of one realm, type and network the first few of a
-// minute are events of their own, the others one event that says how many they were. What somebody known is refused is
-// counted by its kind, so that no flood hides it. It counts in this process.
+// Audits refused requests of unknown callers, without letting an address fill the log: for each realm, type and network the
+// first few of a minute are events of their own, the others one event with their number. Refusals of known callers are
+// counted by their kind, so that a flood can't hide them. Counts are this process's.
 // Specification 6.1; state that changed is audited where it changed, never here.
 import type { DomainEvent } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
@@ -68,7 +68,7 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
       window.last = event;
       if (window.seen <= mostOf(window.kind)) record(event);
     },
-    /** Says what was not recorded yet. */
+    /** Records what has only been counted so far. */
     stop(): void {
       clearTimeout(timer);
       for (const [key, window] of windows) close(key, window);

@@ -9,23 +9,23 @@ const GRACE_MS = 20_000;
 
 /**
  * Node closes idle connections with the server, but counts one as idle only once it has carried a request; browsers open
- * some ahead, and a silent one would hold the stop for a minute.
+ * some ahead, and an unused one would delay the stop for a minute.
  */
 export function trackConnections(server: Server, graceMs = GRACE_MS) {
-  const silent = new Set<Socket>();
+  const unused = new Set<Socket>();
   let closing = false;
   server.on('connection', (socket: Socket) => {
     if (closing) return socket.destroy();
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
+  server.on('request', ({ socket }) => unused.delete(socket));
   return {
     /** Waits for `close`, which finishes requests; whoever doesn't take an answer in time is cut off. */
     async during(close: () => PromiseLike<unknown>): Promise<void> {
       closing = true;
       const closed = close();
-      for (const socket of silent) socket.destroy();
+      for (const socket of unused) socket.destroy();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Owns: deleting what has expired, in small batches, by the clock. Whoever reads a row checks its expiry nevertheless.
+// Owns: deleting expired rows, in small batches, at intervals. Readers of a row check its expiry all the same.
 // Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS): that is policy and not tidiness.
 // Implements: design "Jobs".
 import { z } from 'zod';
@@ -9,14 +9,14 @@ import { type Job, job } from './job.ts';
 const BATCH = 1_000;
 /** A run ends before its job counts as lost; the next one goes on. */
 const BATCHES = 100;
-/** Of what every request writes: as much as a busy server writes between two runs. */
+/** For tables that every request writes to: as many rows as a busy server writes between two runs. */
 const BATCHES_OF_EACH_REQUEST = 1_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 interface Expiry {
   table: Fragment;
-  /** Which rows of `row` are of no more use. */
+  /** The condition for rows of `row` that can go. */
   gone(now: Date): Fragment;
 }
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms);

@@ -12,9 +12,9 @@ export interface Job {
   expireSeconds: number;
   /** How many run at the same time in this process. */
   concurrency: number;
-  /** Which of them share a fate (one receiver), and how many of those run at the same time in this process. */
+  /** Jobs of one group, such as one receiver, and how many of a group run at the same time in this process. */
   group?: { of(payload: unknown): string; concurrency: number };
-  /** Runs once in each such interval in the whole installation, besides what is enqueued. */
+  /** Also runs once in each such interval, in the whole installation. */
   everySeconds?: number;
 }
 

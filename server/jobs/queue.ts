@@ -11,13 +11,13 @@ export interface EnqueueOptions {
   startAfterSeconds?: number;
 }
 export interface Queue {
-  /** Which jobs there are; said once, before anything else. */
+  /** Registers the jobs; called once, before anything else. */
   takes(jobs: readonly Job[]): void;
-  /** Installs the schema and starts to work. Who enqueues earlier starts it, and waits until it is done. */
+  /** Installs the schema and starts the workers. An earlier `enqueue` installs it first, and waits for that. */
   start(): Promise<void>;
   /** Takes no more work, waits a little for what runs, hands back the rest. */
   stop(): Promise<void>;
-  /** Stores jobs on `sql`, so in its transaction: they exist when it commits, and never when it does not. */
+  /** Stores jobs in the transaction of `sql`: they exist if it commits. */
   enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
 }
 export interface QueueOptions {
@@ -187,7 +187,7 @@ async function onCallers(sql: Sql, text: string, values: readonly unknown[] = []
   return { rows: await sql<Record<string, unknown>>`${whole}` };
 }
 
-/** While the database is away every worker fails every second: one line in a while says it as well. */
+/** While the database is away every worker fails every second: only one in a while is logged. */
 function quietly(log: QueueOptions['log']) {
   let until = 0;
   return (error: Error) => {

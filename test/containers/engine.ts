@@ -18,11 +18,16 @@ const exists = (program: string): Promise<boolean> =>
     () => false,
   );
 
+/** The machine is none that `npm run containers` can prepare: a run with CI=true doesn't fail for that. */
+export class NotPromised extends Error {}
+/** How prepare.ts ends then. */
+export const NOT_PROMISED = 3;
+
 /** Installs podman on a Debian where this is root; elsewhere it says what is missing. */
 export async function obtainEngine(log: (message: string) => void): Promise<string> {
   if (!(await exists('podman'))) {
     if (process.getuid?.() !== 0 || !(await exists('apt-get')))
-      throw new Error('there is no podman: install it (on Debian, root gets it by npm run containers)');
+      throw new NotPromised('there is no podman: install it (on Debian, root gets it by npm run containers)');
     log('podman: installing it with apt-get');
     await execute('apt-get', ['update', '-qq']);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { instructions, root } from '../image/dockerfile.ts';
-import { importFolder, podman } from './engine.ts';
+import { importFolder, NotPromised, podman } from './engine.ts';
 
 const execute = promisify(execFile);
 type Log = (message: string) => void;
@@ -59,7 +59,7 @@ export async function obtainBases(log: Log): Promise<void> {
   for (const name of [buildBase, runBase]) if (!(await has(name)) && !(await pulled(name))) missing.push(name);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || process.platform !== 'linux')
-    throw new Error(`${missing.join(' and ')} can't be pulled here, and only root on Debian can make them`);
+    throw new NotPromised(`${missing.join(' and ')} can't be pulled here, and only root on Debian can make them`);
   await inScratch(async (folder) => {
     log(`${missing.join(' and ')}: making them of Debian's packages`);
     const debian = path.join(folder, 'debian');

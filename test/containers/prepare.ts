@@ -2,7 +2,7 @@
 // Does not own: how (engine.ts, images.ts); the image itself is built by its test.
 import { styleText } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
-import { obtainEngine } from './engine.ts';
+import { NOT_PROMISED, NotPromised, obtainEngine } from './engine.ts';
 import { obtainBases, obtainPostgres } from './images.ts';
 
 const usage = `Makes sure that podman and the images of the container tests are here. On Debian, root gets podman from its packages.
@@ -29,5 +29,5 @@ else
     print('The images are here.');
   } catch (error) {
     process.stderr.write(`${styleText('red', errorWords(error))}\n`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof NotPromised ? NOT_PROMISED : 1;
   }

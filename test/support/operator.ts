@@ -26,8 +26,8 @@ export const CLUSTER = 'test';
 const PATIENCE_MS = 100_000;
 
 /** How much sooner an operator in the test's process does what it does every few seconds, or once more after a while. */
-const HASTE = 8;
-const timers: Timers = { ...systemTimers, after: (ms, call) => systemTimers.after(ms / HASTE, call) };
+const SPEED_UP = 8;
+const timers: Timers = { ...systemTimers, after: (ms, call) => systemTimers.after(ms / SPEED_UP, call) };
 /** Longer than such an operator takes to see a change. */
 export const NOTICED_MS = 1_000;
 

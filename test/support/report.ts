@@ -19,6 +19,8 @@ export interface Missing {
   files: number;
   tests: number;
   reason: string;
+  /** No fault of the machine's set-up: not one that was promised to have it. */
+  excused?: boolean;
 }
 
 /**
