@@ -1,5 +1,6 @@
 // What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
 import { listAdminRoles } from '../server/contract/admin-access.ts';
+import { getAgent, listAgents } from '../server/contract/agents.ts';
 import { getApplication, listApplications } from '../server/contract/applications.ts';
 import { getAuthorizationService, listAuthorizationServices } from '../server/contract/authorization-service-routes.ts';
 import { getClient, listClients } from '../server/contract/clients.ts';
@@ -133,6 +134,30 @@ export const applications = kind({
     { head: 'URL', cell: (a) => text(a.url), wide: true },
   ],
   single: { route: getApplication, params: ({ name }) => ({ name }) },
+});
+
+export const agents = kind({
+  plural: 'agents',
+  singular: 'agent',
+  help: 'programs that act by a client of their own while somebody answers for them',
+  inRealm: true,
+  searches: true,
+  list: listAgents,
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'AGENT', cell: (a) => a.name },
+    { head: 'STATUS', cell: (a) => a.status },
+    { head: 'OWNER', cell: (a) => text(a.owner) },
+    { head: 'CLIENT', cell: (a) => text(a.clientId) },
+    { head: 'REVIEW DUE', cell: (a) => time(a.reviewDueAt) },
+    { head: 'SCOPES', cell: (a) => list(a.scopes), wide: true },
+    { head: 'EXPIRES', cell: (a) => time(a.expiresAt), wide: true },
+    { head: 'LAST USED', cell: (a) => time(a.lastUsedAt), wide: true },
+    { head: 'PURPOSE', cell: (a) => text(a.purpose), wide: true },
+    { head: 'ID', cell: (a) => a.id, wide: true },
+  ],
+  single: { route: getAgent, params: ({ id }) => ({ id }) },
 });
 
 export const organizations = kind({

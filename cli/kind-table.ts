@@ -2,6 +2,7 @@
 import { claims, clientScopes, mappers } from './claim-kinds.ts';
 import {
   adminRoles,
+  agents,
   applications,
   authorizationServices,
   clients,
@@ -29,6 +30,7 @@ export const kinds: readonly Kind[] = [
   groups,
   organizations,
   applications,
+  agents,
   claims,
   mappers,
   identityProviders,

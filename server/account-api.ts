@@ -7,6 +7,7 @@ import type { Subjects } from './domain/subjects.ts';
 import { createHolders } from './features/account/holder.ts';
 import { guardAccount } from './features/account/surface.ts';
 import type { Access } from './features/admin-access/service.ts';
+import { agentData } from './features/agents/personal-data.ts';
 import { authorizationData } from './features/authorization-services/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
 import { historyData } from './features/gdpr/history.ts';
@@ -26,6 +27,7 @@ export const personalData: readonly PersonalData[] = [
   credentialData,
   messagingData,
   organizationData,
+  agentData,
   authorizationData,
   ...historyData,
 ];

@@ -17,6 +17,8 @@ import { adminAccessRoutes } from './features/admin-access/routes.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { AdminSignIn } from './features/admin-access/sign-in.ts';
 import { type AdminSurface, guardAdmin } from './features/admin-access/surface.ts';
+import { agentRoutes } from './features/agents/routes.ts';
+import { createAgents } from './features/agents/service.ts';
 import { authorizationServiceRoutes } from './features/authorization-services/routes.ts';
 import { createAuthorizationServices } from './features/authorization-services/service.ts';
 import { clientScopeRoutes } from './features/client-scopes/routes.ts';
@@ -156,6 +158,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       clients: deps.resources.clients,
       secrets: createClientSecrets({ transact, clients: deps.resources.clients, passwords, now }),
     });
+    agentRoutes(admin, createAgents({ sql, transact, api, of: deps.resources.agents, now }));
     const { samlClients } = deps.resources;
     samlClientImportRoutes(admin, createSamlClientImport({ sql, api, of: samlClients, outbound: deps.outbound, now }));
     deps.messaging.mount(admin);

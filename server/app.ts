@@ -17,6 +17,7 @@ import { adminArrival } from './features/admin-access/arrival.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
+import { agentReviews } from './features/agents/reviews.ts';
 import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
@@ -244,6 +245,7 @@ export async function buildApp({
       gaveUp: metrics.deadLetter,
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
+    agentReviews({ sql, transact, send: messaging.send, now }),
     janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS }),
   ]);
 

@@ -2,6 +2,7 @@
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
 import { adminRoleRoutes } from './contract/admin-access.ts';
+import { agentRoutes } from './contract/agents.ts';
 import { applicationRoutes } from './contract/applications.ts';
 import { claimRoutes } from './contract/claims.ts';
 import { clientScopeRoutes } from './contract/client-scopes.ts';
@@ -20,6 +21,7 @@ import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
+import { createAgentResource } from './features/agents/resource.ts';
 import { createApplicationResource } from './features/applications/resource.ts';
 import { createAuthorizationServiceResource } from './features/authorization-services/resource.ts';
 import { createClaimResource, createProtocolMapperResource } from './features/claims/resource.ts';
@@ -57,6 +59,7 @@ export const createResources = ({
   claims: createClaimResource({ baseUrl, now }),
   authorizationServices: createAuthorizationServiceResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
+  agents: createAgentResource({ now }),
   applications: createApplicationResource({ now }),
   clientScopes: createClientScopeResource({ now }),
   identityProviders: createIdentityProviderResource({ seal, now }),
@@ -84,6 +87,7 @@ export function mountResources(
   mount(resources.adminRoles, adminRoleRoutes);
   mount(resources.claims, claimRoutes);
   mount(resources.clients, clientRoutes);
+  mount(resources.agents, agentRoutes);
   mount(resources.applications, applicationRoutes);
   mount(resources.clientScopes, clientScopeRoutes);
   mount(resources.identityProviders, identityProviderRoutes);

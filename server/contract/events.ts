@@ -98,6 +98,13 @@ export const eventTypes = {
   IDENTITY_PROVIDER_CREATED: configuration,
   IDENTITY_PROVIDER_UPDATED: configuration,
   IDENTITY_PROVIDER_DELETED: configuration,
+  AGENT_CREATED: configuration,
+  AGENT_UPDATED: configuration,
+  AGENT_DELETED: configuration,
+  AGENT_ACTIVATED: configuration,
+  AGENT_SUSPENDED: configuration,
+  AGENT_REVOKED: configuration,
+  AGENT_REVIEWED: runtime,
   SAML_CLIENT_CREATED: configuration,
   SAML_CLIENT_UPDATED: configuration,
   SAML_CLIENT_DELETED: configuration,
@@ -129,6 +136,7 @@ const alsoAdminWrites = new Set<EventType>([
   'ORGANIZATION_MEMBER_ADDED',
   'ORGANIZATION_MEMBER_REMOVED',
   'ADMIN_GRANT_CHANGED',
+  'AGENT_REVIEWED',
   'REALM_DELETED',
 ]);
 /** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */

@@ -23,6 +23,7 @@ export const problems = {
   'key-active': { status: 409, title: 'The active key cannot be deleted' },
   'realm-protected': { status: 409, title: 'This realm cannot be deleted' },
   'built-in': { status: 409, title: 'A built-in object cannot be changed this way' },
+  'wrong-state': { status: 409, title: 'Its state does not allow this' },
   'in-use': { status: 409, title: 'Something else refers to this object' },
   'managed-by-another': { status: 409, title: 'Another manager owns what the document declares' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },

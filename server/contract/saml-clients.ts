@@ -143,6 +143,13 @@ export const importSamlClient = route({
   summary: 'Create or update a SAML client from metadata',
   description: `The body is the XML itself (\`application/samlmetadata+xml\`, \`application/xml\` or \`text/xml\`), or JSON that holds it in \`metadata\`. ${whatItDoes}`,
   body: z.strictObject({ ...chosen, metadata: text(1024 * 1024).min(1) }),
+  example: {
+    metadata: `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://crm.example.com/saml">
+  <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://crm.example.com/acs" index="0"/>
+  </SPSSODescriptor>
+</EntityDescriptor>`,
+  },
   problems: ['name-taken', 'too-large', 'unsupported-media-type'],
 });
 
@@ -152,5 +159,6 @@ export const importSamlClientFromUrl = route({
   summary: 'Create or update a SAML client from metadata at an https address',
   description: `The address is kept as \`metadataUrl\`, the certificate as \`metadataCertificate\`: where one is kept already, it counts. ${whatItDoes}`,
   body: z.strictObject({ ...chosen, metadataUrl: HttpsAddress }),
+  example: { metadataUrl: 'https://crm.example.com/saml/metadata' },
   problems: ['name-taken'],
 });

@@ -2,6 +2,7 @@
 // from it; a new section is an entry here, its contract file and its part (server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
+import { AgentDocument } from './agents.ts';
 import { ApplicationDocument } from './applications.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ClaimDocument } from './claims.ts';
@@ -229,7 +230,20 @@ export const sections = {
     most: 5000,
     resource: { kind: 'WorkloadIdentity' },
   },
-  agents: 'later',
+  agents: {
+    kind: 'agent',
+    label: 'agent',
+    area: 'agents',
+    key: 'name',
+    element: AgentDocument,
+    people: ['owner'],
+    most: 5000,
+    resource: {
+      kind: 'Realm',
+      most: 1000,
+      description: 'Agents, by name; who owns one and whether it is active is run-time data',
+    },
+  },
   messageTemplates: {
     kind: 'messageTemplate',
     label: 'message template',

@@ -6,6 +6,7 @@ import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
+import { suspendAgents } from './agents.ts';
 import type { OwnSession } from './principal.ts';
 
 export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator';
@@ -62,9 +63,12 @@ export async function endAccess(
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   await refuseTokensOf(sql, realm, grants, at);
   // Any other falls with the credential that it was proven with.
-  if (ofPerson)
+  if (ofPerson) {
+    const which = fragment`t.user_id in (${them})`;
+    await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
+  }
 
   const tell = (
     type: 'SESSION_ENDED' | 'TOKEN_REVOKED',

@@ -8,11 +8,12 @@ import { presentSections } from '../contract/sections.ts';
 import { changedMeanwhile } from '../db/error-code.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
-import type { Principal } from '../domain/principal.ts';
+import { may, type Principal } from '../domain/principal.ts';
 import type { Expect } from '../http/etag.ts';
 import { changeOf, deletionOf, differences, made } from './change.ts';
 import { wantedOf } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
+import { linkPeople, namesPeople, unknownPeople } from './people.ts';
 import { danglingReferences } from './references.ts';
 import type { Resource } from './resource.ts';
 import { refuseEscalation, refuseStronger } from './rights.ts';
@@ -61,16 +62,20 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         part: of,
         items: [{ key, fields: declared, path }],
       }));
+      if (named.some(namesPeople) && !may(principal, realm, 'users:read'))
+        throw new Problem('forbidden', 'Naming people needs the permission users:read');
       const errors = [
         ...saved.flatMap(({ of, change }) => faultsOf(of, realm, [wantedOf(change)])),
         ...(await danglingReferences(tx.sql, { realm, parts, declared: named, changes })),
       ];
       const paths = new Map(steps.flatMap((step) => [...(step.paths ?? [])]));
+      errors.push(...(await unknownPeople(tx.sql, { realm, parts: touched, changes, importId: undefined })));
       refuse(errors.map((fault) => ({ ...fault, path: paths.get(fault.path) ?? fault.path })));
       for (const part of touched) refuse((await part.whole?.(tx.sql, realm, changes.map(wantedOf))) ?? []);
     }
     await refuseEscalation(tx.sql, { realm, principal, parts: touched, changes });
     await writeChanges(tx, { realm, by, parts: touched, changes, newId });
+    await linkPeople(tx.sql, { realm, parts: touched, changes });
   }
 
   async function load(on: Sql, realm: string, of: Resource, at: Address, lock = false): Promise<Row> {

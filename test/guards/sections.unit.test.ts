@@ -7,7 +7,7 @@ import { merge } from '../../cli/merge.ts';
 import { keysOf, renderCrds, structural } from '../../operator/crd.ts';
 import { referencesIn, withSecrets } from '../../operator/kinds/secret-references.ts';
 import { realmFields, resourceField } from '../../server/contract/resources/realm.ts';
-import { elementsOf, type Section } from '../../server/contract/section.ts';
+import { elementsOf, type Section, type Table } from '../../server/contract/section.ts';
 import { givesAdminRoles, presentSections, sections } from '../../server/contract/sections.ts';
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { newId } from '../../server/crypto/ids.ts';
@@ -70,7 +70,7 @@ test('the document has every section of the table, the Realm’s definition thos
     for (const secret of secrets)
       expect(Object.keys(Tree.parse(at(spec, field, 'items', 'properties')))).toContain(`${secret}KeyRef`);
   }
-  for (const [name, section] of Object.entries(sections))
+  for (const [name, section] of Object.entries<Table[string]>(sections))
     if (section === 'later') expect(spec).not.toHaveProperty(name);
 });
 

@@ -407,6 +407,19 @@ export function fullRealm(): RealmDocument {
       },
       { name: 'plain', issuer: 'https://ci.example.com', subject: '*', audience: 'on', clientId: 'web' },
     ],
+    agents: [
+      {
+        name: 'Clerk: on',
+        description: 'Ácme’s clerk',
+        purpose: '- pays\n- books',
+        owner: 'ana',
+        clientId: 'keyed-remotely',
+        scopes: ['orders:read', 'roles'],
+        expiresAt: 4_102_444_800_000,
+        reviewIntervalDays: 90,
+      },
+      { name: 'plain' },
+    ],
     messagingProviders: [
       {
         channel: 'EMAIL',

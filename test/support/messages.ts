@@ -36,6 +36,8 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   // it asks alone
   queue.takes([{ ...messaging.job, concurrency: 0 }]);
   return {
+    /** What a job works with. */
+    with: { sql, transact, send: messaging.send },
     /** In a transaction of its own, which `after` may still fail. */
     ask: (request: Partial<Request> & Pick<Request, 'realm' | 'userId' | 'templateKey'>, after?: (tx: Tx) => unknown) =>
       transact(request.realm, async (tx) => {

@@ -37,6 +37,32 @@ create table admin_session (
 CREATE INDEX admin_session_expiry ON admin_session USING btree (expires_at);
 CREATE INDEX admin_session_user ON admin_session USING btree (realm_id, user_id);
 
+create table agent (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  purpose text,
+  user_id uuid,
+  client_id text,
+  scopes text[] not null default '{}'::text[],
+  status text not null default 'draft'::text,
+  expires_at timestamp with time zone,
+  review_interval_days integer,
+  reviewed_at timestamp with time zone,
+  reminded_of timestamp with time zone,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint agent_review_interval_days_check CHECK ((review_interval_days > 0)),
+  constraint agent_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'suspended'::text, 'revoked'::text]))),
+  constraint agent_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE SET NULL (client_id),
+  constraint agent_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint agent_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE SET NULL (user_id)
+);
+CREATE INDEX agent_user ON agent USING btree (realm_id, user_id);
+CREATE UNIQUE INDEX agent_client ON agent USING btree (realm_id, client_id);
+CREATE UNIQUE INDEX agent_name ON agent USING btree (realm_id, name);
+
 create table application (
   realm_id text not null,
   id uuid not null,
@@ -263,6 +289,7 @@ create table event (
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
+CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
 CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_type ON event USING btree (realm_id, type, id);
 

@@ -157,14 +157,14 @@ export function createAccess({
     if (person.success) return byPersonsToken(realm, person.data);
     // Else a service account's own token: a person's token must not carry the client's grants.
     if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
-    const client = await store.findClient(sql, realm, clientId);
+    const client = await store.findClient(sql, realm, clientId, now());
     if (!client) return undefined;
     const permissions = permissionsOf(realm, client.grants);
     if (permissions.size === 0) return undefined;
     return {
-      type: 'client',
-      id: client.id,
-      name: client.client_id,
+      ...(client.agent
+        ? ({ type: 'agent', ...client.agent } as const)
+        : ({ type: 'client', id: client.id, name: client.client_id } as const)),
       realm,
       permissions,
       expiresAt: typeof exp === 'number' ? exp * 1000 : null,

@@ -1,6 +1,7 @@
 // SQL of admin sessions, admin roles and the grants of them.
 
 import { fragment, type Sql } from '../../db/sql.ts';
+import { agentActs } from '../../domain/agents.ts';
 import { type Proven, provenUser } from '../../domain/proof.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 
@@ -26,6 +27,8 @@ export interface SessionRow {
   last_seen_at: Date;
   expires_at: Date;
   grants: { target: string; permissions: string[] }[];
+  /** Whose own it is. */
+  agent: { id: string; name: string } | null;
 }
 
 export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
@@ -109,16 +112,22 @@ export interface ClientRow {
   id: string;
   client_id: string;
   grants: { target: string; permissions: string[] }[];
+  /** Whose own it is. */
+  agent: { id: string; name: string } | null;
 }
 
-export async function findClient(sql: Sql, realm: string, clientId: string): Promise<ClientRow | undefined> {
+export async function findClient(sql: Sql, realm: string, clientId: string, at: Date): Promise<ClientRow | undefined> {
   const [row] = await sql<ClientRow>`
     select c.id, c.client_id, coalesce((
       select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
       from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
       where g.realm_id = c.realm_id and g.client = c.id
-    ), '[]') as grants
-    from client c where c.realm_id = ${realm} and c.client_id = ${clientId} and c.enabled`;
+    ), '[]') as grants, (
+      select jsonb_build_object('id', t.id, 'name', t.name) from agent t
+      where t.realm_id = c.realm_id and t.client_id = c.client_id) as agent
+    from client c where c.realm_id = ${realm} and c.client_id = ${clientId} and c.enabled and not exists (
+      select from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id
+        and not (${agentActs} and (t.expires_at is null or t.expires_at > ${at})))`;
   return row;
 }
 

@@ -3,6 +3,7 @@
 import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { agentActs } from '../../domain/agents.ts';
 import type { ClaimView, ScopeView } from '../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../domain/person.ts';
 import { sectorOf } from '../../domain/subjects.ts';
@@ -24,6 +25,7 @@ export interface ClientView {
   title: string;
   /** Where its application is opened. */
   homeUrl: string | null;
+  /** And its agent, if it is one's, may act. */
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
   /** What it may show; the second, if any, works until then. */
@@ -54,8 +56,18 @@ export interface ClientView {
   roles: Roles;
   /** What it is a part of. */
   application: ApplicationView | null;
+  /** Whose own client it is: its tokens have no scopes but the agent's. */
+  agent: AgentView | null;
   /** Holds an admin role, so that it may ask for the admin API's audience. */
   administers: boolean;
+}
+
+export interface AgentView {
+  id: string;
+  name: string;
+  scopes: readonly string[];
+  /** Epoch ms. */
+  expiresAt: number | null;
 }
 
 export interface ApplicationView {
@@ -104,6 +116,7 @@ interface Row {
     | (ApplicationView & { displayName: string | null; url: string | null; flowOverride: string | null })
     | null;
   administers: boolean;
+  agent: (AgentView & { acts: boolean }) | null;
 }
 
 /** Of a row `k` as the token path needs it. */
@@ -148,7 +161,12 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
       from application_client ac join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
       where ac.realm_id = c.realm_id and ac.client = c.id
     ) as application,
-    exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers
+    exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers,
+    (
+      select jsonb_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'acts', ${agentActs},
+        'expiresAt', extract(epoch from t.expires_at) * 1000)
+      from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id
+    ) as agent
   from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
 
 const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[]): Set<string> =>
@@ -164,12 +182,15 @@ const secretsOf = (row: Row): ClientSecret[] => {
   ];
 };
 
-const toView = (row: Row): ClientView => ({
+const scopesOf = ({ scopes, agent }: Row): Row['scopes'] =>
+  agent ? scopes.filter(({ name }) => agent.scopes.includes(name)) : scopes;
+
+const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => ({
   id: row.id,
   clientId: row.client_id,
   title: row.name ?? row.application?.displayName ?? row.client_id,
   homeUrl: row.application?.url ?? null,
-  enabled: row.enabled,
+  enabled: row.enabled && row.agent?.acts !== false,
   authMethod: row.token_endpoint_auth_method,
   secrets: secretsOf(row),
   redirectUris: row.redirect_uris,
@@ -186,12 +207,13 @@ const toView = (row: Row): ClientView => ({
   allowedResources: new Set(row.allowed_resources),
   subjectType: row.subject_type,
   sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),
-  defaultScopes: row.scopes.filter((s) => !s.optional),
-  optionalScopes: row.scopes.filter((s) => s.optional),
+  defaultScopes: scopes.filter((s) => !s.optional),
+  optionalScopes: scopes.filter((s) => s.optional),
   mappers: row.mappers,
   roles: rolesOf(row.roles),
   application: row.application,
   administers: row.administers,
+  agent: row.agent,
 });
 
 /** A clientId that may exist at all; anything else needs no query. */
@@ -228,8 +250,11 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
 
   return {
     /** The client by its clientId, enabled or not. */
-    view: async (realm: string, clientId: string): Promise<ClientView | undefined> =>
-      CLIENT_ID.test(clientId) ? views.get(realm, clientId) : undefined,
+    view: async (realm: string, clientId: string): Promise<ClientView | undefined> => {
+      const view = CLIENT_ID.test(clientId) ? await views.get(realm, clientId) : undefined;
+      const end = view?.agent?.expiresAt ?? null;
+      return view && end !== null && end <= now().getTime() ? { ...view, enabled: false } : view;
+    },
     overview: (realm: string): Promise<Overview> => overviews.get(realm, ''),
     /** The names of all the realm's scopes, whoever may have them. */
     knownScopes: (realm: string): Promise<ReadonlySet<string>> => known.get(realm, ''),

@@ -4,8 +4,9 @@
 import type { By } from '../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
 import { Problem } from '../../contract/problem.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { suspendAgents } from '../../domain/agents.ts';
 import { refuseTokensOf } from '../../domain/end-access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
@@ -77,11 +78,14 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
             throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
           const subject = { ...row, pseudonym: newId() };
           for (const data of personalData) await data.erase?.(tx.sql, realm, subject);
-          await store.remove(tx.sql, realm, userId);
           // An administrator who erases themselves is as gone as anybody.
           const self = principal.realm === realm && principal.id === userId;
           const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
-          tx.record({ type: 'USER_ERASED', realm, by: self ? { actor: whom, ipAddress: null } : by, subject: whom });
+          const eraser = self ? { actor: whom, ipAddress: null } : by;
+          const which = fragment`t.user_id = ${userId}`;
+          await suspendAgents(tx, realm, { which, cause: 'owner-deleted', by: eraser });
+          await store.remove(tx.sql, realm, userId);
+          tx.record({ type: 'USER_ERASED', realm, by: eraser, subject: whom });
         },
         { longestMs: ERASURE_MS },
       ),

@@ -79,6 +79,14 @@ If this was you, there is nothing to do. If not, open this link; it signs everyb
 {{link}}
 `,
   },
+  'agent-review-email': {
+    subject: 'Is {{agent}} still needed?',
+    body: `Hello {{user}},
+
+you answer for the agent {{agent}} of {{realm}}, and its review is due on {{time}}. Ask an administrator to confirm that it is
+still needed: it is suspended else.
+`,
+  },
   'push-challenge': { subject: 'Sign in to {{realm}}?', body: 'Someone signs in to {{realm}}. Is it you, {{user}}?' },
 };
 

@@ -4,6 +4,7 @@
 import type { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { partyOfClient } from '../../domain/agents.ts';
 import { allowedResources, presentResources } from '../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../domain/scopes.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -94,7 +95,7 @@ export function createTokenEndpoint({
       presentResources: () => presentResources(rules),
       requestedScopes,
       scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
-      by: { actor: { type: 'client', id: client.id, name: client.clientId }, ipAddress },
+      by: { actor: partyOfClient(client), ipAddress },
     });
     metrics.tokenIssued(realm, grant.label ?? grant.grantType);
     return answer;

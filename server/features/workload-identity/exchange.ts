@@ -177,11 +177,11 @@ function refusalOf(
 function grantedScopes(
   credential: string,
   requested: readonly string[] | undefined,
-  { defaultScopes, optionalScopes }: Pick<ClientView, 'defaultScopes' | 'optionalScopes'>,
+  { defaultScopes, optionalScopes, agent }: Pick<ClientView, 'defaultScopes' | 'optionalScopes' | 'agent'>,
 ): ScopeView[] {
   const known = new Map([...optionalScopes, ...defaultScopes].map((scope) => [scope.name, scope]));
   const names = [...new Set(credential.split(' '))].filter((name) => name !== '');
   return names
-    .filter((name) => requested === undefined || requested.includes(name))
+    .filter((name) => (requested === undefined || requested.includes(name)) && agent?.scopes.includes(name) !== false)
     .map((name) => ({ ...(known.get(name) ?? { name, description: null, claims: [] }), inTokenScope: true }));
 }

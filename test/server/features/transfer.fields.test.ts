@@ -155,6 +155,18 @@ const cases: Case[] = [
     },
   ],
   [
+    'agents',
+    'Clerk: on',
+    {
+      description: null,
+      purpose: null,
+      owner: 'each',
+      scopes: [],
+      expiresAt: null,
+      reviewIntervalDays: null,
+    },
+  ],
+  [
     'samlClients',
     'https://wiki.example.com/saml: on',
     {

@@ -36,7 +36,6 @@ describe('one fault, and nothing changes:', () => {
       { realm: { maxLoginFailures: 0, nope: 1 }, clients: [{ clientId: 'ä' }] },
       ['realm.maxLoginFailures', 'realm.nope', 'clients[0].clientId'],
     ],
-    ['a section of a later version', { roles: [role], agents: [{ name: 'x' }] }, ['agents[0]']],
     ['another format', { formatVersion: 3, roles: [role] }, ['formatVersion']],
     ['an object declared twice', { roles: [role, { name: 'x' }, role] }, ['roles[2]']],
     [

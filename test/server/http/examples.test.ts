@@ -1,6 +1,7 @@
 // What the API's documentation offers for trying out works: the examples are sent to a fresh realm as they stand.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putClientAdminRoles, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { createAgent, putAgent } from '../../../server/contract/agents.ts';
 import * as authz from '../../../server/contract/authorization-service-routes.ts';
 import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
@@ -9,6 +10,7 @@ import { createGroup } from '../../../server/contract/groups.ts';
 import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
 import { createRole, putRole } from '../../../server/contract/roles.ts';
 import type { Route } from '../../../server/contract/route.ts';
+import { createSamlClient, importSamlClient } from '../../../server/contract/saml-clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
@@ -81,5 +83,8 @@ test('a fresh realm takes each example as it stands', async () => {
   await tried(renameFlow, { alias: 'with-otp' });
   await tried(putWebhook, { id: await tried(createWebhook) });
   await tried(putWorkloadIdentity, { id: await tried(createWorkloadIdentity) });
+  await tried(createSamlClient);
+  await tried(importSamlClient);
+  await tried(putAgent, { id: await tried(createAgent) });
   await tried(putClientAdminRoles, { id: client });
 });

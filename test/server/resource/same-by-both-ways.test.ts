@@ -3,6 +3,7 @@
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
+import { agentRoutes } from '../../../server/contract/agents.ts';
 import { applicationRoutes } from '../../../server/contract/applications.ts';
 import {
   deleteAuthorizationService,
@@ -21,6 +22,7 @@ import { protocolMapperRoutes } from '../../../server/contract/protocol-mappers.
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
+import { createUser } from '../../../server/contract/users.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -177,6 +179,24 @@ const samples: readonly Sample[] = [
       where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
   },
   {
+    section: 'agents',
+    table: 'agent',
+    key: 'name',
+    routes: agentRoutes,
+    needed: {},
+    fields: {
+      description: 'Writes reports',
+      purpose: 'So that nobody has to',
+      owner: 'ana',
+      clientId: 'jobs',
+      scopes: ['roles', 'email', 'roles'],
+      expiresAt: 4_102_444_800_000,
+      reviewIntervalDays: 30,
+    },
+    // each realm has an ana of its own
+    random: ['user_id'],
+  },
+  {
     section: 'applications',
     table: 'application',
     key: 'name',
@@ -305,6 +325,7 @@ beforeAll(async () => {
     await server.admin.call(createRealm, { body: { realm } });
     for (const clientId of ['app', 'jobs', 'guarded'])
       await server.admin.call(createClient, { params: { realm }, body: { clientId } });
+    await server.admin.call(createUser, { params: { realm }, body: { username: 'ana' } });
     const body = { roles: [{ name: 'one' }, { name: 'two' }], clientRoles: { app: [{ name: 'reader' }] } };
     await server.admin.call(importRealm, { params: { realm }, query: { manager: 'base' }, body });
   }

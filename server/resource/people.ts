@@ -1,14 +1,13 @@
-// Fields that list people by their usernames: whoever they name is there, or comes with the document's own users.
+// Fields that name people by their usernames: whoever they name is there, or comes with the document's own users.
 // Which fields those are is the table's to say (contract/sections.ts). Decisions "Organization".
-import { type FieldError, unknownName } from '../../contract/problem.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
-import { staging } from '../../db/staging.ts';
-import { join, strings } from '../../http/document.ts';
-import { wantedOf } from '../../resource/compare.ts';
-import type { PlannedChange, RealmPart } from '../../resource/part.ts';
-import type { Section } from './document.ts';
+import { type FieldError, unknownName } from '../contract/problem.ts';
+import { fragment, type Sql } from '../db/sql.ts';
+import { staging } from '../db/staging.ts';
+import { join, strings } from '../http/document.ts';
+import { wantedOf } from './compare.ts';
+import type { Item, PlannedChange, RealmPart } from './part.ts';
 
-export const namesPeople = ({ part, items }: Section): boolean =>
+export const namesPeople = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
   items.some(({ fields }) => part.people?.some((field) => fields[field] !== undefined) ?? false);
 
 interface InDocument {
@@ -26,7 +25,7 @@ export async function unknownPeople(
   const named = changes.flatMap(({ kind, path, fields, save }) =>
     (people.get(kind) ?? [])
       .filter((field) => fields.some((f) => f.path === field))
-      .flatMap((field) => strings(save[field]).map((name) => ({ name, path: join(path, field) }))),
+      .flatMap((field) => strings([save[field]].flat()).map((name) => ({ name, path: join(path, field) }))),
   );
   if (named.length === 0) return [];
   // the table without rows that each import's is like

@@ -1,0 +1,137 @@
+// Owns: agents as administrators keep them: whose, by which client, for how long. Their state is run-time data (service.ts).
+// Does not own: what a client's tokens hold (features/clients/view.ts has the agent's scopes), when one may act (domain/agents.ts).
+// Implements: specification 1, 2.10, 4.10; decisions "Agent".
+import { Agent } from '../../contract/agents.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
+import { asSet, join, strings } from '../../http/document.ts';
+import type { Fields, Saved, Wanted } from '../../resource/part.ts';
+import { type Resource, resource } from '../../resource/resource.ts';
+import { lastUsed, reviewDue } from './store.ts';
+
+const KIND = 'agent';
+const clientOf = (fields: Fields | undefined): string[] => strings([fields?.clientId]);
+
+/** Its own: else what one is stopped for, another would go on with. */
+async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
+  const changed = changes.filter(({ kind }) => kind === KIND);
+  const wanted = changed
+    .filter(({ action }) => action !== 'delete')
+    .flatMap(({ key, fields, path }) => clientOf(fields).map((clientId) => ({ key, clientId, path })));
+  if (wanted.length === 0) return [];
+  const others = await sql<{ name: string; client_id: string }>`
+    select name, client_id from agent
+    where realm_id = ${realm} and client_id = any(${wanted.map((w) => w.clientId)}::text[])
+      and id <> all(${changed.flatMap((c) => c.id ?? [])}::uuid[])`;
+  const holders = new Map(others.map((row) => [row.client_id, row.name]));
+  return wanted.flatMap(({ key, clientId, path }) => {
+    const holder = holders.get(clientId);
+    holders.set(clientId, holder ?? key);
+    return holder === undefined
+      ? []
+      : [{ path: join(path, 'clientId'), message: `${clientId} is the agent ${holder}'s already` }];
+  });
+}
+
+const keptClient = ({ before, fields }: Saved): FieldError[] => {
+  const [held] = clientOf(before);
+  return held === undefined || held === fields.clientId
+    ? []
+    : [{ path: 'clientId', message: `stays ${held}: make another agent instead` }];
+};
+
+async function linkOwners(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
+  const owned = saved.filter(({ changed }) => changed.includes('owner'));
+  if (owned.length === 0) return;
+  await sql`
+    update agent a set user_id = (
+      select u.id from realm_user u where u.realm_id = a.realm_id and lower(u.username) = lower(x.owner) and u.username = x.owner)
+    from unnest(${owned.map(({ key }) => key)}::text[], ${owned.map(({ fields }) => strings([fields.owner])[0] ?? null)}::text[])
+      as x (name, owner)
+    where a.realm_id = ${realm} and a.name = x.name`;
+}
+
+/** Nobody answers for what its client would go on doing. */
+async function disableClients(
+  tx: Tx,
+  realm: string,
+  changes: readonly Wanted[],
+  by: Parameters<Tx['record']>[0]['by'],
+) {
+  const clients = changes.filter(({ action }) => action === 'delete').flatMap(({ before }) => clientOf(before));
+  if (clients.length === 0) return;
+  const disabled = await tx.sql<{ id: string; client_id: string }>`
+    update client set enabled = false where realm_id = ${realm} and client_id = any(${clients}::text[]) and enabled
+    returning id, client_id`;
+  for (const { id, client_id: clientId } of disabled)
+    tx.record({
+      type: 'CLIENT_UPDATED',
+      realm,
+      by,
+      subject: { type: 'client', id, name: clientId },
+      clientId,
+      data: { kind: 'client', action: 'update', fields: ['enabled'], reason: 'agent-deleted' },
+    });
+}
+
+const ms = (of: ReturnType<typeof fragment>) => fragment`(extract(epoch from ${of}) * 1000)::float8`;
+
+export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'agents',
+      wire: Agent,
+      table: {
+        name: 'agent',
+        columns: {
+          description: 'text',
+          purpose: 'text',
+          clientId: 'text',
+          scopes: 'text[]',
+          expiresAt: {
+            type: 'timestamptz',
+            toRow: (at) => (typeof at === 'number' ? new Date(at).toISOString() : null),
+            fromRow: (at) => (at instanceof Date ? at.getTime() : null),
+          },
+          reviewIntervalDays: 'int',
+        },
+        elsewhere: {
+          owner: fragment`(select u.username from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id)`,
+        },
+        facts: {
+          status: fragment`t.status`,
+          reviewedAt: ms(fragment`t.reviewed_at`),
+          reviewDueAt: ms(reviewDue),
+          lastUsedAt: ms(lastUsed),
+        },
+        createdAt: true,
+      },
+      search: ['name', 'description'],
+      fresh: () => ({
+        description: null,
+        purpose: null,
+        owner: null,
+        clientId: null,
+        scopes: [],
+        expiresAt: null,
+        reviewIntervalDays: null,
+      }),
+      canonical: ({ scopes, ...fields }) => ({
+        ...fields,
+        ...(scopes !== undefined && { scopes: asSet(strings(scopes)) }),
+      }),
+      references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
+      check: keptClient,
+      whole: sharedClients,
+      renames: {},
+      linkPeople: linkOwners,
+      onChange: disableClients,
+      subject: (key, id) => ({ type: 'agent', id, name: key }),
+      // Whoever says what its client may do, or ends it, must hold what the client holds.
+      actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
+      events: { create: 'AGENT_CREATED', update: 'AGENT_UPDATED', delete: 'AGENT_DELETED' },
+      detail: ({ clientId, scopes, expiresAt }) => ({ clientId, scopes, expiresAt }),
+    },
+    { now },
+  );

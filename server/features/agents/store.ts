@@ -1,0 +1,71 @@
+// SQL of agents' state, and of what their review asks for; their other fields are the resource's.
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+
+/** Of a row `t`. */
+export const reviewDue = fragment`(coalesce(t.reviewed_at, t.created_at) + t.review_interval_days * interval '1 day')`;
+
+/** Of a row `t`, as far as the audit log goes back. */
+export const lastUsed = fragment`(select e.occurred_at from event e where e.realm_id = t.realm_id
+  and e.actor ->> 'type' = 'agent' and e.actor ->> 'id' = t.id::text order by e.id desc limit 1)`;
+
+/** Of a row `t`: why somebody should look at it. */
+const reasons = (at: Date): Fragment => fragment`array_remove(array[
+  case when t.user_id is null then 'owner-gone' end,
+  case when exists (select from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id and not u.enabled)
+    then 'owner-disabled' end,
+  case when ${reviewDue} <= ${at}::timestamptz then 'review-due' end,
+  case when t.expires_at <= ${at}::timestamptz then 'expired' end], null)`;
+
+export const inReview = (at: Date): Fragment => fragment`and t.status <> 'revoked' and cardinality(${reasons(at)}) > 0`;
+
+export async function reasonsOf(sql: Sql, realm: string, ids: readonly string[], at: Date) {
+  const rows = await sql<{ id: string; reasons: string[] }>`
+    select t.id, ${reasons(at)} as reasons from agent t where t.realm_id = ${realm} and t.id = any(${ids}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row.reasons]));
+}
+
+export interface State {
+  name: string;
+  status: 'draft' | 'active' | 'suspended' | 'revoked';
+  client_id: string | null;
+  expires_at: Date | null;
+  /** null: it has none. */
+  owner_enabled: boolean | null;
+}
+export async function lock(sql: Sql, realm: string, id: string): Promise<State | undefined> {
+  const [row] = await sql<State>`
+    select t.name, t.status, t.client_id, t.expires_at, (
+      select u.enabled from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id) as owner_enabled
+    from agent t where t.realm_id = ${realm} and t.id = ${id} for update of t`;
+  return row;
+}
+
+export const setStatus = (sql: Sql, realm: string, id: string, status: State['status'], reviewedAt: Date | null) => sql`
+  update agent set status = ${status}, reviewed_at = coalesce(${reviewedAt}::timestamptz, reviewed_at)
+  where realm_id = ${realm} and id = ${id}`;
+
+/** Realms in which an agent must stop, or its owner be reminded. */
+export const realmsDue = async (sql: Sql, at: Date, until: Date): Promise<string[]> =>
+  (
+    await sql<{ realm: string }>`
+      select distinct t.realm_id as realm from agent t where t.status = 'active'
+        and (t.expires_at <= ${at} or ${reviewDue} <= ${at}
+          or ${reviewDue} <= ${until} and t.reminded_of is distinct from ${reviewDue})`
+  ).map(({ realm }) => realm);
+
+export interface Reminder {
+  name: string;
+  user_id: string;
+  email: string;
+  due: Date;
+}
+/** Whom to remind now; each of a review is told once. */
+export const reminded = (sql: Sql, realm: string, until: Date): Promise<Reminder[]> => sql<Reminder>`
+  with due as (
+    update agent t set reminded_of = ${reviewDue}
+    where t.realm_id = ${realm} and t.status = 'active' and ${reviewDue} <= ${until}
+      and t.reminded_of is distinct from ${reviewDue}
+    returning t.realm_id, t.name, t.user_id, t.reminded_of
+  ) select d.name, u.id as user_id, u.email, d.reminded_of as due
+    from due d join realm_user u on u.realm_id = d.realm_id and u.id = d.user_id
+    where u.enabled and u.email is not null order by d.name`;
