@@ -1,0 +1,90 @@
+// docs/applications.md as it stands: its document makes the realm, its programs run, and people and services get through.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createUser } from '../../server/contract/users.ts';
+import { PASSWORD } from '../support/applications.ts';
+import { freePort } from '../support/free-port.ts';
+import { createPerson } from '../support/person.ts';
+import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const SECRETS = {
+  SVC_VAR_WEB_SECRET: 'the-secret-of-the-web-0123456789',
+  SVC_VAR_SERVICE_SECRET: 'the-secret-of-the-service-0123',
+};
+let server: TestServer;
+let dir: string;
+let ports: { web: number; api: number };
+const running: ChildProcess[] = [];
+
+/** Node finds the libraries from below the repository alone. */
+async function program(name: string, env: Record<string, string>): Promise<ChildProcess> {
+  const text = await readFile(path.join(root, 'docs/applications.md'), 'utf8');
+  const [, code = ''] = new RegExp(`\`\`\`js\\n// ${name}\\n([\\s\\S]*?)\`\`\``).exec(text) ?? [];
+  expect(code).not.toBe('');
+  const file = path.join(dir, name);
+  await writeFile(file, code);
+  const child = spawn(process.execPath, [file], {
+    env: { PATH: process.env.PATH, ISSUER: `${issuerBase()}/realms/shop`, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.push(child);
+  return child;
+}
+const issuerBase = () => server.baseUrl;
+const saidBy = async (child: ChildProcess): Promise<string> => String((await once(child.stdout ?? child, 'data'))[0]);
+
+beforeAll(async () => {
+  server = await startTestServer({ env: { ...withOperator, ...SECRETS } });
+  dir = await mkdtemp(path.join(root, 'node_modules/.documented-'));
+  ports = { web: await freePort(), api: await freePort() };
+  const text = await readFile(path.join(root, 'docs/applications.md'), 'utf8');
+  const [, document = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+  const stdin = document.replaceAll(':3000', `:${ports.web}`).replaceAll(':4000', `:${ports.api}`);
+  const applied = await realmctl(asOperator(server), ['apply', '--realm', 'shop', '-f', '-', '--yes'], { stdin });
+  expect(applied, applied.stderr).toMatchObject({ code: 0 });
+  const body = { username: 'ana', email: 'ana@example.com', password: PASSWORD };
+  await server.admin.call(createUser, { params: { realm: 'shop' }, body });
+});
+afterAll(async () => {
+  for (const child of running) child.kill();
+  await server?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test('a person signs in to the web application, and one without its cookie does not', async () => {
+  const env = { CLIENT_ID: 'web', CLIENT_SECRET: SECRETS.SVC_VAR_WEB_SECRET, PORT: String(ports.web) };
+  await saidBy(await program('web.mjs', env));
+  const home = `http://localhost:${ports.web}`;
+  const begun = await fetch(home, { redirect: 'manual' });
+  const to = new URL(begun.headers.get('location') ?? '');
+  const ana = createPerson(server.baseUrl);
+  const form = await ana.open(to.pathname + to.search);
+  const { url } = await ana.fill(form, { username: 'ana', password: PASSWORD });
+  expect(url).toMatch(`${home}/callback?`);
+  const cookie = (begun.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+  expect((await fetch(url)).status).toBe(400);
+  const signedIn = await fetch(url, { headers: { cookie } });
+  expect([signedIn.status, await signedIn.text()]).toEqual([200, 'Hello ana\n']);
+});
+
+test('the service gets through to the API, and nobody else does', async () => {
+  const API = `http://localhost:${ports.api}`;
+  await saidBy(await program('api.mjs', { API }));
+  const env = { CLIENT_ID: 'service', CLIENT_SECRET: SECRETS.SVC_VAR_SERVICE_SECRET, API };
+  expect(await saidBy(await program('service.mjs', env))).toBe('200 orders for service\n\n');
+  expect((await fetch(`${API}/orders`)).status).toBe(401);
+  const token = await fetch(`${server.baseUrl}/realms/shop/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`service:${SECRETS.SVC_VAR_SERVICE_SECRET}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: foreign } = z.object({ access_token: z.string() }).parse(await token.json());
+  const authorization = `Bearer ${foreign}`;
+  expect((await fetch(`${API}/orders`, { headers: { authorization } })).status).toBe(401);
+});
