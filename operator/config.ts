@@ -25,7 +25,7 @@ export interface OperatorConfig {
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
-  /** Metrics and probes; undefined: nobody is answered. */
+  /** Address of metrics and probes; undefined: none are served. */
   listen: { host: string; port: number } | undefined;
 }
 

@@ -84,7 +84,7 @@ export interface CrdVersion {
   name: string;
   /** New objects and rewritten ones are stored in it; exactly one. */
   storage: boolean;
-  /** Told to whoever still uses it. */
+  /** The API server's warning to those who still use it. */
   deprecationWarning?: string;
 }
 /** Of this release. The operator reads the one that it names in `VERSION`. */

@@ -21,7 +21,7 @@ export interface Leadership {
 
 export interface Terms {
   acquired(): void;
-  /** The process must end: whoever leads next may begin in a third of the Lease's time. */
+  /** The process must end: the next leader may begin in a third of the Lease's time. */
   lost(): void;
 }
 
@@ -42,7 +42,7 @@ export function createLeadership({
     lease: port,
     identity,
     leaseSeconds,
-    // a clock that nobody sets
+    // a monotonic clock
     timers: { ...systemTimers, now: () => performance.now() },
     wallClock: () => new Date(),
     acquired() {

@@ -41,7 +41,7 @@ export type AnyKind = Kind<{ realm: string }>;
 
 /** The spec can't become a document; the message is for the resource's condition. */
 export class Unusable extends Error {
-  /** What whoever makes the document could have told. */
+  /** Faults that the author of the document could have seen. */
   readonly lacks: 'clusterIssuer' | undefined;
   constructor(message: string, { lacks }: { lacks?: 'clusterIssuer' } = {}) {
     super(message);

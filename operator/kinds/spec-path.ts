@@ -1,4 +1,4 @@
-// Where in a resource's spec a path of the document that was made of it stands: the server speaks of the document.
+// Translates a path in the document into one in the spec that it was made from: the server's messages name the document's.
 import { realmField } from '../../server/contract/resources/realm.ts';
 import { referenceTo } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';

@@ -1,4 +1,4 @@
-// What a plan would take, from another manager or from nobody, and whether this resource may: conflicts, spec.force,
+// What a plan would take over, from another manager or unowned, and whether this resource may: conflicts, spec.force,
 // adoption. Pure; ownership itself is the server's. Decisions "Ownership", "Tenancy".
 import type { Conflict, Plan } from '../../server/contract/transfer.ts';
 import { managersIn, type Resource } from '../resource.ts';
@@ -8,7 +8,7 @@ import { conflictText, Stalled } from './outcome.ts';
 export interface Admission {
   /** In the namespace of its Realm resource. */
   atHome: boolean;
-  /** At home, or in the operator's own namespace: it may adopt what exists, and by force take from anybody. */
+  /** At home, or in the operator's own namespace: it may adopt existing objects, and by force take those of any manager. */
   trusted: boolean;
   /** Namespaces of its Realm resources; for a Realm resource the operator's, too. */
   homes: readonly string[];
@@ -86,7 +86,7 @@ export const flowsNamedBy = ({ changes }: Plan): string[] => [
 /**
  * A flow decides who is signed in. One that a guest made, perhaps under a name that the realm was waiting for, must not
  * come to do that.
- * @param namespaces whose flows the realm may go by
+ * @param namespaces whose flows the realm may use
  * @throws Stalled `GuestFlow`
  */
 export function refuseGuestFlows(

@@ -32,7 +32,7 @@ export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now } = options;
   const remove = createDeletion({ client, clusterName, mayDeclare: realms.mayDeclare, now });
   const { converge, secretChanged, forget } = createConverge({ ...options, say: source.say });
-  /** Resources of which it was told that they wait for long. */
+  /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
 
   async function reconcile(key: string): Promise<Outcome | undefined> {
@@ -61,9 +61,9 @@ export function createController(options: ControllerOptions) {
       }
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
-      // what is applied for a resource without it, nobody would ever take back
+      // without it nobody would remove what is applied when the resource is deleted
       if (!resource.metadata.finalizers.includes(FINALIZER) && !(await source.addFinalizer(resource))) return undefined;
-      // again from the right to it: what somebody else wrote meanwhile may be whose realm it is
+      // each try checks the right to the realm again, since a concurrent write may have changed its owner
       return await unhurried(async () => {
         const admission = await realms.admit(resource, kind, parsed.data);
         const context = {
@@ -117,7 +117,7 @@ export function createController(options: ControllerOptions) {
     }
   }
 
-  /** One status write, and none where nothing changed; a problem is told once, as an event. */
+  /** One status write, and none where nothing changed; a problem is reported once, as an event. */
   async function report(resource: Resource, outcome: Outcome, found: Record<string, unknown>): Promise<void> {
     const { status, metadata } = resource;
     const conditions = conditionsAfter(outcome, {
@@ -162,7 +162,7 @@ function withWayOut(outcome: Outcome, resource: Resource): Outcome {
 
 const TRIES = 5;
 
-/** Somebody else wrote between plan and apply (412): plan again at once, without a word to anybody. */
+/** A concurrent write between plan and apply (412): plans again at once, without an event. */
 async function unhurried(pass: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -38,7 +38,7 @@ export interface ConvergeOptions {
   say(resource: Resource, event: ResourceEvent): Promise<void>;
 }
 
-/** What a resource declares, and where it stands. */
+/** What a resource declares, and what it may do. */
 export interface Intent {
   resource: Resource;
   realm: string;
@@ -70,7 +70,7 @@ const outcomeOf = ({ admission }: Intent, plan: Plan): Outcome =>
     ? readyWith(plan)
     : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
 
-/** What is declared and will not work is told in the server's words. */
+/** Declared settings that have no effect, in the server's words. */
 function readyWith({ warnings }: Plan): Outcome {
   const message = 'the realm holds what is declared';
   if (warnings.length === 0) return { is: 'Ready', message };
@@ -91,7 +91,7 @@ export function createConverge(options: ConvergeOptions) {
 
   async function converge(intent: Intent): Promise<Result> {
     const { resource, admission } = intent;
-    // a plan would decide nothing: nobody's flow or object may be in it that a rule forbids to take
+    // no rule can forbid what it takes, so that the plan need not be seen before it is applied
     const plain = admission.trusted && (admission.isNew || intent.mustExist) && !appliedBefore(resource);
     const atOnce = plain ? await unplanned(intent) : undefined;
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
@@ -106,7 +106,7 @@ export function createConverge(options: ConvergeOptions) {
     return written(intent, { ...claimed, plan: await apply(intent, claimed) });
   }
 
-  /** Planned and applied in one request. @returns undefined where another manager stands in the way */
+  /** Planned and applied in one request. @returns undefined where another manager's objects are in the way */
   async function unplanned(intent: Intent): Promise<Plan | undefined> {
     const { realm, mustExist } = intent;
     const wanted = { ...wantedBy(intent), mustExist };
@@ -158,7 +158,7 @@ export function createConverge(options: ConvergeOptions) {
   async function apply(intent: Intent, { plan: { revision }, force }: Claimed): Promise<Plan> {
     const { realm } = intent;
     const plan = await writing(realm, () => applyPlan(client, { ...wantedBy(intent), revision, force }));
-    // whoever lost something by it is to see that the realm has changed
+    // managers that lost objects by it must see that the realm has changed
     if (!force) applied(realm, plan.revision);
     return plan;
   }
@@ -178,7 +178,7 @@ export function createConverge(options: ConvergeOptions) {
     return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan: { summary: message, changes } } };
   }
 
-  /** What was written is counted, logged, told as an event. */
+  /** Counts and logs what was written, and sends an event. */
   async function written(intent: Intent, { plan, force }: Claimed): Promise<Result> {
     const { resource, realm, own } = intent;
     metrics?.applied(plan.changes.length);

@@ -11,7 +11,7 @@ export interface Drift {
   stop(): void;
   /** A pass has planned against this revision; what comes after it must not be missed, also before the first look. */
   looked(realm: string, revision: number): void;
-  /** Runs a write of our own: until it has ended, nobody can tell whose a new revision of the realm is. */
+  /** Runs a write of our own: until it has ended, it is unknown whose write made a new revision of the realm. */
   writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
   /** Our own write made this revision; it isn't drift, unless another write came between. */
   applied(realm: string, revision: number): void;
@@ -55,7 +55,7 @@ export function createDrift({
 }): Drift {
   const realms = new Map<string, Seen>();
   let look = 0;
-  /** Whether the server has told all realms once. */
+  /** Whether the server has listed all realms once. */
   let complete = false;
   let etag: string | undefined;
   let away = false;

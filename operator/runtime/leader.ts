@@ -1,5 +1,5 @@
 // Leader election by a Lease: one process acts, others stand by. What client-go's leaderelection does, and stricter where
-// two could act: it counts from before a renewal was sent, and gives up at once when it sees anybody else's hand.
+// two could act: it counts from before a renewal was sent, and gives up at once when it sees another writer.
 // It knows no Kubernetes (source/lease.ts does) and does no work. Decisions "Custom resources".
 
 import { errorWords } from '../../server/contract/error-words.ts';
@@ -26,7 +26,7 @@ export interface LeaderOptions {
   /** Of this process alone: a process that is started again is another one. */
   identity: string;
   leaseSeconds: number;
-  /** `now` is a clock that nobody sets; when another process wrote its record doesn't matter, only that it changed. */
+  /** `now` is a monotonic clock; when another process wrote its record doesn't matter, only that it changed. */
   timers: Timers;
   /** Goes into the record, for people to read. */
   wallClock(): Date;
@@ -65,7 +65,7 @@ export function createLeader(options: LeaderOptions): Leader {
   /** What was seen last, and when it was seen to change. */
   let observed: LeaseRecord | undefined;
   let observedAt = 0;
-  /** A write was sent whose answer isn't known to be no. */
+  /** A write was sent, and may have succeeded. */
   let maybeOurs = false;
   let troubled = false;
   let wake: () => void = () => {};

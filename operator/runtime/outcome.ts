@@ -44,9 +44,9 @@ const reasons: Record<number, Reason> = {
 };
 
 /**
- * Any error of a reconcile as its outcome; only what nobody foresaw is tried again without an end in sight.
+ * Any error of a reconcile as its outcome; only unforeseen errors are tried again for ever.
  *
- * @param kind of the resource whose document was refused: faults are told by the paths of its spec
+ * @param kind of the resource whose document was refused: faults are reported by the paths of its spec
  */
 export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (error instanceof Stalled) return { is: 'Stalled', reason: error.reason, message: error.message };

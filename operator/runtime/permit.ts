@@ -1,4 +1,4 @@
-// Whether this process may act: asked before each request that acts, and told to those in flight when it ends.
+// Whether this process may act: checked before each request that acts, and aborting those in flight when it ends.
 // It elects nobody (leader.ts does) and knows no server. Decisions "Custom resources": two operators never act at once.
 
 export interface Permit {
@@ -13,7 +13,7 @@ export class NotPermitted extends Error {
   }
 }
 
-/** Of an operator that nobody stands by for. */
+/** Of an operator without standbys. */
 export const always: Permit = { granted: () => true, signal: new AbortController().signal };
 
 export const mayAct = ({ granted, signal }: Permit): boolean => !signal.aborted && granted();

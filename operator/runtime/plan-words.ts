@@ -15,7 +15,7 @@ export function planWords({ changes, ownership, summary }: Plan): string {
   return words.length === 0 ? summary.text : firstOf(words);
 }
 
-/** Nothing but the end of what was kept until now, by a spec that was applied before: nobody has changed the realm. */
+/** Only removes what was kept until now, by a spec that was applied before: the realm itself was not changed. */
 export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
   changes.length > 0 &&
   changes.every(({ action }) => action === 'delete') &&

@@ -41,11 +41,11 @@ export interface Queue {
 export interface QueueOptions {
   /** Answers the delay of the next run, `backoff` for ever longer ones, or nothing. */
   run(key: string): Promise<{ afterMs: number } | 'backoff' | undefined>;
-  /** Hears of an error that `run` threw; the key backs off. */
+  /** Called with an error that `run` threw; the key backs off. */
   failed(key: string, error: unknown): void;
   /** Keys of one group run in the order they came; groups take turns. */
   group?(key: string): string;
-  /** Hears how long a key that was to run at once has waited. */
+  /** Called with how long a key that was to run at once has waited. */
   waited?(ms: number): void;
   concurrency?: number;
   timers?: Timers;
@@ -80,7 +80,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   function enqueue(key: string, leisure: boolean): void {
     if (urgent.has(key) || (leisure && leisurely.has(key))) return;
-    // whoever has waited at leisure has waited
+    // moved up, it keeps the time it has waited since
     const since = leisurely.remove(key) ?? timers.now();
     (leisure ? leisurely : urgent).add(key, since);
   }

@@ -149,7 +149,7 @@ export function createRealms(options: RealmsOptions): Realms {
   /**
    * Namespaces of the Realm resources that let this namespace attach. One that is itself refused opens the realm to nobody;
    * anybody can write any number of those, so they are told apart by one question to the server, and not even read.
-   * @throws Waiting where the realm isn't there: whose it is when it comes, nobody can know
+   * @throws Waiting where the realm isn't there: its owner can't be known yet
    */
   async function homesFor(namespace: string, realm: string, adoption: Adoption | undefined): Promise<string[]> {
     const homes: string[] = [];
@@ -169,7 +169,7 @@ export function createRealms(options: RealmsOptions): Realms {
   /**
    * Whether `--undeclared-realms` opens the realm. One that is declared is its Realm resource's to open; a Realm resource
    * without a right to it closes it to nobody.
-   * @throws Waiting where the realm isn't there: whoever makes it may declare it
+   * @throws Waiting where the realm isn't there: its maker may declare it
    */
   async function isUndeclared(namespace: string, realm: string, adoption: Adoption | undefined): Promise<boolean> {
     if (!undeclaredRealms || (realm === MASTER && namespace !== operatorNamespace)) return false;

@@ -1,7 +1,7 @@
 // Every reason that the operator can write, into a condition or an event; docs/troubleshooting.md explains each, and a
 // test says so. What is not in these lists doesn't compile. Decisions "Custom resources".
 
-/** In conditions: how a resource stands. */
+/** Reasons of conditions. */
 export const conditionReasons = [
   'Applied',
   'Reported',

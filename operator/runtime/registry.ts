@@ -21,7 +21,7 @@ export function createRegistry({
 }): Registry {
   const byRealm = new Map<string, Set<string>>();
   const bySecret = new Map<string, Set<string>>();
-  /** What each key stands under. */
+  /** What each key is filed under. */
   const noted = new Map<string, { realm: string | undefined; secrets: string[] }>();
 
   function secretsOf(resource: Resource): string[] {

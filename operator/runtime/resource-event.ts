@@ -1,6 +1,6 @@
 // The Kubernetes event for a change of a resource's state, once for each change. Waiting is normal for a minute, and a
 // warning from then on. Pure.
-// Decisions "Custom resources"; the plan's own words are told by the controller where it applies.
+// Decisions "Custom resources"; the plan's own words are sent by the controller where it applies.
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';
@@ -20,8 +20,8 @@ const heals: ReadonlySet<Reason> = new Set<Reason>([
 const PATIENCE_MS = 60_000;
 
 /**
- * @param warned whether it has been told already that waiting takes long
- * @returns undefined where nobody needs to be told, or it has been told: `before` says so
+ * @param warned whether a warning about long waiting was sent already
+ * @returns undefined where no event is needed, or `before` shows that it was sent
  */
 export function eventOf(
   outcome: Outcome,

@@ -14,7 +14,7 @@ export const dryRun = (client: Client, wanted: Wanted<Ask>): Promise<Plan> =>
   planDocument(client, { ...wanted, prune: true }).catch((refusal) => missing(wanted, refusal));
 
 /**
- * Planned and applied in one request, taking nothing from anybody.
+ * Planned and applied in one request, taking nothing from other managers.
  * @throws Waiting where the realm must exist and doesn't; ServerProblem 412 where it must not and does
  */
 export const applyUnplanned = (client: Client, wanted: Wanted<Omit<Ask, 'force'>>): Promise<Plan> =>

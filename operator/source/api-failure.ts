@@ -1,4 +1,4 @@
-// A refusal of the Kubernetes API, by whoever asks it.
+// A refusal of the Kubernetes API, for all its callers.
 
 /** The API server answered with something else than 200. */
 export class ApiFailure extends Error {

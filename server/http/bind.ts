@@ -97,7 +97,7 @@ async function nameRest({ params, routeOptions }: FastifyRequest): Promise<void>
   delete named['*'];
 }
 
-/** What GET answered may come back in a PUT; where it says that it is another resource's, somebody has mixed them up. */
+/** A PUT may send back what GET answered; read-only fields of another resource mean that the caller mixed them up. */
 function refuseAnothers(params: unknown, body: unknown): void {
   const said = (of: unknown, field: string): unknown =>
     typeof of === 'object' && of !== null ? Reflect.get(of, field) : undefined;

@@ -36,7 +36,7 @@ export function contrast(a: Rgb, b: Rgb): number {
 export const textOn = (background: Rgb): Rgb =>
   contrast(WHITE, background) >= contrast(BLACK, background) ? WHITE : BLACK;
 
-/** `colour` where it stands out from `background` at all, else what can be read there: a white button on a white card. */
+/** `colour` if it differs enough from `background`, else one that can be read there: for a white button on a white card. */
 export const visibleOn = (colour: Rgb, background: Rgb): Rgb =>
   contrast(colour, background) >= VISIBLE ? colour : readableOn(colour, background);
 

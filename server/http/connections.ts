@@ -21,7 +21,7 @@ export function trackConnections(server: Server, graceMs = GRACE_MS) {
   });
   server.on('request', ({ socket }) => unused.delete(socket));
   return {
-    /** Waits for `close`, which finishes requests; whoever doesn't take an answer in time is cut off. */
+    /** Waits for `close`, which finishes requests; a client that doesn't take its answer in time is cut off. */
     async during(close: () => PromiseLike<unknown>): Promise<void> {
       closing = true;
       const closed = close();

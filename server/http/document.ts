@@ -10,7 +10,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface Item {
   key: string;
   fields: Fields;
-  /** Where it stands: `clients[3]`. */
+  /** Its path: `clients[3]`. */
   path: string;
 }
 

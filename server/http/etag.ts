@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Problem } from '../contract/problem.ts';
 
-/** Checks `If-Match` against the resource as it stands inside the transaction; throws `precondition-failed`. */
+/** Checks `If-Match` against the resource as read inside the transaction; throws `precondition-failed`. */
 export type Expect = (current: object) => void;
 
 export const etagOf = (wire: object): string => `"${hash('sha256', JSON.stringify(wire), 'base64url').slice(0, 22)}"`;

@@ -1,4 +1,4 @@
-// The HTTP server before any surface: what every request may weigh and take, how bodies are read and faults told.
+// The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
 // Who may come in is for each surface to say (admin.ts, oauth.ts, pages.ts). Specification 7 and 8.
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
@@ -22,7 +22,7 @@ const BODY_MS = 30_000;
 const HEADERS_MS = 15_000;
 /** How often connections are looked at for these. */
 const CHECK_MS = 5_000;
-/** Longer than balancers keep a connection that nobody uses: whoever closes first is not the one that is being asked. */
+/** Longer than balancers keep an idle connection, so that the server never closes one just as a request arrives on it. */
 const KEEP_ALIVE_MS = 72_000;
 /** Names in paths are percent-encoded, so longer than what they stand for. */
 const PARAM_LENGTH = 2048;
@@ -45,9 +45,9 @@ export async function openHttp({
   trustProxy: string[] | false;
   /** What requests are called in the log: `req-1`, `req-2` … */
   requests: string;
-  /** What is answered before any route is looked for. */
+  /** Requests that are answered before routing. */
   ready?: Ready;
-  /** How long a body may take that nobody known sends. */
+  /** How long the body of an unknown caller may take. */
   bodyMs?: number;
 }): Promise<FastifyInstance> {
   let seen = 0;
@@ -60,7 +60,7 @@ export async function openHttp({
     trustProxy,
     bodyLimit: BODY_BYTES,
     routerOptions: { maxParamLength: PARAM_LENGTH },
-    // What is found before any route, such as a path that is no URL, is a problem like all others.
+    // Faults found before routing, such as a malformed path, are problems like all others.
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     return503OnClosing: true,
     serverFactory: (routes) =>

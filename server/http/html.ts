@@ -1,4 +1,4 @@
-// The html template: what is spliced in is escaped unless it is Html itself, so that no page can be injected into.
+// The html template: values are escaped unless they are Html themselves, which prevents injection into pages.
 export class Html {
   readonly text: string;
   constructor(text: string) {

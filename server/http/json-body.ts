@@ -1,5 +1,5 @@
 // JSON bodies as Fastify parses them (no prototype poisoning), but an empty one is no body: many clients name the type always.
-// What no column can hold, and what is nested so deeply that walking it would overflow the stack, is refused here, for every route.
+// Refuses, for every route, text that no column can hold and nesting so deep that walking it would overflow the stack.
 // Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../contract/problem.ts';

@@ -29,7 +29,7 @@ const oauthErrors = {
 
 export type OAuthErrorCode = keyof typeof oauthErrors;
 
-/** What a person's page says of an error, beside what its code stands for. */
+/** Texts for the error page that people see, besides those that follow from the code. */
 export interface PersonsPage {
   /** In words for people, who know no parameters. */
   told?: string;

@@ -36,7 +36,7 @@ export const bearerOf = (request: FastifyRequest): string | undefined =>
 export const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
   reply.header('content-type', JSON_TYPE).send(json);
 
-/** Says what went wrong: JSON, or a page. */
+/** Renders an error: as JSON, or as a page. */
 export type FailureHandler = (
   error: unknown,
   request: FastifyRequest,
@@ -69,7 +69,7 @@ export function guardProtocol(
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
 
-/** The OAuth error that stands for any error. */
+/** Turns any error into an OAuth error. */
 export function oauthErrorOf(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (databaseAway(error)) {

@@ -26,7 +26,7 @@ export async function onDemand(http: FastifyInstance, prefix: string, make: () =
     if (made) return made;
     const making = make();
     made = making;
-    // whoever asks next tries again
+    // the next request tries again
     making.catch(() => {
       made = undefined;
     });

@@ -28,7 +28,7 @@ const UI_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Printed into the page, so it stands on its own: a write sends the CSRF cookie's value as admin routes want it. */
+/** Printed into the page, so it may use nothing outside of itself: a write sends the CSRF cookie's value as admin routes want it. */
 function sendCsrf<R extends object>(request: R): R {
   const cookies: string = Reflect.get(globalThis, 'document').cookie;
   const token = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(cookies)?.[1];
@@ -103,7 +103,7 @@ export async function documentationOf(
 
 type Printed = ReturnType<typeof jsonSchemaTransform>;
 
-/** The page would fill an example in where a path asks for a name, and what has that name is nobody's. */
+/** The page would fill the example into a path's parameter, and there is no object of that name. */
 function unfilled(printed: Printed): Printed {
   const parameters = Object.values(Object(Object(printed.schema?.params).properties));
   for (const parameter of parameters) delete Object(parameter).examples;

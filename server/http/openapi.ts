@@ -1,5 +1,5 @@
 // The addresses of the API's documentation. What is shown there is an application of its own (openapi-document.ts), loaded
-// and made when somebody first asks for it: most servers are never asked, and a start doesn't wait for it.
+// and made at the first request for it: most servers get none, and a start doesn't wait for it.
 // Specification 1: GET /v3/api-docs, GET /swagger-ui.html.
 import type {} from '@fastify/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -29,7 +29,7 @@ export function describeRoutes(
   const documentation = (): Promise<FastifyInstance> => {
     const making = made ?? make();
     made = making;
-    // whoever asks next tries again
+    // the next request tries again
     making.catch(() => {
       if (made === making) made = undefined;
     });

@@ -35,7 +35,7 @@ const refusedV6 = [
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ];
-/** RFC 6052: an IPv4 address stands in the last four bytes; it is that one that counts. */
+/** RFC 6052: the last four bytes are an IPv4 address, which is the one to judge. */
 const nat64 = '64:ff9b::/96';
 
 function blockListOf(cidrs: readonly string[]): net.BlockList {

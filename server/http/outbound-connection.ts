@@ -27,7 +27,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** A look-up that answers the permitted addresses alone; what it answers is what is dialled. */
+/** A DNS look-up that returns the permitted addresses alone; the connection goes to one of these. */
 function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found, family) => {
@@ -43,7 +43,7 @@ function guarded(lookup: net.LookupFunction, permits: (address: string) => boole
 
 const notPublic = (addresses: readonly string[]) => `at ${addresses.join(', ') || 'no address'}, which is not public`;
 
-/** The same words for a name that nobody has and for one of our network: which these are is for the log. */
+/** The same message for an unknown name and for one of the internal network; only the log tells them apart. */
 const refused = (host: string, why: string) =>
   new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
     logged: `${host}: ${why}`,

@@ -54,7 +54,7 @@ export interface OutboundOptions {
   cluster?: ClusterIssuer | undefined;
   /** How names become addresses; for tests. */
   lookup?: net.LookupFunction;
-  /** Told what a failure's message leaves out. */
+  /** Gets what a failure's public message leaves out. */
   log?: (message: string) => void;
 }
 export interface Outbound {
@@ -155,7 +155,7 @@ async function send(
 
 /**
  * An agent whose every connection goes to an address that the policy permits. It is made at the first request: undici
- * takes as long to load as the rest of the server, and many a server asks nobody anything.
+ * takes as long to load as the rest of the server, and many servers make no outbound requests.
  */
 function guardedAgent({
   policy,

@@ -31,7 +31,7 @@ function isWithin(root: string, address: string): boolean {
   return place !== undefined && (at === place || (at?.startsWith(`${place}/`) ?? false));
 }
 
-/** Where whoever resolves it would end, however lax they are: as plain text, so that two spellings of one place are the same. */
+/** The address as even a lax parser resolves it, as plain text, so that two spellings of one place compare equal. */
 function placeOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, hostname, port, pathname } = new URL(address);

@@ -25,10 +25,10 @@ export interface Page {
   realm?: string | undefined;
   brand?: Brand | undefined;
   title: string;
-  /** What the tab says, where it is more than the heading. */
+  /** The title of the browser's tab, if it differs from the heading. */
   documentTitle?: string | undefined;
   body: Html;
-  /** It shows a secret, asks for consent or for a new password: nobody's own CSS may look at that, or dress it up. */
+  /** It shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
   plain?: boolean | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
@@ -149,7 +149,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
 /** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
 export const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
 
-/** Somebody opens the address in a browser; what programs send asks for JSON, or for anything. */
+/** Whether a browser opens the address: programs accept JSON, or anything. */
 export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
 

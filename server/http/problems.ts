@@ -82,11 +82,11 @@ function fieldsOf(error: unknown): FieldError[] {
   });
 }
 
-/** Fastify says so of what reading a request's body comes to, and of nothing else that has such a code. */
+/** Fastify's errors of reading a request's body have these codes, and no other errors do. */
 const bodyBroke = (error: unknown): boolean =>
   unreachable(error) && error instanceof Error && 'statusCode' in error && error.statusCode === 400;
 
-/** The problem that stands for any error. */
+/** Turns any error into a problem. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // The codes of a connection that broke are the peer's as well as the database's.
@@ -119,7 +119,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal', undefined, { cause: error });
 }
 
-/** In words; whoever shows the detail alone (a log, a resource's condition) still tells every field. */
+/** All field errors in one sentence, for readers that show the detail alone (a log, a resource's condition). */
 const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
@@ -133,7 +133,7 @@ const problemBody = (problem: Problem, instance: string) => ({
   ...problem.extra,
 });
 
-/** What went wrong for whom, where that is more than the answer says. */
+/** Logs what the answer leaves out. */
 export function logProblem(request: FastifyRequest, problem: Problem): void {
   const who = { realm: pathRealm(request), address: request.ip };
   if (problem.status >= 500) request.log.error({ ...who, err: problem.cause ?? problem }, problems[problem.code].title);

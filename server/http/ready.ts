@@ -26,7 +26,7 @@ export const readyAnswer = (body: string, headers: Readonly<Record<string, strin
   headers: { ...headers, 'content-length': Buffer.byteLength(body) },
 });
 
-/** @param count is told of every request that is answered here, as of those that a route answers */
+/** @param count is called for every request that is answered here, as for those that a route answers */
 export function answerReady(documents: readonly ReadyDocument[], count: Count) {
   const byRest = new Map(documents.map((document) => [document.url.slice(PATTERN.length), document]));
   let closing = false;

@@ -17,9 +17,9 @@ export interface Surface {
   name: SurfaceName;
   /** Fastify's error handler, in the form that the surface's errors have. */
   failed(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>;
-  /** What everybody goes through, before anybody is asked who they are. */
+  /** Checks of every request, before authentication. */
   arrive?(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
-  /** Finds out who asks and sets `request.party`; not asked where the route is for anybody. @throws where it is nobody */
+  /** Authenticates the caller and sets `request.party`; not called for routes open to anybody. @throws if it fails */
   identify(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** @throws where they may not */
   permit?(request: FastifyRequest, route: Route): Promise<void>;
