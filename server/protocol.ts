@@ -140,6 +140,7 @@ export function createProtocol(deps: ProtocolDeps) {
     tokens,
     refusals,
     subjects,
+    levels,
     baseUrl,
     now,
   });

@@ -5,10 +5,12 @@ import { resourceRoutes } from './resource.ts';
 
 /** Where `sub` isn't the person's id: that, sealed. */
 export const PERSON_CLAIM = 'svc_person';
+/** In access tokens: the names of what userinfo gives beside what scopes have there. */
+export const USERINFO_CLAIM = 'svc_userinfo';
 
 /** What the server itself says in tokens: a claim that could say it could make a token of anyone. */
 export const reservedClaims: ReadonlySet<string> = new Set(
-  `__proto__ iss sub aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api ${PERSON_CLAIM}`.split(
+  `__proto__ iss sub aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api ${PERSON_CLAIM} ${USERINFO_CLAIM}`.split(
     ' ',
   ),
 );
@@ -31,7 +33,15 @@ export const claimSources = [
 export const claimPlaces = ['accessToken', 'idToken', 'userinfo', 'introspection'] as const;
 export type ClaimPlace = (typeof claimPlaces)[number];
 export const jsonTypes = ['string', 'number', 'boolean', 'json'] as const;
-export const userProperties = ['username', 'email', 'emailVerified', 'firstName', 'lastName', 'fullName'] as const;
+export const userProperties = [
+  'username',
+  'email',
+  'emailVerified',
+  'firstName',
+  'lastName',
+  'fullName',
+  'updatedAt',
+] as const;
 export const sessionFacts = ['acr', 'amr', 'authTime', 'sid'] as const;
 
 /** Every field but the natural key. */

@@ -75,6 +75,9 @@ export const clientFields = {
   sectorIdentifierUri: HttpUrl.nullable().describe(
     'OpenID Connect Core §8.1: its host is the client’s sector; null: the one host of its redirect URIs, or else the client itself',
   ),
+  idTokenUserinfoClaims: z
+    .boolean()
+    .describe('true: its ID tokens hold what userinfo says too, for applications that do not ask there'),
 };
 
 /** What a client has where nothing was said. */
@@ -99,6 +102,7 @@ export const freshClient = {
   allowedResources: [],
   subjectType: null,
   sectorIdentifierUri: null,
+  idTokenUserinfoClaims: false,
 } as const satisfies z.input<z.ZodObject<typeof clientFields>>;
 
 export const ServiceAccountRoles = z

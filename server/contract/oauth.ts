@@ -17,7 +17,7 @@ export const TokenResponse = z
     expires_in: z.int(),
     refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
     id_token: z.string().optional(),
-    scope: z.string(),
+    scope: z.string().optional().describe('What was given; absent where that is none'),
   })
   .meta({ id: 'TokenResponse' });
 
@@ -62,6 +62,7 @@ const AuthorizeParameters = z.object({
   code_challenge_method: z.literal('S256').optional(),
   prompt: parameter.describe('none, or login, consent, select_account'),
   max_age: parameter,
+  claims: parameter.describe('Single claims for userinfo and the ID token, as JSON (OIDC Core §5.5)'),
   acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),
   login_hint: parameter,
   resource: z.array(z.string()).optional(),

@@ -128,7 +128,7 @@ export const workloadTokenRoute = {
           access_token: z.string(),
           token_type: z.literal('Bearer'),
           expires_in: z.int(),
-          scope: z.string(),
+          scope: z.string().optional().describe('What was given; absent where that is none'),
         })
         .meta({ id: 'WorkloadToken' }),
       400: OAuthErrorBody.describe('A malformed request'),

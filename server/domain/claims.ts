@@ -41,18 +41,47 @@ export const saidFor = (
   scopes: readonly ScopeView[],
 ): readonly Carrier[] => (mappers.length > 0 ? [{ claims: mappers }, ...scopes] : scopes);
 
+/** All that could say something to a client: its mappers, and every scope that it may have. */
+export const offeredTo = (client: ScopesOf & { mappers: readonly ClaimView[] }): readonly Carrier[] =>
+  saidFor(client, [...client.defaultScopes, ...client.optionalScopes]);
+interface ScopesOf {
+  defaultScopes: readonly ScopeView[];
+  optionalScopes: readonly ScopeView[];
+}
+
 /** The claims that `carriers` give in one place; the first that names a claim wins. */
-export function claimsOf(
+export const claimsOf = (
   carriers: readonly Carrier[],
   subject: Subject,
   place: ClaimPlace,
+  session?: SessionFacts,
+): Record<string, unknown> => collected(carriers, (claim) => claim.in.includes(place), subject, session);
+
+/** Those of them that an application asked for by name (OIDC Core §5.5). */
+export const namedClaims = (
+  carriers: readonly Carrier[],
+  subject: Subject,
+  names: readonly string[],
+  session?: SessionFacts,
+): Record<string, unknown> =>
+  names.length === 0 ? {} : collected(carriers, (claim) => isAskedFor(claim, names), subject, session);
+
+/** Whether one of the names is this claim's, or that of the object it is in; and whether it is for applications at all. */
+export const isAskedFor = ({ name, in: places }: ClaimView, names: readonly string[]): boolean =>
+  (places.includes('userinfo') || places.includes('idToken')) &&
+  (names.includes(name) || names.includes(NESTED.exec(name)?.[1] ?? name));
+
+function collected(
+  carriers: readonly Carrier[],
+  wanted: (claim: ClaimView) => boolean,
+  subject: Subject,
   session: SessionFacts = {},
 ): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const { claims } of carriers) {
     for (const claim of claims) {
       // What a token means hangs on them.
-      if (!claim.in.includes(place) || reservedClaims.has(claim.name) || claim.name in out) continue;
+      if (!wanted(claim) || reservedClaims.has(claim.name) || claim.name in out) continue;
       // Stored before the contract refused it.
       if (claim.source !== 'roles' && claim.source !== 'clientRoles' && saysRoles(claim.name)) continue;
       const value = sourceOf(claim, subject, session);
@@ -74,9 +103,10 @@ export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
 export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean =>
   scopes.some(({ claims }) => claims.some((claim) => claim.in.includes(place)));
 
+const NESTED = /^([\w-]+)\.([\w-]+)$/;
 /** A dot nests (`address.locality`), but for names that are URLs. */
 function put(out: Record<string, unknown>, name: string, value: unknown): void {
-  const [outer = name, inner] = /^([\w-]+)\.([\w-]+)$/.exec(name)?.slice(1) ?? [];
+  const [outer = name, inner] = NESTED.exec(name)?.slice(1) ?? [];
   if (inner === undefined || reservedClaims.has(outer)) {
     if (inner === undefined) out[name] = value;
     return;
@@ -116,6 +146,9 @@ function property(person: Person, name: string | null): unknown {
       return [person.firstName, person.lastName].filter(Boolean).join(' ') || undefined;
     case 'emailVerified':
       return person.email === null ? undefined : person.emailVerified;
+    // OIDC Core §5.1: seconds
+    case 'updatedAt':
+      return Math.floor(person.updatedAt.getTime() / 1000);
     case 'username':
     case 'email':
     case 'firstName':

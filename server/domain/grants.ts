@@ -3,6 +3,7 @@
 // satisfy is features/token's (judge.ts).
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
+import type { AskedClaims } from './claims-request.ts';
 import type { Factor } from './factors.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import type { Finding } from './risk.ts';
@@ -21,6 +22,8 @@ export interface GrantData {
   authTime: number;
   acr: string;
   amr: string[];
+  /** What the application asked for by name. */
+  claims?: AskedClaims;
   /** Whom its tokens are about, where that isn't the person's id. */
   sub?: string;
   /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */

@@ -21,6 +21,8 @@ export interface Person {
   subject: string | null;
   email: string | null;
   emailVerified: boolean;
+  /** When what is known of them was last changed. */
+  updatedAt: Date;
   firstName: string | null;
   lastName: string | null;
   attributes: Readonly<Record<string, readonly string[]>>;
@@ -39,6 +41,7 @@ export interface PersonRow {
   subject: string | null;
   email: string | null;
   email_verified: boolean;
+  updated_at: Date;
   first_name: string | null;
   last_name: string | null;
   enabled: boolean;
@@ -50,7 +53,7 @@ export interface PersonRow {
 
 /** The columns of {@link PersonRow}, for a query that has the user as `u`. */
 export const personColumns = fragment`
-  u.id as user_id, u.username, u.subject, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes,
+  u.id as user_id, u.username, u.subject, u.email, u.email_verified, u.updated_at, u.first_name, u.last_name, u.enabled, u.attributes,
   array(
     select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id order by g.path
@@ -94,6 +97,7 @@ export const personOf = (row: PersonRow): Person => ({
   subject: row.subject,
   email: row.email,
   emailVerified: row.email_verified,
+  updatedAt: row.updated_at,
   firstName: row.first_name,
   lastName: row.last_name,
   attributes: row.attributes,

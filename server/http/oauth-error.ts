@@ -16,6 +16,7 @@ const oauthErrors = {
   login_required: 400,
   interaction_required: 400,
   consent_required: 400,
+  unmet_authentication_requirements: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,
   registration_not_supported: 400,

@@ -180,6 +180,7 @@ export function fullRealm(): RealmDocument {
         consentRequired: true,
         flowOverride: 'password-only',
         refreshTokenTtlSeconds: 3601,
+        idTokenUserinfoClaims: true,
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
       },

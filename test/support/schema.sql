@@ -175,6 +175,7 @@ create table client (
   previous_secret_hash bytea,
   previous_secret_slow text,
   previous_secret_expires_at timestamp with time zone,
+  id_token_userinfo_claims boolean not null default false,
   subject_type text,
   sector_identifier_uri text,
   primary key (realm_id, id),
@@ -639,6 +640,7 @@ create table realm_user (
   required_actions text[] not null default '{}'::text[],
   created_at timestamp with time zone not null,
   manager text,
+  updated_at timestamp with time zone not null default now(),
   subject text,
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE

@@ -1,7 +1,8 @@
 // The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
 // is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
 import { isChallenge } from '../../crypto/pkce.ts';
-import type { ScopeView } from '../../domain/claims.ts';
+import { isAskedFor, offeredTo, type ScopeView } from '../../domain/claims.ts';
+import { type AskedClaims, claimsRequest, offeredClaims } from '../../domain/claims-request.ts';
 import { ADMIN_MAX_MS } from '../../domain/principal.ts';
 import { isRedirectOf } from '../../domain/redirect-uri.ts';
 import { allowedResources } from '../../domain/resource-indicators.ts';
@@ -34,6 +35,12 @@ export interface AuthorizationRequest extends Target {
   prompt: ReadonlySet<Prompt>;
   maxAgeSeconds: number | undefined;
   requiredLevel: number;
+  /** What it asks for by name and may have; undefined: nothing. */
+  claims: AskedClaims | undefined;
+  /** Whom it must be about, by their subject. */
+  sub: string | undefined;
+  /** What a person agrees to: its scopes, and those that the claims stand in. */
+  toAgree: readonly ScopeView[];
   /** The token will carry the person's own admin rights. */
   administers: boolean;
   loginHint: string | undefined;
@@ -45,6 +52,8 @@ export interface CheckContext {
   client: ClientView;
   realmList: readonly string[];
   adminAudience: string;
+  /** What sign-ins can reach. */
+  levels: readonly number[];
   /** Of the scopes that it asks for, those that nobody has here. */
   unknownScopes: ReadonlySet<string>;
 }
@@ -58,13 +67,28 @@ const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => 
 export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
-  const redirectUri = form.get('redirect_uri');
+  // What must be refused may still say where to: the request object isn't believed, its address is one of the client's.
+  const inside = requestObject(form.get('request'));
+  const said = (name: string): string | undefined => form.get(name) ?? inside(name);
+  const redirectUri = said('redirect_uri');
   const nowhere = (description: string) => new OAuthError('invalid_request', description, { page: { back: client } });
   if (redirectUri === undefined) throw nowhere('redirect_uri is missing');
   if (!isRedirectOf(client.redirectUris, redirectUri))
     throw nowhere('The redirect_uri is not one that the application has registered');
-  const responseMode = form.get('response_mode') === 'form_post' ? 'form_post' : 'query';
-  return { client, redirectUri, responseMode, state: form.get('state') };
+  const responseMode = said('response_mode') === 'form_post' ? 'form_post' : 'query';
+  return { client, redirectUri, responseMode, state: said('state') };
+}
+
+/** The parameters in a request object, signed or not (OIDC Core §6.1); nothing where it is none. */
+function requestObject(jwt: string | undefined): (name: string) => string | undefined {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(Buffer.from(jwt?.split('.')[1] ?? '', 'base64url').toString());
+  } catch {}
+  return (name) => {
+    const value = Object(payload)[name];
+    return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
+  };
 }
 
 const noRequestObject: Check = (_, { form }) => {
@@ -143,6 +167,23 @@ const acrValues: Check = (request, { form }) => {
   request.requiredLevel = Number(level ?? 0);
 };
 
+const UNMET = 'unmet_authentication_requirements';
+/** `acr` here goes before `acr_values`: what is essential is reached or refused (OIDC Core §5.5.1.1). */
+const claims: Check = (request, { form, client, levels }) => {
+  const { acr, sub, ...names } = claimsRequest(form.get('claims'));
+  const all = [...client.defaultScopes, ...client.optionalScopes];
+  request.sub = sub;
+  request.claims = request.openid ? offeredClaims(offeredTo(client), names) : undefined;
+  const { idToken = [], userinfo = [] } = request.claims ?? {};
+  const asked = [...idToken, ...userinfo];
+  request.toAgree = all.filter(
+    (scope) => request.scopes.includes(scope) || scope.claims.some((claim) => isAskedFor(claim, asked)),
+  );
+  const level = acr?.values.map(Number).find((wanted) => levels.includes(wanted));
+  if (acr?.essential && acr.values.length > 0 && level === undefined) throw bad('No such acr can be reached', UNMET);
+  if (level !== undefined) request.requiredLevel = level;
+};
+
 const resource: Check = (request, { form, client, realmList, adminAudience }) => {
   request.resources = allowedResources(form.all('resource'), { realmList, client, adminAudience, ownBehalf: false });
 };
@@ -171,6 +212,7 @@ const checks: readonly Check[] = [
   prompt,
   maxAge,
   acrValues,
+  claims,
   resource,
   administers,
 ];
@@ -189,6 +231,9 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
     prompt: new Set(),
     maxAgeSeconds: undefined,
     requiredLevel: 0,
+    claims: undefined,
+    sub: undefined,
+    toAgree: [],
     administers: false,
     loginHint: form.get('login_hint'),
     idTokenHint: form.get('id_token_hint'),

@@ -23,7 +23,7 @@ export type Step =
   | { do: 'code' }
   | { do: 'refuse'; error: OAuthError };
 
-type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'scopes' | 'administers'> & {
+type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'toAgree' | 'administers'> & {
   client: { consentRequired: boolean };
 };
 
@@ -70,7 +70,7 @@ export function decide(request: Request, known: Known): Step {
     return { do: 'sign-in', forced: needed === 'again' };
   }
   if (known.agreed) return { do: 'code' };
-  const agreed = request.scopes.every((s) => known.consented.includes(s.name));
+  const agreed = request.toAgree.every((s) => known.consented.includes(s.name));
   // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
   if (request.administers || request.prompt.has('consent') || (request.client.consentRequired && !agreed)) {
     return silent ? refuse('consent_required', 'The person has to agree') : { do: 'consent' };

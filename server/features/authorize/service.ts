@@ -33,6 +33,7 @@ import {
   targetOf,
 } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
+import { createExpected } from './expected.ts';
 import { holdsOneOf } from './store.ts';
 
 const CODE_MS = 60_000;
@@ -62,6 +63,8 @@ export interface AuthorizationDeps {
   tokens: Pick<Tokens, 'verify'>;
   refusals: Pick<Refusals, 'record'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
+  /** What sign-ins can reach. */
+  levels: readonly number[];
   baseUrl: string;
   now: () => Date;
 }
@@ -94,9 +97,11 @@ interface Past {
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, factors, consents, tokens, subjects, baseUrl, now } = deps;
-  const { refusals } = deps;
+  const { transact, clients, settings, sessions, signIns, factors, consents, subjects, baseUrl, now } = deps;
+  const { refusals, levels } = deps;
   const adminResource = adminAudience(baseUrl);
+
+  const expectedUser = createExpected(deps);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
     const brand = await settings.of(realm);
@@ -114,20 +119,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const foreign = foreignScopes(form, client);
     const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
     const unknownScopes = new Set(foreign.filter((name) => !known?.has(name)));
-    return { form, client, realmList: brand.resourceIndicators, adminAudience: adminResource, unknownScopes };
-  }
-
-  async function expectedUser(realm: string, { idTokenHint, client }: AuthorizationRequest) {
-    if (idTokenHint === undefined) return undefined;
-    const claims = await tokens.verify(realm, idTokenHint, {
-      typ: 'JWT',
-      audience: client.clientId,
-      expired: 'accepted',
-    });
-    const userId = claims && subjects.find(realm, claims);
-    if (userId === undefined)
-      throw new OAuthError('invalid_request', 'id_token_hint is not an ID token of this application');
-    return userId;
+    const realmList = brand.resourceIndicators;
+    return { form, client, realmList, adminAudience: adminResource, levels, unknownScopes };
   }
 
   /** @param since milliseconds: from when on what the session has proven counts */
@@ -145,6 +138,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       authTime: Math.floor(oldest / 1000),
       acr: String(factors.levelOf(counted)),
       amr: factors.amrOf(counted),
+      ...(asked.claims && { claims: asked.claims }),
       ...(sub !== session.userId && { sub }),
       // What outlives the session is judged by what it began with.
       ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
@@ -176,7 +170,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       subject: actor,
       data,
     };
-    return { code, row, by, scopes, issued };
+    return { code, row, by, issued };
   }
 
   async function giveCode(
@@ -185,7 +179,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     { agreed, ...settled }: Settled & { agreed: boolean },
   ) {
     const { session } = settled;
-    const { code, row, by, scopes, issued } = newCode(request, realm, asked, settled);
+    const { code, row, by, issued } = newCode(request, realm, asked, settled);
+    const scopes = asked.toAgree.map((s) => s.name);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
@@ -262,7 +257,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
           : undefined,
       fresh: signedIn !== undefined,
       agreed,
-      expectedUser: await expectedUser(realm, asked),
+      expectedUser: await expectedUser(realm, asked, session),
       consented: session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : [],
     });
     if (step.do === 'refuse') throw step.error;
@@ -299,7 +294,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         const asked = requestOf(target, await contextOf(realm, brand, form, client));
         // A page in answer to the password would send it again when it is loaded again.
         if (target.responseMode !== 'query') return undefined;
-        const expected = await expectedUser(realm, asked);
+        const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
         if (decide(asked, { session, ...enough, expectedUser: expected, consented: [] }).do !== 'code')
           return undefined;

@@ -1,4 +1,4 @@
-// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, and roles. A dot in a claim's name nests.
+// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, which userinfo gives, and roles. A dot in a claim's name nests.
 import type { ClaimInput, ClaimPlace } from '../../contract/claims.ts';
 import type { ClientScopeInput, freshClientScopes } from '../../contract/client-scopes.ts';
 import type { Fields } from '../../resource/part.ts';
@@ -15,7 +15,7 @@ const property = (name: string, from: string, ...more: ClaimPlace[]): ClaimInput
   name,
   source: 'property',
   attribute: from,
-  in: ['idToken', 'userinfo', ...more],
+  in: ['userinfo', ...more],
 });
 
 const profile: ClaimInput[] = [
@@ -23,6 +23,7 @@ const profile: ClaimInput[] = [
   property('given_name', 'firstName'),
   property('family_name', 'lastName'),
   property('preferred_username', 'username', 'accessToken'),
+  property('updated_at', 'updatedAt'),
   ...['middle_name', 'nickname', 'profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale'].map(
     (name) => attribute(name),
   ),

@@ -132,6 +132,7 @@ export const createClientResource = ({
           allowedResources: set,
           subjectType: 'text',
           sectorIdentifierUri: 'text',
+          idTokenUserinfoClaims: 'boolean',
         },
         elsewhere: { defaultClientScopes: scopes(false), optionalClientScopes: scopes(true) },
         secrets: { secret: hashedSecret(passwords) },

@@ -37,6 +37,7 @@ export interface ClientView {
   grantTypes: ReadonlySet<string>;
   consentRequired: boolean;
   requirePkce: boolean;
+  idTokenUserinfoClaims: boolean;
   /** Its own, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
@@ -101,6 +102,7 @@ interface Row {
   grant_types: string[];
   consent_required: boolean;
   require_pkce: boolean;
+  id_token_userinfo_claims: boolean;
   flow_override: string | null;
   access_token_ttl_seconds: number | null;
   refresh_token_ttl_seconds: number | null;
@@ -127,6 +129,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
   select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
+    c.id_token_userinfo_claims,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.subject_type, c.sector_identifier_uri,
     (
@@ -199,6 +202,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   grantTypes: new Set(row.grant_types),
   consentRequired: row.consent_required,
   requirePkce: row.require_pkce,
+  idTokenUserinfoClaims: row.id_token_userinfo_claims,
   flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,

@@ -53,7 +53,7 @@ export function createConsents({
         since,
       }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest; since: number },
     ): FastifyReply {
-      const { client, scopes, openid, administers, text, redirectUri } = asked;
+      const { client, toAgree: scopes, openid, administers, text, redirectUri } = asked;
       const body = consentPage({
         realm,
         application: client.title,

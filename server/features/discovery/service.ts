@@ -76,7 +76,7 @@ function discoveryDocument({
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: locales,
     authorization_response_iss_parameter_supported: true,
-    claims_parameter_supported: false,
+    claims_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
   };

@@ -1,7 +1,7 @@
 // Owns: introspection: whether a token holds right now, and what it says.
 // Does not own: verification (features/issued-tokens), refresh families (features/token).
 // Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
-import { PERSON_CLAIM } from '../../contract/claims.ts';
+import { PERSON_CLAIM, USERINFO_CLAIM } from '../../contract/claims.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -49,7 +49,7 @@ export function createIntrospection({
     const userId = persons ? subjects.find(realm, claims) : undefined;
     const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);
     if (persons && !person) return INACTIVE;
-    const { gid: _, [PERSON_CLAIM]: __, ...shown } = claims;
+    const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
     const more = await shownHere(realm, client, claims, userId);
     return { ...more, active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
   }
@@ -88,7 +88,7 @@ export function createIntrospection({
       sub: about.sub,
       username: family.username,
       client_id: client.clientId,
-      scope: (openid ? ['openid', ...scopes] : scopes).join(' '),
+      scope: (openid ? ['openid', ...scopes] : scopes).join(' ') || undefined,
       exp: Math.floor(family.expires_at.getTime() / 1000),
       iat: Math.floor(family.created_at.getTime() / 1000),
     };

@@ -1,8 +1,19 @@
 // Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. Who may have one, and for what, was decided before.
 // Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
+
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
-import { audiencesOf, type Carrier, claimsOf, type ScopeView, saidFor } from '../../domain/claims.ts';
+import { USERINFO_CLAIM } from '../../contract/claims.ts';
+import {
+  audiencesOf,
+  type Carrier,
+  claimsOf,
+  namedClaims,
+  offeredTo,
+  type ScopeView,
+  saidFor,
+} from '../../domain/claims.ts';
+import type { AskedClaims } from '../../domain/claims-request.ts';
 import type { Person } from '../../domain/person.ts';
 import { OPENID } from '../../domain/scopes.ts';
 import type { Subjects } from '../../domain/subjects.ts';
@@ -106,7 +117,7 @@ export function createMint({
         iat,
         jti,
         client_id: client.clientId,
-        scope,
+        scope: scope || undefined,
       });
       return { accessToken, expiresIn, scope, jti };
     },
@@ -128,6 +139,7 @@ export function createMint({
         signedIn: { sid, authTime, acr, amr },
         gid,
         nonce,
+        claims = { idToken: [], userinfo: [] },
       }: {
         person: Person;
         about?: string | undefined;
@@ -137,6 +149,8 @@ export function createMint({
         signedIn: SignedIn;
         gid: string;
         nonce?: string | undefined;
+        /** What the application asked for by name. */
+        claims?: AskedClaims | undefined;
       },
     ): Promise<Minted> {
       const subject = await subjects.of(realm, client, person);
@@ -158,12 +172,16 @@ export function createMint({
         iat,
         jti,
         client_id: client.clientId,
-        scope,
+        scope: scope || undefined,
+        ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
         gid,
         ...about,
       });
       if (!openid) return { accessToken, expiresIn, scope, jti };
       const idToken = await tokens.sign(realm, 'JWT', {
+        ...namedClaims(offeredTo(client), person, claims.idToken, session),
+        // OIDC Core §5.4: where there is an access token, scopes' claims are userinfo's.
+        ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
         ...claimsOf(said, person, 'idToken', session),
         iss,
         ...subject,

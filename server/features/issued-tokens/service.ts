@@ -1,9 +1,11 @@
 // Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, revocation.
 // Does not own: which claims a token has (mint.ts), keys (features/keys), who may ask for one (features/token).
 // Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
+
 import type { KeyObject } from 'node:crypto';
 import { compactVerify } from 'jose';
 import { z } from 'zod';
+import { USERINFO_CLAIM } from '../../contract/claims.ts';
 import { signJwt } from '../../crypto/jwt.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -21,6 +23,7 @@ const Claims = z.looseObject({
   sid: z.string().optional(),
   /** The grant (refresh family or code) that the token comes from, so that ending the grant ends the token. */
   gid: z.string().optional(),
+  [USERINFO_CLAIM]: z.array(z.string()).optional(),
 });
 /** The claims of a token that was verified. */
 export type Claims = z.infer<typeof Claims>;

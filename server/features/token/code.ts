@@ -135,6 +135,7 @@ export function codeGrant({
         },
         gid: grantIdOf(familyId),
         nonce: request.nonce ?? undefined,
+        claims: request.claims,
       });
       return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
     },

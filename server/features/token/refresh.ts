@@ -138,7 +138,7 @@ export function refreshGrant({
             isEnough({ factors: provenFor(family), types: family.types, findings: family.session_risk }),
         },
       });
-      const { authTime, acr, amr, sub } = row.grant_data;
+      const { authTime, acr, amr, sub, claims } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),
         about: sub,
@@ -147,6 +147,7 @@ export function refreshGrant({
         resources,
         signedIn: { sid: row.session_id ?? undefined, authTime, acr, amr },
         gid: grantIdOf(familyId),
+        claims,
       });
       return { ...minted, refreshToken: next?.token ?? token };
     },

@@ -158,5 +158,6 @@ const answerOf = ({ accessToken, expiresIn, scope, refreshToken, idToken }: Gran
     expires_in: expiresIn,
     refresh_token: refreshToken,
     id_token: idToken,
-    scope,
+    // RFC 6749 §3.3: a scope has at least one word
+    scope: scope || undefined,
   });

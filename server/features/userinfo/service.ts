@@ -2,8 +2,9 @@
 // Does not own: verifying the token (features/issued-tokens), which claims a scope has (domain/claims.ts).
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 
+import { USERINFO_CLAIM } from '../../contract/claims.ts';
 import type { Sql } from '../../db/sql.ts';
-import { claimsOf, saidFor, sessionOf } from '../../domain/claims.ts';
+import { claimsOf, namedClaims, offeredTo, saidFor, sessionOf } from '../../domain/claims.ts';
 import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
@@ -45,11 +46,10 @@ export function createUserinfo({
       // Scopes that don't show in the token's `scope` are the client's defaults.
       const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
       const granted = presentScopes(client, [...scopes, ...hidden]);
+      const [person, session] = [personOf(row), sessionOf(claims)];
+      const named = namedClaims(offeredTo(client), person, claims[USERINFO_CLAIM] ?? [], session);
       return {
-        claims: {
-          ...claimsOf(saidFor(client, granted), personOf(row), 'userinfo', sessionOf(claims)),
-          sub: claims.sub,
-        },
+        claims: { ...named, ...claimsOf(saidFor(client, granted), person, 'userinfo', session), sub: claims.sub },
         client,
       };
     },

@@ -278,13 +278,13 @@ describe('discovery', () => {
     for (const [key, value] of addresses) expect([key, value.startsWith(`${all.issuer}/`)]).toEqual([key, true]);
     expect(all).toMatchObject({
       response_types_supported: ['code'],
-      subject_types_supported: ['public'],
+      subject_types_supported: ['public', 'pairwise'],
       id_token_signing_alg_values_supported: ['RS256'],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
-      claims_parameter_supported: false,
+      claims_parameter_supported: true,
     });
     expect(of('scopes')).toContain('openid');
     const { body } = await freshTokens(server, { scope: 'openid profile email phone address', nonce: 'n' });

@@ -128,7 +128,7 @@ test('RFC 9068: an access token says for whom, of whom and for what, and its typ
 });
 
 const name = { name: 'Alice Ames', given_name: 'Alice', family_name: 'Ames', preferred_username: 'alice' };
-const profile = { ...name, nickname: 'Al', zoneinfo: 'Europe/Zurich' };
+const profile = { ...name, nickname: 'Al', zoneinfo: 'Europe/Zurich', updated_at: expect.any(Number) };
 const email = { email: 'alice@example.com', email_verified: true };
 const phone = { phone_number: '+41 1', phone_number_verified: true };
 const address = { address: { locality: 'Bern', country: 'CH' } };

@@ -90,7 +90,9 @@ test('a public client gets tokens by code and PKCE, which verify against the JWK
   const round = await walk(spa);
   expect(round.landed.searchParams.get('iss')).toBe(issuer());
   const tokens = await exchange(spa, round);
-  expect(tokens.claims()).toMatchObject({ sub: userId, aud: 'spa', email: 'alice@example.com', name: 'Alice Ames' });
+  expect(tokens.claims()).toMatchObject({ sub: userId, aud: 'spa' });
+  // OIDC Core §5.4: there is an access token to ask userinfo with
+  for (const claim of ['email', 'name']) expect(tokens.claims()).not.toHaveProperty(claim);
   expect(tokens.refresh_token).toMatch(/^svc_rt_/);
   const keys = createRemoteJWKSet(new URL(`${issuer()}/oauth2/jwks`));
   const access = await jwtVerify(tokens.access_token, keys, { issuer: issuer(), audience: issuer(), typ: 'at+jwt' });
@@ -269,7 +271,7 @@ test('discovery says only what works, in both forms', async () => {
   expect(parsed).toMatchObject({
     issuer: issuer(),
     response_types_supported: ['code'],
-    acr_values_supported: ['1', '2'],
+    acr_values_supported: ['1', '2', '3'],
   });
   expect(parsed.scopes_supported).toContain('offline_access');
   expect(decodeProtectedHeader((await exchange(spa, await walk(spa))).access_token)).toMatchObject({ alg: 'RS256' });

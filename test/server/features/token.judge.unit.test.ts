@@ -30,6 +30,7 @@ const person = {
   subject: null,
   email: null,
   email_verified: false,
+  updated_at: new Date(0),
   first_name: null,
   last_name: null,
   enabled: true,

@@ -130,6 +130,7 @@ const cases: Case[] = [
       allowedResources: ['urn:example:on'],
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/',
+      idTokenUserinfoClaims: true,
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],

@@ -169,6 +169,7 @@ const samples: readonly Sample[] = [
       allowedResources: ['https://api.example/b', 'https://api.example/a'],
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/list',
+      idTokenUserinfoClaims: true,
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
     },
     // they go only together
