@@ -2,6 +2,7 @@
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
 import { stringify } from 'yaml';
+import { wholeKinds } from '../server/contract/sections.ts';
 import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
 import type { MissingSecret } from './declared.ts';
@@ -104,7 +105,7 @@ const signs = { create: '+', update: '~', delete: '-' } as const;
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const;
 
 function changeLines(io: Pick<Io, 'colour'>, { action, kind, key, fields }: Change): string[] {
-  const name = plain(kind === 'settings' ? 'settings' : `${kind} ${key}`);
+  const name = plain(wholeKinds.has(kind) ? kind : `${kind} ${key}`);
   const head = paint(io, colours[action], `${signs[action]} ${action} ${name}`);
   if (action === 'delete') return [head];
   const shown = fields.flatMap(({ path, from, to }) =>
@@ -136,8 +137,8 @@ function handed(
     ...kept.map(({ kind, key }) => `${kind} ${key}`),
     ...changes.filter(({ action }) => action !== 'update').map(({ kind, key }) => `${kind} ${key}`),
     ...changes
-      .filter(({ kind }) => kind === 'settings')
-      .flatMap(({ fields }) => fields.map(({ path }) => `settings ${path}`)),
+      .filter(({ kind }) => wholeKinds.has(kind))
+      .flatMap(({ kind, fields }) => fields.map(({ path }) => `${kind} ${path}`)),
   ]);
   const of = (is: (move: OwnershipMove) => boolean): [string, string][] =>
     ownership

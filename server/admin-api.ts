@@ -46,6 +46,7 @@ import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { subjectClaimRoutes } from './features/settings/subject-claim.ts';
+import { userProfileRoutes } from './features/user-profile/routes.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import { openHttp } from './http/fastify.ts';
@@ -141,6 +142,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     realmDocument.mount(admin);
     settingsRoutes(admin, { settings, sql });
     subjectClaimRoutes(admin, settings);
+    userProfileRoutes(admin, { sql, transact, newId });
     provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);

@@ -21,6 +21,7 @@ import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
 import { createUserImport } from './features/transfer/user-import.ts';
 import { userImportRoutes } from './features/transfer/user-import-routes.ts';
+import { userProfilePart } from './features/user-profile/part.ts';
 import * as importStore from './features/users/import-store.ts';
 import { createUserMerge } from './features/users/merge.ts';
 import { createUserTransfer } from './features/users/transfer.ts';
@@ -56,6 +57,7 @@ export function createParts({
     resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
     flows: createFlowsPart({ registry, newId }),
     serviceAccountRoles: serviceAccountRolesPart,
+    userProfile: userProfilePart,
     ...resources,
   };
   const found = new Map<string, RealmPart>(Object.entries(parts));

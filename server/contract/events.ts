@@ -75,6 +75,7 @@ export const eventTypes = {
   CLAIM_CREATED: configuration,
   CLAIM_UPDATED: configuration,
   CLAIM_DELETED: configuration,
+  USER_PROFILE_UPDATED: configuration,
   PROTOCOL_MAPPER_CREATED: configuration,
   PROTOCOL_MAPPER_UPDATED: configuration,
   PROTOCOL_MAPPER_DELETED: configuration,

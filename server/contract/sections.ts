@@ -21,6 +21,7 @@ import { SamlClientDocument } from './saml-clients.ts';
 import { ScimTargetDocument } from './scim-targets.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
+import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
 import { WebhookDocument } from './webhooks.ts';
 import { WorkloadIdentityDocument } from './workload-identity.ts';
@@ -47,6 +48,15 @@ export const sections = {
     element: ResourceIndicator,
     most: 1000,
     resource: { kind: 'Realm', description: 'RFC 8707: resources that tokens may be asked for' },
+  },
+  userProfile: {
+    shape: 'object',
+    kind: 'userProfile',
+    label: 'user profile',
+    area: 'settings',
+    element: UserProfileDocument,
+    namedLists: { attributes: 'name' },
+    resource: { kind: 'Realm', description: 'Which attributes people have, and who may see and change them' },
   },
   claims: {
     kind: 'claim',
@@ -277,6 +287,11 @@ export type ObjectKind = Sections[PresentKey]['kind'];
 /** The sections of this release, by key, in the table's order. */
 export const presentSections: ReadonlyMap<string, Section> = new Map(
   Object.entries<Table[string]>(sections).flatMap(([name, section]) => (section === 'later' ? [] : [[name, section]])),
+);
+
+/** Kinds of which a realm has one object: a plan names it by the realm, and its fields by their names. */
+export const wholeKinds: ReadonlySet<string> = new Set(
+  [...presentSections.values()].filter(({ shape }) => shape === 'object').map(({ kind }) => kind),
 );
 
 /** Whether a document, or the sections of a Realm resource, give admin rights. */

@@ -15,16 +15,18 @@ type SchemaOf<S> = S extends 'later'
   ? typeof later
   : S extends { document: infer Whole }
     ? Whole
-    : S extends {
-          groups: { by: infer By extends string; list: infer List extends string };
-          element: infer E extends z.ZodType;
-        }
-      ? z.ZodArray<z.ZodObject<Record<By, z.ZodString> & Record<List, z.ZodArray<E>>>>
-      : S extends { shape: 'map'; element: infer E extends z.ZodType }
-        ? z.ZodRecord<z.ZodString, z.ZodArray<E>>
-        : S extends { element: infer E extends z.ZodType }
-          ? z.ZodArray<E>
-          : never;
+    : S extends { shape: 'object'; element: infer One }
+      ? One
+      : S extends {
+            groups: { by: infer By extends string; list: infer List extends string };
+            element: infer E extends z.ZodType;
+          }
+        ? z.ZodArray<z.ZodObject<Record<By, z.ZodString> & Record<List, z.ZodArray<E>>>>
+        : S extends { shape: 'map'; element: infer E extends z.ZodType }
+          ? z.ZodRecord<z.ZodString, z.ZodArray<E>>
+          : S extends { element: infer E extends z.ZodType }
+            ? z.ZodArray<E>
+            : never;
 
 function schemaOf(section: Section | Later): z.ZodType {
   if (section === 'later') return later;

@@ -16,6 +16,14 @@ export async function managerOf(sql: Sql, realm: string, kind: string, key: stri
   return row?.manager ?? undefined;
 }
 
+/** Of what belongs field by field, so that there may be several. */
+export async function managersOf(sql: Sql, realm: string, kinds: readonly OwnedKind[]): Promise<string[]> {
+  const rows = await sql<{ manager: string }>`
+    select distinct manager from managed_object
+    where realm_id = ${realm} and kind = any(${kinds}::text[]) order by manager`;
+  return rows.map(({ manager }) => manager);
+}
+
 /** An owned thing was renamed: its manager owns it under its new name, and so will see the drift. */
 export async function renameOwned(
   sql: Sql,

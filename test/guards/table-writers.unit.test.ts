@@ -89,6 +89,10 @@ const exceptions: Record<string, Record<string, string>> = {
   'features/realms': { because: 'with a realm goes what was granted over it elsewhere', tables: 'admin_grant' },
   'db/transact.ts': { because: 'the revision is raised last in each transaction that configures', tables: 'realm' },
   'domain/subjects.ts': { because: 'the salt of pairwise subjects is made when it is first needed', tables: 'realm' },
+  'features/user-profile': {
+    because: 'a realm’s user profile is a column of the realm, as its settings are',
+    tables: 'realm',
+  },
   'features/settings': {
     because: 'settings are a column of the realm, and the realm itself is features/realms’',
     tables: 'realm',

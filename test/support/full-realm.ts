@@ -4,67 +4,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { parseAllDocuments, stringify } from 'yaml';
 import { permissions } from '../../server/contract/permissions.ts';
-import type { Settings } from '../../server/contract/settings.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
+import { fullSettings } from './full-settings.ts';
 import { SAML_CERTIFICATE } from './saml.ts';
-
-const settings = {
-  displayName: 'Ácme: on & off',
-  issuer: 'https://id.example.com/tenants/acme',
-  accessTokenTtlSeconds: 601,
-  refreshTokenTtlSeconds: 86_401,
-  reuseRefreshTokens: true,
-  requireMfa: true,
-  ssoSessionIdleTimeoutSeconds: 901,
-  ssoSessionMaxLifetimeSeconds: 7201,
-  rememberMe: true,
-  rememberMeLifetimeSeconds: 86_402,
-  lockoutEnabled: true,
-  maxLoginFailures: 7,
-  lockoutDurationSeconds: 61,
-  passwordMinLength: 16,
-  breachedPasswordCheck: true,
-  captchaProvider: 'none',
-  maxConcurrentSessions: 3,
-  riskPolicyEnabled: true,
-  riskMediumThreshold: 30,
-  riskHighThreshold: 60,
-  riskLowAction: 'step_up',
-  riskMediumAction: 'deny',
-  riskHighAction: 'allow',
-  logoUrl: 'https://acme.example.com/logo.svg',
-  primaryColor: '#1a2b3c',
-  backgroundColor: '#fff',
-  welcomeText: 'Welcome: "on"\n- to Acme\n',
-  customCss: 'a {\n  color: red; /* # */\n}\n',
-  registrationEnabled: false,
-  browserFlow: 'Four levels: deep',
-  defaultLocale: 'no',
-  supportedLocales: ['de-CH', 'en', 'no'],
-  maxMessagesPerRecipientPerHour: 5,
-  maxMessagesPerAddressPerHour: 50,
-  maxSmsPerHour: 500,
-  maxEmailsPerHour: 5000,
-  clientAssertionAudience: 'endpoints',
-  workloadTokenTtlSeconds: 120,
-  clientRegistration: 'open',
-  clientRegistrationGrantTypes: ['authorization_code'],
-  clientRegistrationScopes: ['profile'],
-  clientRegistrationRedirectHosts: ['apps.example.com'],
-  clientRegistrationConsent: false,
-  mostRegisteredClients: 7,
-  initialAccessTokenTtlSeconds: 3601,
-  termsUrl: 'https://acme.example.com/terms',
-  passwordRequireLowercase: true,
-  passwordRequireUppercase: true,
-  passwordRequireDigit: true,
-  passwordRequireSymbol: true,
-  passwordHistory: 5,
-  passwordMaxAgeDays: 365,
-  passwordBlocklist: ['acme', 'on: & off'],
-  subjectStrategy: 'attribute',
-  subjectAttribute: 'employee: no',
-} as const satisfies Settings;
 
 const jwks = () => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -86,8 +28,23 @@ const fullRealmSecrets: Record<string, string> = {
 
 export function fullRealm(): RealmDocument {
   return {
-    realm: settings,
+    realm: fullSettings,
     resourceIndicators: ['https://api.example.com/orders', 'urn:example:on'],
+    userProfile: {
+      unmanagedAttributes: 'adminEdit',
+      attributes: [
+        {
+          name: 'unit: on',
+          displayName: 'Unit: on',
+          multivalued: true,
+          required: ['user'],
+          edit: ['admin'],
+          validation: { minLength: 1, pattern: '[a-z ]+', options: ['on', 'off'] },
+          annotations: { 'input: type': 'select' },
+        },
+        { name: 'born', type: 'date', view: ['user'] },
+      ],
+    },
     claims: [
       { name: 'org.unit', source: 'attribute', attribute: 'unit', in: ['accessToken', 'idToken'], multivalued: true },
       { name: 'tier: on', claim: 'tier', source: 'constant', value: '010' },

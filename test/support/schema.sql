@@ -606,6 +606,7 @@ create table realm (
   created_at timestamp with time zone not null,
   own_issuer text,
   subject_salt bytea,
+  user_profile jsonb,
   primary key (realm_id),
   constraint realm_realm_id_check CHECK ((realm_id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );

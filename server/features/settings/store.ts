@@ -41,11 +41,3 @@ export async function flowExists(sql: Sql, realm: string, alias: string): Promis
   const [row] = await sql`select from flow where realm_id = ${realm} and alias = ${alias}`;
   return row !== undefined;
 }
-
-/** Settings belong field by field, so there may be several managers. */
-export async function managersOf(sql: Sql, realm: string): Promise<string[]> {
-  const rows = await sql<{ manager: string }>`
-    select distinct manager from managed_object
-    where realm_id = ${realm} and kind in ('settings', 'resourceIndicator') order by manager`;
-  return rows.map(({ manager }) => manager);
-}

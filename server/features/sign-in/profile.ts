@@ -3,6 +3,7 @@ import { text as textOf } from '../../contract/names.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
+import { type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import { errorId, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
@@ -17,6 +18,25 @@ const inputs = [
 ];
 
 export function createProfile({ sql, transact }: { sql: Sql; transact: Transact }): RequiredStep {
+  /** What the realm's profile has against the names that somebody gives themselves. */
+  async function unfitNames(realm: string, userId: string, names: Pick<ProfileData, 'firstName' | 'lastName'>) {
+    const rest = { username: '', email: null, attributes: {}, firstName: null, lastName: null };
+    const change = {
+      by: 'user',
+      before: { ...rest, ...(await store.names(sql, realm, userId)) },
+      after: { ...rest, ...names },
+    } as const;
+    const profile = await readProfile(sql, realm);
+    const missing = profile.attributes.filter(
+      ({ name, required }) => name in names && required.includes('user') && !Reflect.get(names, name),
+    );
+    const [first] = [
+      ...profileFaults(profile, change).filter(({ path }) => path in names),
+      ...missing.map(({ name }) => ({ path: name, message: 'is required' })),
+    ];
+    return first;
+  }
+
   return {
     action: 'UPDATE_PROFILE',
     async begin({ realm, user }, complaint) {
@@ -34,6 +54,8 @@ export function createProfile({ sql, transact }: { sql: Sql; transact: Transact 
         if (!Name.safeParse(value).success) return again(field, text('profile.tooLong', { most: MOST }));
       if (values.firstName === '' && values.lastName === '') return again('firstName', text('profile.noName'));
       const after = { firstName: values.firstName || null, lastName: values.lastName || null };
+      const unfit = await unfitNames(realm, user.id, after);
+      if (unfit) return again(unfit.path, `This ${unfit.message}.`);
       await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
         const before = await store.names(tx.sql, realm, user.id);

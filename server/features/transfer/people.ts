@@ -1,11 +1,12 @@
 // Users in an import: plans and merges their rows by the statements of features/users/, checks names, doubles and rights.
 // Rows never come into memory; what is wrong is told by their place in the document.
 import type { By } from '../../contract/events.ts';
-import { Problem, unknownName } from '../../contract/problem.ts';
+import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
 import type { Conflict } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { asksNothing, profileFaults, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import { prunedName } from '../../resource/references.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
@@ -30,6 +31,7 @@ export interface UserPlan {
 const WRITES = ['create', 'update', 'delete', 'take'];
 /** A few dozen rows need no statistics. */
 const MANY = 1000;
+const MOST_FAULTS = 100;
 
 const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
 const keysOf = (changes: readonly PlannedChange[], kind: string, action: PlannedChange['action']): string[] =>
@@ -86,6 +88,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
     if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
       await refuseDoubles(rows, sql, importId);
+    await refuseUnfit(rows, sql, { realm, importId, changes });
     if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
     // Otherwise the unique index finds them.
     const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
@@ -97,6 +100,31 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
       writes: WRITES.some((action) => counts.has(action)),
     };
   }
+}
+
+/** So many are looked at in one go. */
+const PAGE = 2000;
+
+/** People must fit the realm's profile as it will be, whichever of the two the document says first. */
+async function refuseUnfit(
+  rows: ImportStore,
+  sql: Sql,
+  { realm, importId, changes }: { realm: string; importId: string; changes: readonly PlannedChange[] },
+): Promise<void> {
+  const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
+  const profile = profileWith(await readProfile(sql, realm), declared);
+  if (asksNothing(profile)) return;
+  const faults: FieldError[] = [];
+  let after = -1;
+  for (let full = true; full && faults.length < MOST_FAULTS; ) {
+    const page = await rows.profiles(sql, realm, importId, { after, limit: PAGE });
+    for (const { n, before, ...person } of page)
+      for (const fault of profileFaults(profile, { by: 'document', before: before ?? undefined, after: person }))
+        faults.push({ ...fault, path: `users[${n}].${fault.path}` });
+    after = page.at(-1)?.n ?? after;
+    full = page.length === PAGE;
+  }
+  refuse(faults);
 }
 
 /** Users who are in the realm's table already, all of them new. */

@@ -1,13 +1,12 @@
 // The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
 // Specification 2.10; decisions "Import, export, plan".
+import { wholeKinds } from '../../contract/sections.ts';
 import type { Change, Conflict, KeptObject, OwnershipMove, Plan } from '../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { MASK, masked } from '../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
-const SETTINGS = 'settings';
-
-/** Settings are compared field by field; people read them as one object. */
+/** What is one object of the realm is compared field by field; people read it as one object. */
 function shownChanges(
   realm: string,
   parts: readonly RealmPart[],
@@ -21,17 +20,26 @@ function shownChanges(
       ? fields
       : fields.map((field) => ({ ...field, from: MASK }));
   };
-  const settings = changes
-    .filter((c) => c.kind === SETTINGS)
-    .flatMap((c) => shown(c).map(({ from, to }) => ({ path: c.key, from, to })));
+  const byField = Map.groupBy(
+    changes.filter((c) => wholeKinds.has(c.kind)),
+    (c) => c.kind,
+  );
+  const ofRealm = [...byField].map(
+    ([kind, of]): Change => ({
+      action: 'update',
+      kind,
+      key: realm,
+      fields: of.flatMap((c) => shown(c).map(({ from, to }) => ({ path: c.key, from, to }))),
+    }),
+  );
   const rest = changes
-    .filter((c) => c.kind !== SETTINGS)
+    .filter((c) => !wholeKinds.has(c.kind))
     .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: shown(c) }));
-  return settings.length === 0 ? rest : [{ action: 'update', kind: SETTINGS, key: realm, fields: settings }, ...rest];
+  return [...ofRealm, ...rest];
 }
 
 const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict[] =>
-  conflicts.map((c) => (c.kind === SETTINGS ? { ...c, key: realm, path: c.key } : c));
+  conflicts.map((c) => (wholeKinds.has(c.kind) ? { ...c, key: realm, path: c.key } : c));
 
 const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] =>
   moves.map(({ action, kind, key, from }) => ({ action, kind, key, ...(from === undefined ? {} : { from }) }));
@@ -49,7 +57,7 @@ const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: stri
 
 /** A setting is a field of the realm's. */
 const named = (realm: string, { kind, key }: { kind: string; key: string }) =>
-  kind === SETTINGS ? { kind, key: realm, path: key } : { kind, key };
+  wholeKinds.has(kind) ? { kind, key: realm, path: key } : { kind, key };
 
 const count = (n: number, word: string) => `${n} to ${word}`;
 

@@ -10,6 +10,7 @@ import { codeOf, constraintOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { may, permissionsIn } from '../../domain/principal.ts';
+import { asksNothing, freshProfile, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
 import type { Denial } from '../../events/denials.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
@@ -176,7 +177,7 @@ export function createTransfer({
   async function canInsertInBulk({ principal, realm, query }: Request, body: BufferedBody): Promise<boolean> {
     if (!body.whole || body.bytes < MANY_BYTES || query.dryRun) return false;
     if (!may(principal, realm, 'users:read') || !may(principal, realm, 'users:write')) return false;
-    return !(await userRows.anybody(sql, realm));
+    return !(await userRows.anybody(sql, realm)) && asksNothing(await readProfile(sql, realm));
   }
 
   /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
@@ -216,6 +217,8 @@ export function createTransfer({
       const { declared } = document;
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
+      // Each has to be looked at.
+      if (!asksNothing(profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
       return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });
@@ -318,6 +321,12 @@ export function createTransfer({
   };
 }
 export type Transfer = ReturnType<typeof createTransfer>;
+
+const profileDeclared = (declared: readonly Section[]) =>
+  profileWith(
+    freshProfile,
+    profileIn(declared.flatMap(({ part: { kind }, items }) => items.map(({ key, fields }) => ({ kind, key, fields })))),
+  );
 
 function displayNameIn(declared: readonly Section[]): string | undefined {
   const item = declared.find((s) => s.part.section === 'realm')?.items.find((i) => i.key === 'displayName');

@@ -150,6 +150,34 @@ export const doubles = (sql: Sql, importId: string) =>
     (select 'email', min(email), array_agg(n order by n) from ${staging(importId)}
       where import_id = ${importId} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
 
+export interface ProfileRow {
+  n: number;
+  username: string;
+  email: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  attributes: Record<string, string[]>;
+  /** Null: they are new. */
+  before: Omit<ProfileRow, 'n' | 'before'> | null;
+}
+
+/** Whoever is made or changed, as they are to be, some at a time in the document's order. */
+export const profiles = (
+  sql: Sql,
+  realm: string,
+  importId: string,
+  { after, limit }: { after: number; limit: number },
+) => sql<ProfileRow>`
+  select i.n, i.username,
+    case when u.id is null or 'email' = any(i.declared) then i.email else u.email end as email,
+    case when u.id is null or 'firstName' = any(i.declared) then i.first_name else u.first_name end as "firstName",
+    case when u.id is null or 'lastName' = any(i.declared) then i.last_name else u.last_name end as "lastName",
+    case when u.id is null or 'attributes' = any(i.declared) then coalesce(i.attributes, '{}') else u.attributes end as attributes,
+    case when u.id is not null then jsonb_build_object('username', u.username, 'email', u.email, 'firstName', u.first_name,
+      'lastName', u.last_name, 'attributes', u.attributes) end as before
+  from ${staging(importId)} i left join realm_user u on i.action = 'update' and u.realm_id = ${realm} and u.id = i.id
+  where i.import_id = ${importId} and i.action in ('create', 'update') and i.n > ${after} order by i.n limit ${limit}`;
+
 /** Addresses that another user has, who keeps it. */
 export const takenEmails = (sql: Sql, realm: string, importId: string) =>
   sql<{ n: number; owner: string }>`

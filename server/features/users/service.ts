@@ -13,6 +13,7 @@ import { type EndCause, endAccess } from '../../domain/end-access.ts';
 import { giveDefaults, newcomer } from '../../domain/newcomers.ts';
 import type { OwnSession, Principal } from '../../domain/principal.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
+import { profileFaults, readProfile, visibleTo } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -69,6 +70,28 @@ export function createUsers({
 }) {
   const mustCover = coverage(access);
 
+  /** As administrators see them. */
+  const shown = async (on: Sql, realm: string, users: readonly User[]): Promise<User[]> => {
+    const profile = await readProfile(on, realm);
+    return users.map((user) => ({ ...user, attributes: visibleTo(profile, 'admin', user.attributes) }));
+  };
+  async function show(on: Sql, realm: string, user: User): Promise<User> {
+    const [one = user] = await shown(on, realm, [user]);
+    return one;
+  }
+
+  /** What an administrator doesn't see stays. @throws Problem `invalid-request` where it doesn't fit the realm's profile */
+  async function fitting(on: Sql, realm: string, before: User | undefined, wanted: User): Promise<User> {
+    const profile = await readProfile(on, realm);
+    const had = before?.attributes ?? {};
+    const seen = visibleTo(profile, 'admin', had);
+    const hidden = Object.fromEntries(Object.entries(had).filter(([name]) => !Object.hasOwn(seen, name)));
+    const after = { ...wanted, attributes: { ...hidden, ...wanted.attributes } };
+    const faults = profileFaults(profile, { by: 'admin', before, after });
+    if (faults.length > 0) throw invalid(faults);
+    return after;
+  }
+
   async function load(on: Sql, realm: string, id: string): Promise<User> {
     const row = await store.find(on, realm, id);
     if (!row) throw missing();
@@ -123,20 +146,22 @@ export function createUsers({
 
   return {
     async list(realm: string, wanted: UserSearch, page: UserPage): Promise<User[]> {
-      if (Object.values(wanted).every((one) => one === undefined)) return (await list(sql, realm, page)).map(toWire);
+      if (Object.values(wanted).every((one) => one === undefined))
+        return shown(sql, realm, (await list(sql, realm, page)).map(toWire));
       return transact(realm, async (tx) => {
         await tx.sql`set local plan_cache_mode = force_custom_plan`;
-        return (await search(tx.sql, realm, wanted, page)).map(toWire);
+        return shown(tx.sql, realm, (await search(tx.sql, realm, wanted, page)).map(toWire));
       });
     },
 
-    get: (realm: string, id: string): Promise<User> => load(sql, realm, id),
+    get: async (realm: string, id: string): Promise<User> => show(sql, realm, await load(sql, realm, id)),
 
     async create(by: By, realm: string, input: UserInput): Promise<User> {
       temporaryAlone(input);
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
       return transact(realm, async (tx) => {
+        await fitting(tx.sql, realm, undefined, user);
         await refuseTaken(tx.sql, realm, user, ['username', 'email', 'attributes']);
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
         await link(tx.sql, realm, user);
@@ -144,7 +169,7 @@ export function createUsers({
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
           await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });
-        return load(tx.sql, realm, user.id);
+        return show(tx.sql, realm, await load(tx.sql, realm, user.id));
       }).catch(raced);
     },
 
@@ -160,14 +185,14 @@ export function createUsers({
         password === undefined ? undefined : await hashed(realm, password, merged(await load(sql, realm, id), input));
       const read = async (on: Sql) => {
         const before = await load(on, realm, id);
-        expect(before);
-        const after = merged(before, input);
+        expect(await show(on, realm, before));
+        const after = await fitting(on, realm, before, merged(before, input));
         return { before, after, fields: changedFields(merged(before, {}), after) };
       };
       return transact(realm, async (tx) => {
         const { sql: on, record } = tx;
         const unlocked = await read(on);
-        if (unlocked.fields.length === 0 && phc === undefined) return unlocked.before;
+        if (unlocked.fields.length === 0 && phc === undefined) return show(on, realm, unlocked.before);
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
         const { before, after, fields } = await read(on);
@@ -183,7 +208,7 @@ export function createUsers({
             keep: ownSession(principal, realm, id),
           });
         if (before.enabled && !after.enabled) await end(tx, by, realm, id, 'disabled');
-        return load(on, realm, id);
+        return show(on, realm, await load(on, realm, id));
       }).catch(raced);
     },
 
@@ -192,7 +217,7 @@ export function createUsers({
         const { sql: on, record } = tx;
         await store.lock(on, realm, id);
         const user = await load(on, realm, id);
-        expect(user);
+        expect(await show(on, realm, user));
         await mustCover(principal, realm, id, on);
         record({ type: 'USER_DELETED', realm, by, subject: subjectOf(user) });
         await end(tx, by, realm, id, 'deleted');

@@ -94,6 +94,7 @@ const cases: Case[] = [
       subjectAttribute: 'other',
     },
   ],
+  ['userProfile', 'fields', { unmanagedAttributes: 'disabled', attributes: [{ name: 'other', edit: ['user'] }] }],
   [
     'claims',
     'tier: on',
@@ -294,7 +295,7 @@ const cases: Case[] = [
 ];
 const keysOf = (section: string): readonly string[] => fieldsOfKey(presentSections.get(section)?.key);
 const documentOf = (section: string, key: string, fields: object) => {
-  if (section === 'realm') return { realm: fields };
+  if (presentSections.get(section)?.shape === 'object') return { [section]: fields };
   const names = keysOf(section);
   const parts = names.length === 1 ? [key] : key.split('/');
   return { [section]: [{ ...Object.fromEntries(names.map((name, i) => [name, parts[i]])), ...fields }] };
@@ -333,7 +334,7 @@ test.each(each)('%s: %s', async (section, field, key, value) => {
   const objects = Array.isArray(there) ? Objects.parse(there) : [Sections.parse(there)];
   const object = objects.find(
     (o) =>
-      section === 'realm' ||
+      presentSections.get(section)?.shape === 'object' ||
       keysOf(section)
         .map((name) => o[name])
         .join('/') === key,

@@ -62,6 +62,7 @@ describe('section by section', () => {
 
   test.each<[string, string, RealmDocument]>([
     ['realm', 'settings', { realm: { rememberMe: true } }],
+    ['userProfile', 'settings', { userProfile: { unmanagedAttributes: 'adminEdit' } }],
     ['resourceIndicators', 'settings', { resourceIndicators: ['urn:x:y'] }],
     ['clientScopes', 'client-scopes', { clientScopes: [{ name: 'x' }] }],
     ['roles', 'roles', { roles: [{ name: 'x' }] }],

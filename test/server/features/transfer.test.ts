@@ -157,7 +157,7 @@ describe('a document', () => {
       ],
       ...['clientScopes', 'clients', 'flows', 'formatVersion', 'groups', 'identityProviders', 'messageTemplates'],
       ...['messagingProviders', 'organizations', 'realm', 'requiredEnv', 'resourceIndicators', 'roles', 'samlClients'],
-      ...['scimTargets', 'serviceAccountRoles', 'users', 'webhooks', 'workloadIdentity'],
+      ...['scimTargets', 'serviceAccountRoles', 'userProfile', 'users', 'webhooks', 'workloadIdentity'],
     ]);
     expect(exported.requiredEnv).toEqual(['SVC_VAR_CLIENT_SHOP_SECRET', 'SVC_VAR_WEBHOOK_HOOK_SECRET']);
     expect(text).not.toContain(SHOP_SECRET);

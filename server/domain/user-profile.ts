@@ -1,0 +1,177 @@
+// What a realm's user profile says of a person's data: whether a change of it may be made, and who sees what of it. Pure but
+// for reading it; whoever writes people asks here. Decisions "User profile".
+import { z } from 'zod';
+import type { FieldError } from '../contract/problem.ts';
+import {
+  UserProfile as Profile,
+  type ProfileAttribute,
+  type ProfileParty,
+  profileFields,
+  type UserProfile,
+} from '../contract/user-profile.ts';
+import type { Sql } from '../db/sql.ts';
+
+/** Of a user, as far as a profile speaks of it. */
+export interface ProfileData {
+  username: string;
+  email: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  attributes: Readonly<Record<string, readonly string[]>>;
+}
+type Attributes = ProfileData['attributes'];
+
+export const freshProfile: UserProfile = { unmanagedAttributes: 'enabled', attributes: [] };
+
+export async function readProfile(sql: Sql, realm: string): Promise<UserProfile> {
+  const [row] = await sql<{ profile: Partial<UserProfile> | null }>`
+    select user_profile as profile from realm where realm_id = ${realm}`;
+  return { ...freshProfile, ...row?.profile };
+}
+
+/** A profile with these fields in place of its own. */
+export const profileWith = (profile: UserProfile, changed: Readonly<Record<string, unknown>>): UserProfile =>
+  Profile.parse({ ...profile, ...changed });
+
+/** What these objects of a realm document make of it. */
+export const profileIn = (
+  objects: readonly { kind: string; key: string; fields: Readonly<Record<string, unknown>> }[],
+): Record<string, unknown> =>
+  Object.fromEntries(
+    objects.filter(({ kind }) => kind === 'userProfile').map(({ key, fields }) => [key, fields.value]),
+  );
+
+/** Whether it lets everything pass. */
+export const asksNothing = ({ unmanagedAttributes, attributes }: UserProfile): boolean =>
+  unmanagedAttributes === 'enabled' && attributes.length === 0;
+
+const fields: ReadonlySet<string> = new Set(profileFields);
+const valuesOf = (data: ProfileData | undefined, name: string): readonly string[] => {
+  if (!data) return [];
+  if (!fields.has(name)) return Object.hasOwn(data.attributes, name) ? (data.attributes[name] ?? []) : [];
+  const value = data[name as (typeof profileFields)[number]];
+  return value === null || value === '' ? [] : [value];
+};
+const pathOf = (name: string): string => (fields.has(name) ? name : `attributes.${name}`);
+const same = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((one, i) => one === b[i]);
+
+/**
+ * Everything that speaks against a change, by its path. What doesn't change blames nobody: it may be older than the profile.
+ * @param by a document carries people as they are, so it may set what nobody may edit
+ */
+export function profileFaults(
+  { unmanagedAttributes, attributes }: UserProfile,
+  { by, before, after }: { by: ProfileParty | 'document'; before: ProfileData | undefined; after: ProfileData },
+): FieldError[] {
+  const declared = new Set(attributes.map(({ name }) => name));
+  const changes = (name: string) => !same(valuesOf(before, name), valuesOf(after, name));
+  const ofDeclared = attributes.flatMap((attribute): FieldError[] => {
+    const { name, edit, required } = attribute;
+    const path = pathOf(name);
+    const values = valuesOf(after, name);
+    const changed = changes(name);
+    if (changed && by !== 'document' && !edit.includes(by)) return [{ path, message: 'can’t be changed here' }];
+    if (values.length === 0 && (changed || !before) && required.includes(by === 'user' ? 'user' : 'admin'))
+      return [{ path, message: 'is required' }];
+    return changed ? valueFaults(attribute, values).map((message) => ({ path, message })) : [];
+  });
+  const open = unmanagedAttributes === 'enabled' || (unmanagedAttributes === 'adminEdit' && by !== 'user');
+  const undeclared = open ? [] : Object.keys(after.attributes).filter((name) => !declared.has(name) && changes(name));
+  return [
+    ...ofDeclared,
+    ...undeclared.map((name) => ({ path: pathOf(name), message: 'is no attribute of the realm’s user profile' })),
+  ];
+}
+
+function valueFaults({ type, multivalued, validation }: ProfileAttribute, values: readonly string[]): string[] {
+  if (!multivalued && values.length > 1) return ['must have one value'];
+  const faults = values.map((value) => againstType(type, value) ?? againstRules(validation, type, value));
+  return faults.filter((fault) => fault !== undefined).slice(0, 1);
+}
+
+const forms: Record<ProfileAttribute['type'], { reads(value: string): boolean; message: string }> = {
+  string: { reads: () => true, message: '' },
+  number: { reads: (value) => value.trim() !== '' && Number.isFinite(Number(value)), message: 'must be a number' },
+  boolean: { reads: (value) => value === 'true' || value === 'false', message: 'must be true or false' },
+  date: { reads: (value) => z.iso.date().safeParse(value).success, message: 'must be a date such as 2026-12-31' },
+  email: { reads: (value) => z.email().safeParse(value).success, message: 'must be an e-mail address' },
+  url: {
+    reads: (value) => /^https?:/i.test(value) && URL.canParse(value),
+    message: 'must be an http or https address',
+  },
+};
+const againstType = (type: ProfileAttribute['type'], value: string): string | undefined =>
+  forms[type].reads(value) ? undefined : forms[type].message;
+
+function againstRules(
+  { minLength, maxLength, pattern, min, max, options }: ProfileAttribute['validation'],
+  type: ProfileAttribute['type'],
+  value: string,
+): string | undefined {
+  const length = [...value].length;
+  if (typeof minLength === 'number' && length < minLength) return `must have at least ${minLength} characters`;
+  if (typeof maxLength === 'number' && length > maxLength) return `must have at most ${maxLength} characters`;
+  if (options && !options.includes(value)) return `must be one of ${options.slice(0, 20).join(', ')}`;
+  if (type === 'number' && typeof min === 'number' && Number(value) < min) return `must be at least ${min}`;
+  if (type === 'number' && typeof max === 'number' && Number(value) > max) return `must be at most ${max}`;
+  if (typeof pattern === 'string' && !matches(pattern, value)) return 'has another form than it must';
+  return undefined;
+}
+
+/** A longer value has no form. */
+const LONGEST = 1024;
+const matches = (pattern: string, value: string): boolean =>
+  value.length <= LONGEST && new RegExp(`^(?:${pattern})$`, 'u').test(value);
+
+/** What is wrong with a profile itself. */
+export function faultsOfProfile({ attributes }: UserProfile): FieldError[] {
+  const names = attributes.map(({ name }) => name);
+  return attributes.flatMap(({ name, multivalued, type, validation }, i) => {
+    const fault = (field: string, message: string): FieldError => ({ path: `attributes[${i}].${field}`, message });
+    const { minLength, maxLength, min, max, pattern } = validation;
+    const over = (least: number | null | undefined, most: number | null | undefined) =>
+      typeof least === 'number' && typeof most === 'number' && least > most;
+    return [
+      ...(names.indexOf(name) < i ? [fault('name', 'is declared twice')] : []),
+      ...(multivalued && fields.has(name) ? [fault('multivalued', `must be false: ${name} is one value`)] : []),
+      ...(over(minLength, maxLength) ? [fault('validation.minLength', 'must not exceed maxLength')] : []),
+      ...(over(min, max) ? [fault('validation.min', 'must not exceed max')] : []),
+      ...(type !== 'number' && (typeof min === 'number' || typeof max === 'number')
+        ? [fault('validation.min', 'is for numbers alone, as max is')]
+        : []),
+      ...(typeof pattern === 'string' && !isHarmless(pattern)
+        ? [
+            fault(
+              'validation.pattern',
+              'must be a regular expression without repeated groups, back references, look-around',
+            ),
+          ]
+        : []),
+    ];
+  });
+}
+
+/** Such a pattern can't be made to run for long: a request would hold up everybody's. */
+function isHarmless(pattern: string): boolean {
+  try {
+    new RegExp(`^(?:${pattern})$`, 'u');
+  } catch {
+    return false;
+  }
+  const plain = pattern.replaceAll(/\\[^\d k]/gi, 'x').replaceAll(/\[[^\]]*\]/g, 'x');
+  const repeats = plain.match(/[*+]|\{\d+,(\d\d+)?\}/g) ?? [];
+  return !/\)[*+?{]|\\|\(\?(?!:)/.test(plain) && repeats.length <= 2 && !/\{\d{3,}/.test(plain);
+}
+
+/** What of a person's attributes somebody may see. */
+export function visibleTo(profile: UserProfile, who: ProfileParty, attributes: Attributes): Record<string, string[]> {
+  const declared = new Map(profile.attributes.map((attribute) => [attribute.name, attribute]));
+  const { unmanagedAttributes: policy } = profile;
+  const unmanaged = policy === 'enabled' || (who === 'admin' && policy !== 'disabled');
+  const seen = (name: string) => declared.get(name)?.view.includes(who) ?? unmanaged;
+  return Object.fromEntries(
+    Object.entries(attributes)
+      .filter(([name]) => seen(name))
+      .map(([name, values]) => [name, [...values]]),
+  );
+}
