@@ -21,7 +21,7 @@ export interface Io {
   terminal: boolean;
   /** Somebody looks at stderr while it is written: progress is for them, a pipeline's log stays short. */
   watched: boolean;
-  /** stdout is a terminal and nobody forbade colour. */
+  /** stdout is a terminal, and colour isn't switched off. */
   colour: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Cli {
   io: Io;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** By `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws where nobody is signed in. */
+  /** By `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws without a sign-in. */
   connect(): Promise<Connection>;
   /** The realm that the context keeps, where no other is said. */
   defaultRealm(): Promise<string | undefined>;

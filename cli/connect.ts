@@ -38,7 +38,7 @@ function fromEnvironment(env: Environment, fetch: Fetch): Connection | undefined
 
 export function connection(server: string, access: Access): Connection {
   const { authorize } = access;
-  // A session is for one server: whoever that one would send us to doesn't get it.
+  // A session is for one server: it isn't sent on by a redirect.
   const fetch: Fetch = async (input, init) => {
     const response = await access.fetch(input, { ...init, redirect: 'manual' });
     const to = response.headers.get('location');

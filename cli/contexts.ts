@@ -45,7 +45,7 @@ const LOCK_LOOK_MS = 40;
 export interface ContextFile {
   path: string;
   read(): Promise<Contexts>;
-  /** Nobody else writes meanwhile; what `change` returns is written, undefined: nothing is. */
+  /** Under a lock: writes what `change` returns, or nothing if that is undefined. */
   update(change: (contexts: Contexts) => Promise<Contexts | undefined>): Promise<void>;
 }
 

@@ -90,7 +90,7 @@ export function faultText({ file, line, document, object, path, message }: FileF
   return plain([`${file}${place}`, object, path, message].filter((part) => part !== undefined).join(': '));
 }
 
-/** What the server refuses is told with file and line, where its words lead back to them. */
+/** Reports a refusal of the server with file and line, if its message leads back to them. */
 function inFiles(
   { io }: Pick<Cli, 'io'>,
   error: unknown,
@@ -132,13 +132,13 @@ export async function planOf(
     : during(cli.io, `Applying realm ${realm}`, applyDocument(client, { ...asked, revision }));
 }
 
-/** The same; what is refused is told. */
+/** The same; refusals are reported. */
 export const ask: typeof planOf = (cli, connection, merged, asked, revision) =>
   planOf(cli, connection, merged, asked, revision).catch((error) => {
     throw inFiles(cli, error, merged);
   });
 
-/** The plans of all realms. One that is refused is told and doesn't keep the others from being looked at. */
+/** The plans of all realms. A refused one is reported, and the others are still made. */
 export async function planAll(
   cli: Pick<Cli, 'io' | 'signal'>,
   connection: Connection,

@@ -24,7 +24,7 @@ export interface ResourceName {
   name: string;
 }
 
-/** A piece of a realm, and where it stands. */
+/** A piece of a realm, and its place in the files. */
 export interface Part {
   /** What declares it, where that is a resource. */
   resource?: ResourceName;
@@ -99,7 +99,7 @@ const kinds = new Map<string, AnyKind>(
 );
 const isKind = (kind: string): kind is KindName => kinds.has(kind);
 
-/** Stands for a value that isn't there, until it is taken out again. */
+/** A placeholder for a missing value, taken out again later. */
 const ABSENT = `absent-${randomUUID()}`;
 
 export function declaredBy(

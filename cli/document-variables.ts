@@ -27,14 +27,14 @@ export async function variablesOf(
   for (const [n, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];
-    // never what stands there
+    // never the value itself
     if (name === undefined) throw new Refused(`${file}:${n + 1} is no line NAME=VALUE`);
     if (NAME.test(name)) found.set(name, /^(["'])(.*)\1$/.exec(value)?.[2] ?? value);
   }
   return found;
 }
 
-/** @param used hears of each name that was filled in */
+/** @param used called with each name that was filled in */
 export async function* withVariables(
   chunks: AsyncIterable<Uint8Array>,
   variables: Variables,

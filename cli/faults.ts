@@ -49,7 +49,7 @@ export function faultOf(error: unknown): Fault {
   return { code: 2, lines: [errorWords(error)] };
 }
 
-/** What OpenSSL says is of no use to whoever gave the address. */
+/** OpenSSL's message doesn't help the person who gave the address. */
 function tlsHint(cause: unknown): string[] {
   const code = codeOf(cause) ?? '';
   if (speaksNoTls(code)) return ['Give the address with http://, or the port that the server has for https.'];

@@ -37,7 +37,7 @@ export interface SecretToCreate extends SecretKeyRef {
 export interface Manifests {
   items: Manifest[];
   secrets: SecretToCreate[];
-  /** What whoever applies them should know. */
+  /** Notes for those who apply them. */
   notes: string[];
 }
 

@@ -10,7 +10,7 @@ import type { FileFault, Path } from './files.ts';
 export interface Merged {
   realm: string;
   document: RealmDocument;
-  /** Where a path of the document (`flows[0].executions[1]`) stands in the files. */
+  /** Where a path of the document (`flows[0].executions[1]`) is in the files. */
   placeOf(path: string): Omit<FileFault, 'message'> | undefined;
 }
 

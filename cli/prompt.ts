@@ -6,7 +6,7 @@ import { Interrupted, Refused } from './faults.ts';
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** @param instead what to give where nobody can be asked */
+/** @param instead what to give without a terminal */
 export async function ask(
   { io, signal }: Pick<Cli, 'io' | 'signal'>,
   question: string,

@@ -6,7 +6,7 @@ import { Refused } from './faults.ts';
 
 export type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** @param secret nobody but the owner may read it */
+/** @param secret readable by its owner alone */
 export async function writeWhole(file: string, chunks: Chunks, { secret = false } = {}): Promise<void> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.part`);
   const handle = await open(draft, 'wx', secret ? 0o600 : 0o666).catch((error: Error) => {

@@ -1,4 +1,4 @@
-// Owns: where `create`, `edit` and `delete` send what they are told of a kind: the routes of its contract, and its address.
+// Owns: where `create`, `edit` and `delete` send the fields of a kind: the routes of its contract, and its address.
 // Does not own: finding and showing (kinds.ts), asking and editing (commands/write.ts).
 // Implements: decisions "Reading and writing": a field that is left out of PUT keeps its value; If-Match.
 import { z } from 'zod';

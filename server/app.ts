@@ -67,15 +67,15 @@ export interface AppOptions extends InfrastructureDeps {
 export interface App {
   http: FastifyInstance;
   api: ApiDocumentation;
-  /** Seeds what is missing (master, its administrator) and hears of changes from now on: then it can listen. */
+  /** Seeds what is missing (master, its administrator) and begins to listen for changes; then it can serve. */
   start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
-  /** Starts what nobody who asks waits for: the job queue. */
+  /** Starts the job queue, which no request waits for. */
   work(): Promise<void>;
   /** Readiness off, requests finished, jobs handed back, connections closed. */
   stop(): Promise<void>;
 }
 
-/** A name server that keeps silent holds up whoever asks for seconds, no longer. */
+/** A name server that doesn't answer delays a request for seconds, no longer. */
 const systemResolveTxt: ResolveTxt = (name) => new Resolver({ timeout: 2_000, tries: 2 }).resolveTxt(name);
 
 export async function buildApp({
@@ -283,7 +283,7 @@ export async function buildApp({
   });
   countRequests(http, metrics.request);
   const api = describeRoutes(http, { baseUrl, version: VERSION, more: async () => (await admin.surface()).routes });
-  // the first address that anybody types
+  // the address without a path, which people type first
   http.get('/', { schema: { hide: true } }, async (_, reply) => reply.redirect('/admin/login'));
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
@@ -325,7 +325,7 @@ export async function buildApp({
     api,
     async start() {
       changes = listenForChanges({ url: databaseUrl, changed, log: (m, err) => log.warn({ err }, m) });
-      // A wrong master key is told now, in one sentence, before anything is written under it.
+      // A wrong master key is reported now, in one sentence, before anything is written under it.
       const readable = keys.published(MASTER).catch((cause: Error) => {
         throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
       });

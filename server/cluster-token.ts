@@ -1,4 +1,4 @@
-// Who issues a cluster's ServiceAccount tokens, read from one that the cluster gave this server: nobody has to type it.
+// Who issues a cluster's ServiceAccount tokens, read from the one that the cluster gave this server, so that it needn't be configured.
 // The token isn't judged: it is our own, from a file that the kubelet writes. Decisions "The operator's first sign-in".
 import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';

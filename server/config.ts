@@ -96,7 +96,7 @@ const Environment = z.object({
   SVC_PASSWORD_THREADS: wholeNumber().min(1).max(64).optional(),
 });
 
-/** What variables ask of each other, looked at even where single ones are faulty, so that every fault is told at once. */
+/** Rules over several variables, checked even if single ones are faulty, so that every fault is reported at once. */
 function faultsTogether(env: Readonly<Record<string, string | undefined>>): string[] {
   const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'];
   const lacking = identity.filter((name) => env[name] === undefined);

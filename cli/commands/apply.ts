@@ -71,7 +71,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
         say(io, plain(`Kept ${keptText(one)}; apply again once nothing uses it.`));
     }
   } finally {
-    // programs are told what was applied, also where the rest failed
+    // output for programs says what was applied, also where the rest failed
     const all = plans.map((planned) => applied.find(({ realm }) => realm === planned.realm) ?? planned);
     if (options.output !== 'table') printPlans(cli, options.output, all, done());
   }

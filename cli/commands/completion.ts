@@ -35,7 +35,7 @@ export const registerCompletion: Register = (program, cli) => {
   });
 };
 
-/** Nothing, where nobody is signed in or the server takes too long: a Tab is no place for faults. */
+/** Nothing without a sign-in, or if the server takes too long: completion shows no errors. */
 async function candidates(cli: Cli, next: Exclude<Next, { of: 'files' }>): Promise<Candidate[]> {
   if (next.of === 'words') return next.words;
   const name = next.of === 'realms' ? 'realms' : next.kind;

@@ -161,7 +161,7 @@ function show(
   { realm, output, dryRun, plan }: { realm: string; output: Format; dryRun: boolean; plan: Plan },
 ): void {
   const planned = { realm, plan, notCompared: [] };
-  // a list of a million users helps nobody
+  // a list of a million users would be of no use
   const short = plan.changes.length > MOST_SHOWN;
   print(cli.io, output, {
     value: plan,
@@ -172,7 +172,7 @@ function show(
     say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
 }
 
-/** What is wrong with the file is told as such, not as a request that failed. */
+/** Reports faults of the file as such, not as a failed request. */
 export async function sending(
   chunks: AsyncIterable<Uint8Array>,
   send: (body: ReadableStream) => Promise<Response>,

@@ -77,7 +77,7 @@ async function signIn(cli: Cli, deps: Deps, server: string, options: Options): P
   const { client } = connection(server, accessOf(name, context, { ...deps, env: cli.io.env }));
   const { body } = await client.call(getAdminSession, { signal: cli.signal }).catch((error) => {
     if (!(error instanceof ServerProblem && (error.status === 401 || error.cause instanceof Refused))) throw error;
-    // a client signs in with this very request: what stopped it is told as it is
+    // a client signs in with this very request: its error is reported unchanged
     if (session.type === 'client' && error.cause instanceof Refused) throw error;
     throw new Refused(
       `the sign-in worked, but the admin API of ${server} does not take it`,

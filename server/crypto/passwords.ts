@@ -97,7 +97,7 @@ export function createPasswords({
     return worker;
   }
 
-  /** The thread with the least to do, unless all have their fill. Nobody is put behind what may take a second. */
+  /** The thread with the least to do, unless all have their fill. Nothing waits behind a hash that may take a second. */
   function withRoom(): Worker | undefined {
     let found: Worker | undefined;
     let least = AHEAD;

@@ -92,7 +92,7 @@ export const argon2Prefix = ({ memory, passes, lanes }: Argon2Parameters): strin
 export const formatArgon2 = (of: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
   `${argon2Prefix(of)}${base64(salt)}$${base64(hash)}`;
 
-/** A hash that no password has: checking against it takes as long as against anybody's. */
+/** A hash of no password: checking against it takes as long as against a real one. */
 export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));
 
 /** The same for a kind of hash from elsewhere: its beginning, and how many characters the hash itself has. */

@@ -1,5 +1,5 @@
 // Which threads go first where they want the same core: the event loop, then those that sign tokens, then those that hash
-// passwords, so that nobody's token waits for somebody's password. Only Linux' threads have a priority of their own.
+// passwords, so that no token waits for a password's hash. Only Linux has priorities for single threads.
 import os from 'node:os';
 
 const BELOW = { signing: 5, passwords: 10 } as const;

@@ -1,6 +1,6 @@
 // The form of refresh tokens: `svc_rt_` + base64url(family id, 32 random bytes) + CRC-32. The family's id leads to its row by
 // the primary key, also for a token that was replaced long ago; only the SHA-256 of the whole is stored.
-// The id is as secret as the token: it stands nowhere else (an access token's `gid` is derived one-way).
+// The id is as secret as the token: it is stored nowhere else (an access token's `gid` is derived one-way).
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBytes } from './random.ts';

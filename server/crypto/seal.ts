@@ -18,7 +18,7 @@ export interface Seal {
   newestKey: Buffer;
   /** How many keys open. */
   keys: number;
-  /** To know a text again without keeping it; nobody computes it without the newest key. */
+  /** Recognises a text without storing it; it can't be computed without the newest key. */
   digest(plain: string, context: string): Buffer;
 }
 

@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { BadEnvironment, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
+import { helpOf } from '../contract/program-words.ts';
 import { newId } from '../crypto/ids.ts';
 import { openPool } from '../db/sql.ts';
 import { createReseal, type Reseal } from '../domain/reseal.ts';
@@ -43,7 +44,7 @@ async function main(): Promise<number> {
   const args = process.argv.slice(2);
   if (args.some((arg) => arg !== '--check')) {
     const help = args.length === 1 && (args[0] === '--help' || args[0] === '-h');
-    (help ? console.log : console.error)(USAGE);
+    (help ? console.log : console.error)(helpOf(USAGE, process.argv[1]));
     return help ? 0 : 2;
   }
   try {

@@ -129,6 +129,7 @@ test('a program in the image has no capability, is nobody of rights, and can wri
 
 test.each([
   ['migrate.js', /node migrate\.js/],
+  ['reseal.js', /node reseal\.js/],
   ['server.js', /node server\.js/],
   ['operator.js', /node operator\.js/],
   ['realmctl.js', /realmctl/],
