@@ -103,6 +103,19 @@ export async function buildApp({
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
   const attempts = createAttempts({ now });
+  const messaging = createMessaging({
+    sql,
+    realmSql,
+    transact,
+    seal,
+    outbound,
+    settings,
+    enqueue: queue.enqueue,
+    baseUrl,
+    retryDelaysSeconds,
+    now,
+    newId,
+  });
   const people = createPeople({
     sql,
     realmSql,
@@ -111,6 +124,7 @@ export async function buildApp({
     seal,
     signInSeal: infrastructure.signInSeal,
     settings,
+    send: messaging.send,
     attempts,
     breached: createBreaches({
       outbound,
@@ -217,19 +231,6 @@ export async function buildApp({
     settings,
     realmExists: realms.exists,
     baseUrl,
-    now,
-    newId,
-  });
-  const messaging = createMessaging({
-    sql,
-    realmSql,
-    transact,
-    seal,
-    outbound,
-    settings,
-    enqueue: queue.enqueue,
-    baseUrl,
-    retryDelaysSeconds,
     now,
     newId,
   });

@@ -13,8 +13,10 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
+import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import { createFlows } from './features/flows/service.ts';
+import type { Send } from './features/messaging/send.ts';
 import { createRisk } from './features/risk/service.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -40,6 +42,8 @@ export interface PeopleDeps {
   /** For sign-ins that were only begun. */
   signInSeal: TokenSeal;
   settings: SettingsService;
+  /** Asks for a message, in the transaction of what it is about. */
+  send: Send;
   attempts: Attempts;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
@@ -54,13 +58,14 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
-  const { settings, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
+  const { settings, send, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
   const rules = { settings, passwords, breached, haveSecond };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
+  const recoveryCodes = createRecoveryCodes({ transact, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, now, newId });
-  const registry = createRegistry({ credentials, passkeys, transact, seal });
+  const registry = createRegistry({ credentials, passkeys, recoveryCodes, transact, send, seal, now });
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });

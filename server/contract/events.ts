@@ -18,6 +18,7 @@ export const eventTypes = {
   MFA_CHALLENGE: runtime,
   CREDENTIAL_CREATED: runtime,
   CREDENTIAL_DELETED: runtime,
+  RECOVERY_CODE_USED: runtime,
   PASSWORD_CHANGED: runtime,
   USER_LOCKED: runtime,
   USER_UNLOCKED: runtime,

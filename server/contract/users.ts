@@ -15,6 +15,7 @@ export const requiredActions = [
   'UPDATE_PASSWORD',
   'CONFIGURE_OTP',
   'CONFIGURE_PASSKEY',
+  'CONFIGURE_RECOVERY_CODES',
   'UPDATE_PROFILE',
   'TERMS',
 ] as const;
@@ -232,7 +233,7 @@ export const putRequiredActions = route({
   tag,
   summary: 'Say what a user must do at the next sign-in',
   description:
-    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL is refused: this server has no page for it yet.',
+    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL is refused: this server has no page for it yet.',
   permission: 'users:write',
   params: ByUser,
   body: RequiredActions,
@@ -249,6 +250,7 @@ export const Credential = z
     createdAt: EpochMs,
     lastUsedAt: EpochMs.nullable(),
     backedUp: z.boolean().optional().describe('Of a passkey: whether it is kept beyond its device'),
+    codesLeft: z.int().optional().describe('Of recovery codes: how many were not used yet'),
   })
   .meta({ id: 'Credential' });
 export type Credential = z.infer<typeof Credential>;

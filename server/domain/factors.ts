@@ -27,7 +27,8 @@ interface Method {
   levelOfAssurance: number;
   identifies: boolean;
   amr: readonly string[];
-  credential: { type: string; name: string; setUpBy?: RequiredAction };
+  standsIn?: boolean;
+  credential?: { type: string; name: string; setUpBy?: RequiredAction };
 }
 type Entry = Method | { category: 'CONDITION' };
 
@@ -53,7 +54,9 @@ export function createFactors(registry: readonly Entry[]) {
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   const of = (factors: readonly Factor[]): Method[] =>
     methods.filter(({ id }) => factors.some(({ authenticator }) => authenticator === id));
-  const secondTypes = methods.filter((m) => m.levelOfAssurance >= SECOND_FACTOR).map((m) => m.credential.type);
+  const secondTypes = methods
+    .filter((m) => m.levelOfAssurance >= SECOND_FACTOR && !m.standsIn)
+    .flatMap(({ credential }) => credential?.type ?? []);
   const isAmrOf = (method: Method, amr: readonly string[]) => method.amr.every((value) => amr.includes(value));
   return {
     levelOf: (factors: readonly Factor[]): number => Math.max(0, ...of(factors).map((m) => m.levelOfAssurance)),
@@ -74,7 +77,7 @@ export function createFactors(registry: readonly Entry[]) {
     /** Whether who has set up such credentials has a second factor. */
     haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
     /** What people hold who have set something up. */
-    kinds: methods.map(({ credential, identifies }) => ({ ...credential, identifies })),
+    kinds: methods.flatMap(({ credential, identifies }) => (credential ? [{ ...credential, identifies }] : [])),
     /** Whether the values of `amr` are those of a sign-in that found out who it is. */
     identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && isAmrOf(m, amr)),
     /** Types of credentials that second factors are proven by. */

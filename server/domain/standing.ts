@@ -10,6 +10,8 @@ export interface StandingRow {
   password_set_at: Date | null;
   required_actions: string[];
   enabled: boolean;
+  verified_email: string | null;
+  verified_phone: string | null;
 }
 
 export interface PersonStanding {
@@ -18,11 +20,17 @@ export interface PersonStanding {
   actions: readonly RequiredAction[];
   /** Null where there is none. */
   passwordSetAt: Date | null;
+  /** Where a message reaches them, as was verified. */
+  reach: Record<'EMAIL' | 'SMS', string | null>;
 }
 
 /** For a query that has the person as `u`. */
 export const credentialTypes = fragment`array(
   select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
+
+/** OpenID Connect Core §5.1 names the attributes. */
+export const reachColumns = fragment`case when u.email_verified then u.email end as verified_email,
+  case when u.attributes -> 'phone_number_verified' ->> 0 = 'true' then u.attributes -> 'phone_number' ->> 0 end as verified_phone`;
 
 /** The columns of {@link StandingRow}, for a query that has the person as `u`. */
 export const standingColumns = fragment`${credentialTypes}, coalesce((
@@ -31,7 +39,7 @@ export const standingColumns = fragment`${credentialTypes}, coalesce((
   (
     select created_at from credential p
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1) as password_set_at,
-  u.required_actions, u.enabled`;
+  u.required_actions, u.enabled, ${reachColumns}`;
 
 export const actionsOf = ({ temporary, required_actions }: StandingRow): RequiredAction[] =>
   requiredActions.filter((action) => required_actions.includes(action) || (temporary && action === 'UPDATE_PASSWORD'));
@@ -41,4 +49,5 @@ export const standingOf = (row: StandingRow): PersonStanding => ({
   enabled: row.enabled,
   actions: actionsOf(row),
   passwordSetAt: row.password_set_at,
+  reach: { EMAIL: row.verified_email, SMS: row.verified_phone },
 });

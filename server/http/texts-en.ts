@@ -78,6 +78,22 @@ export const en = {
   'error.nothingMore': 'That is all that can be said here',
   'error.goBack': 'Go back to the application you came from and try again.',
 
+  'link.title': 'Sign in by e-mail',
+  'link.submit': 'Send me a link',
+  'link.confirm': 'Confirm by e-mail',
+  'link.confirmLead': 'A link to go on with is sent to your e-mail address.',
+  'link.nameMissing': 'Enter your username or e-mail address.',
+  'link.sentJustNow': 'A link was sent just now. Wait a moment.',
+  'link.waiting': 'Look into your mail',
+  'link.sendNew': 'Send a new link',
+  'link.waitingLead':
+    'If there is an account with a confirmed e-mail address, a link is on its way to it. Open it in this browser within {minutes} minutes.',
+  'link.over': 'This link is good no more. Have a new one sent.',
+  'link.lead': 'You asked to sign in by this link.',
+  'link.useless': 'This link does not work here',
+  'link.uselessLead':
+    'Open the link in the browser in which you asked for it. If it is that one, the link was used already or is too old: ask for a new one there.',
+
   'logout.title': 'Sign out?',
   'logout.lead': 'You are signed in as {username}. Do you want to sign out?',
   'logout.asked': '{application} asks for it.',
@@ -87,6 +103,14 @@ export const en = {
   'logout.close': 'You can close this page.',
   'logout.goTo': 'Go to {application}',
   'logout.signInAgain': 'Sign in again',
+
+  'messageCode.byEmail': 'A code was sent to your e-mail address. It is good for {minutes} minutes.',
+  'messageCode.bySms': 'A code was sent to your phone. It is good for {minutes} minutes.',
+  'messageCode.digits': 'Enter the {digits} digits of the code.',
+  'messageCode.wrong': 'That code is not right.',
+  'messageCode.over': 'That code is good no more. Have a new one sent.',
+  'messageCode.sentJustNow': 'A code was sent just now. Wait a moment.',
+  'messageCode.sendNew': 'Send a new code',
 
   'newPassword.title': 'Choose a new password',
   'newPassword.submit': 'Save and continue',
@@ -132,6 +156,25 @@ export const en = {
   'passkey.label': 'Name of the passkey',
   'passkey.notSetUp': 'The passkey could not be set up. Try again.',
   'passkey.noneSetUp': 'No passkey was set up. Try again.',
+
+  'recovery.title': 'Use a recovery code',
+  'recovery.submit': 'Continue',
+  'recovery.lead': 'Enter one of the codes that you kept. Each works once.',
+  'recovery.code': 'Recovery code',
+  'recovery.missing': 'Enter one of your recovery codes.',
+  'recovery.wrong': 'That is none of your codes, or it was used already.',
+  'recovery.keep': 'Keep your recovery codes',
+  'recovery.keepLead':
+    'If you lose your second factor, each of these codes signs you in once. They are shown this once: keep them where others can’t see them. Codes that you had before work no more.',
+  'recovery.file': 'Recovery codes for {realm}. Each works once.',
+  'recovery.kept': 'I have kept the codes',
+  'recovery.keepFirst': 'Keep the codes first, then say so here.',
+  'recovery.copy': 'Copy',
+  'recovery.copied': 'Copied',
+  'recovery.download': 'Download',
+  'recovery.downloaded': 'Downloaded',
+  'recovery.print': 'Print',
+  'recovery.printed': 'Printed',
 
   'password.title': 'Sign in',
   'password.submit': 'Sign in',

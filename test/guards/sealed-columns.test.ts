@@ -41,7 +41,9 @@ const sealers: Record<string, string> = {
   'server/features/messaging/send.ts': 'message',
   'server/domain/subjects.ts': 'realm',
   'server/domain/reseal.ts': 'realm',
+  'server/features/authenticators/magic-link.ts': 'a sign-in',
   'server/features/authenticators/otp.ts': 'a sign-in',
+  'server/features/authenticators/recovery-codes.ts': 'a sign-in',
   'server/features/sign-in/cookie.ts': 'a sign-in',
 };
 

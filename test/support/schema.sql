@@ -814,6 +814,7 @@ create table sign_in (
   primary key (realm_id, id),
   constraint sign_in_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX sign_in_address ON sign_in USING btree (realm_id, ((state ->> 'address'::text))) WHERE (state ? 'address'::text);
 CREATE INDEX sign_in_expiry ON sign_in USING btree (expires_at);
 
 create table sign_in_history (

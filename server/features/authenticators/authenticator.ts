@@ -56,7 +56,9 @@ export interface StepPage {
   submit: string;
   /** The page's one script: its text. */
   script?: string;
-  keep?: Record<string, string>;
+  /** It waits for something that is done elsewhere, and looks again so often. */
+  refreshSeconds?: number;
+  keep?: Kept;
   /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
   plain?: boolean;
 }
@@ -79,8 +81,8 @@ export interface Beside {
 
 export interface Passed {
   do: 'passed';
-  /** What it was proven by. */
-  credentialId: string;
+  /** What it was proven by; a message to an address is no credential. */
+  credentialId?: string;
   user?: KnownUser;
   /** What was read of the person on the way, so that it isn't read again. */
   standing?: PersonStanding;
@@ -91,12 +93,17 @@ export interface Passed {
   beside?: true;
 }
 
+/** What a step keeps between two requests. */
+export type Kept = Record<string, string>;
+
 export type StepVerdict =
   | Passed
   /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
   /** `reason` is for the audit log alone. */
-  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined };
+  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined; keep?: Kept }
+  /** It goes on with what is kept from here. */
+  | { do: 'kept'; keep: Kept; address?: string };
 
 /** What somebody does on a page of the sign-in. */
 export interface PageStep {
@@ -123,7 +130,12 @@ export interface Method extends AuthenticatorEntry, PageStep {
   category: 'METHOD';
   /** RFC 8176, as sessions and tokens name it; where that depends, what it is at least where it stands by itself. */
   amr: readonly string[];
-  credential: CredentialKind;
+  /** It helps whoever has lost their second factor, and is none that makes others necessary. */
+  standsIn?: boolean;
+  /** Absent: they hold nothing for it but an address that reaches them. */
+  credential?: CredentialKind;
+  /** Whether somebody can use it as they are; left out: where they hold its credential. */
+  availableTo?(person: Pick<PersonStanding, 'types' | 'reach'>): boolean;
   /** What somebody who sends all they have at once answers it with; absent: it can't be done without a page. */
   answers?(sent: Sent): Form | undefined;
   /** Offers it on the page of another one that it is an alternative to. */

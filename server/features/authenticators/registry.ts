@@ -1,16 +1,27 @@
 // The registry: every authenticator that works on this server, in the order that GET /authenticators lists them.
 import type { AuthenticatorRecord } from './authenticator.ts';
 import { mfaEnabled, riskCondition } from './conditions.ts';
+import { createMagicLink, type MagicLinkDeps } from './magic-link.ts';
+import { createMessageCodes, type MessageCodeDeps } from './message-code.ts';
 import { createOtp, type OtpDeps } from './otp.ts';
+import { createRecoveryCodesMethod, type RecoveryCodesDeps } from './recovery-codes.ts';
 import { createUsernamePassword } from './username-password.ts';
 import { createWebauthn, type WebauthnDeps } from './webauthn.ts';
 
-type Deps = OtpDeps & WebauthnDeps & Parameters<typeof createUsernamePassword>[0];
+type Deps = OtpDeps &
+  WebauthnDeps &
+  MessageCodeDeps &
+  MagicLinkDeps &
+  RecoveryCodesDeps &
+  Parameters<typeof createUsernamePassword>[0];
 
 export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createUsernamePassword(deps),
   createOtp(deps),
   createWebauthn(deps),
+  ...createMessageCodes(deps),
+  createMagicLink(deps),
+  createRecoveryCodesMethod(deps),
   riskCondition,
   mfaEnabled,
 ];

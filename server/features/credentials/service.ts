@@ -136,15 +136,23 @@ export function createCredentials(deps: CredentialDeps) {
     return { ok: false, reason: used ? 'used' : 'wrong' };
   }
 
-  async function tryOtp(realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> {
+  /** A guess of a code: so many and no more are looked at, whichever kind of code it is. */
+  async function guess<T extends { ok: boolean }>(
+    realm: string,
+    user: KnownUser,
+    by: By,
+    look: () => Promise<T>,
+  ): Promise<T | { ok: false; reason: 'locked' }> {
     const limit = lockoutOf(await settings.of(realm)) ?? OTP_LIMIT;
     const attempts = await count(realm, user.id, limit);
     if (attempts > limit.most) return { ok: false, reason: 'locked' };
-    const verdict = await matchOtp(realm, user.id, code);
+    const verdict = await look();
     if (verdict.ok) await store.forgetFailures(realmSql(realm), realm, [user.id]);
     else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
     return verdict;
   }
+  const tryOtp = (realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> =>
+    guess(realm, user, by, () => matchOtp(realm, user.id, code));
 
   /** Whether it is one of a person's last passwords: as many hashes as that are computed. */
   async function wasTheirs(realm: string, userId: string, plain: string, most: number): Promise<boolean> {
@@ -174,6 +182,13 @@ export function createCredentials(deps: CredentialDeps) {
     checkPassword,
 
     tryOtp,
+    guess,
+
+    /** Whom a name is of; undefined: nobody who may sign in. */
+    async named(realm: string, name: string): Promise<{ user: KnownUser; standing: PersonStanding } | undefined> {
+      const row = await store.findForPassword(batchedReads, realm, name);
+      return row?.enabled ? { user: { id: row.id, username: row.username }, standing: standingOf(row) } : undefined;
+    },
 
     async lockout(realm: string, userId: string): Promise<Lockout> {
       const row = await store.lockout(sql, realm, userId);
@@ -246,14 +261,17 @@ export function createCredentials(deps: CredentialDeps) {
 
     /** What somebody can sign in with: which there are, never what they are. */
     list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
-      (await store.list(on, realm, userId)).map(({ id, type, label, created_at, last_used_at, backed_up }) => ({
-        id,
-        type,
-        label,
-        createdAt: created_at.getTime(),
-        lastUsedAt: last_used_at?.getTime() ?? null,
-        ...(backed_up === null ? {} : { backedUp: backed_up }),
-      })),
+      (await store.list(on, realm, userId)).map(
+        ({ id, type, label, created_at, last_used_at, backed_up, codes_left }) => ({
+          id,
+          type,
+          label,
+          createdAt: created_at.getTime(),
+          lastUsedAt: last_used_at?.getTime() ?? null,
+          ...(backed_up === null ? {} : { backedUp: backed_up }),
+          ...(codes_left === null ? {} : { codesLeft: codes_left }),
+        }),
+      ),
     /** Ends what it was used for; `keep`: the session in which they do it themselves. @returns whether there was one */
     async remove(
       tx: Tx,

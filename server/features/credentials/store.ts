@@ -1,6 +1,6 @@
 // SQL of credentials and of the count of failures.
 import { fragment, type Sql } from '../../db/sql.ts';
-import { credentialTypes, type StandingRow, standingColumns } from '../../domain/standing.ts';
+import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../domain/standing.ts';
 
 export interface PasswordRow extends StandingRow {
   id: string;
@@ -11,13 +11,13 @@ export interface PasswordRow extends StandingRow {
 }
 
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
-const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes},
+const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes}, ${reachColumns},
   c.id as credential_id, c.created_at as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
 // With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
 const theirPassword = fragment`left join lateral (
     select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
   ) c on true`;
-const person = fragment`realm_id, id, username, enabled, email, required_actions`;
+const person = fragment`realm_id, id, username, enabled, email, required_actions, email_verified, attributes`;
 
 /** By username, whatever its case; else by e-mail address: each by its index, where `or` would read all of a realm's people. */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
@@ -184,10 +184,13 @@ export interface CredentialRow {
   last_used_at: Date | null;
   /** Of a passkey. */
   backed_up: boolean | null;
+  /** Of recovery codes. */
+  codes_left: number | null;
 }
 
 export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialRow>`
-  select id, type, label, created_at, last_used_at, (secret ->> 'backedUp')::boolean as backed_up from credential
+  select id, type, label, created_at, last_used_at, (secret ->> 'backedUp')::boolean as backed_up,
+    jsonb_array_length(secret -> 'codes') as codes_left from credential
   where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
 
 /** @returns whether there was one */

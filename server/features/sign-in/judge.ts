@@ -5,7 +5,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Factor, type Factors, isPassOf, SECOND_FACTOR } from '../../domain/factors.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
-import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Method } from '../authenticators/authenticator.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
@@ -24,7 +24,7 @@ export interface Judged {
   known: boolean;
   factors: readonly Factor[];
   /** What they have set up; undefined: nobody is known. */
-  person: Pick<PersonStanding, 'types' | 'actions' | 'passwordSetAt'> | undefined;
+  person: Omit<PersonStanding, 'enabled'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
   chosen?: string | undefined;
 }
@@ -81,7 +81,7 @@ export function createJudge({
           )
           .map(({ executionId }) => executionId),
       ),
-      enrolled: new Set(methods.filter((m) => types.includes(m.credential.type)).map(({ id }) => id)),
+      enrolled: new Set(methods.filter((m) => person && isAvailable(m, person)).map(({ id }) => id)),
       conditions,
       failed: new Set(),
       chosen: judged.chosen,
@@ -113,7 +113,7 @@ export function createJudge({
     const old = hasExpired(passwordSetAt, passwordMaxAgeDays, now());
     const [action] = old ? ['UPDATE_PASSWORD' as const, ...actions] : actions;
     if (!action) return undefined;
-    const method = methods.find(({ credential }) => credential.setUpBy === action);
+    const method = methods.find(({ credential }) => credential?.setUpBy === action);
     if (!method) return { do: 'act', action };
     const executionId = `configure-${method.id}`;
     return { do: 'ask', executionId, authenticatorId: method.id, enrol: true, others: [], config: {}, action };
@@ -125,6 +125,9 @@ export function createJudge({
   };
 }
 export type Judge = ReturnType<typeof createJudge>;
+
+const isAvailable = ({ availableTo, credential }: Method, person: Omit<PersonStanding, 'enabled'>): boolean =>
+  availableTo?.(person) ?? person.types.includes(credential?.type ?? '');
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 

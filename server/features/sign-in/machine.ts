@@ -14,7 +14,7 @@ import { merged } from '../../domain/factors.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
 import type { KnownUser } from '../credentials/service.ts';
-import { type PageAsked, type Standing, stepNamed } from './judge.ts';
+import { idOf, type PageAsked, type Standing, stepNamed } from './judge.ts';
 import type { Because, Done, Known, Open, Over, SignInState } from './state.ts';
 
 export type Input =
@@ -89,20 +89,28 @@ function sent(state: Open, form: Form, standing: Standing): Next {
 function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Next {
   if (verdict.do === 'again') {
     const { complaint, reason, user } = verdict;
-    const after: Open = { ...state, complaint };
+    const { keep } = verdict;
+    const after: Open = { ...state, complaint, ...(keep && { kept: { ...state.kept, [idOf(asked)]: keep } }) };
     // Empty: it was no try at all.
     const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
     return { state: after, effects: [...told, ...toJudge(after)] };
   }
+  if (verdict.do === 'kept') {
+    const kept = { ...state.kept, [idOf(asked)]: verdict.keep };
+    const after: Open = { ...state, kept, address: verdict.address, complaint: undefined };
+    return { state: after, effects: toJudge(after) };
+  }
   if (verdict.do === 'done') {
     if (state.is === 'unknown') return stays(state);
-    const after = { ...state, credentials: renewed(state.credentials, verdict.renewed), complaint: undefined };
+    const setUp = asked.action === state.setUp ? undefined : state.setUp;
+    const credentials = renewed(state.credentials, verdict.renewed);
+    const after: Known = { ...state, credentials, setUp, kept: {}, complaint: undefined };
     return { state: after, effects: toJudge(after) };
   }
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
   const { authenticatorId, config } = asked;
-  const { amr, beside } = verdict;
+  const { amr, beside, credentialId } = verdict;
   const passed = {
     authenticator: authenticatorId,
     at,
@@ -114,9 +122,10 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   const after: Known = {
     ...base,
     factors: merged(base.factors, [passed]),
-    credentials: { ...base.credentials, [authenticatorId]: verdict.credentialId },
+    credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
     setUp: asked.action === base.setUp ? undefined : base.setUp,
     kept: {},
+    address: undefined,
     complaint: undefined,
     rememberMe: verdict.rememberMe ?? base.rememberMe,
   };
@@ -126,9 +135,9 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
 /** What was proven before may have been another person's; their session ends when this sign-in is done. */
 function knownAs(state: Open, user: KnownUser): Known {
   if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
-  const { version, round, purpose, before, setUp, chosen, kept, complaint, took } = state;
+  const { version, round, purpose, before, setUp, chosen, kept, address, complaint, took } = state;
   return {
-    ...{ version, round, purpose, setUp, chosen, kept, complaint, took },
+    ...{ version, round, purpose, setUp, chosen, kept, address, complaint, took },
     before: before && { ...before, factors: before.user.id === user.id ? before.factors : [] },
     is: 'known',
     user,
@@ -186,7 +195,7 @@ export const joined = (
 
 /** How it is kept once it has its session. */
 export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
-  const { kept, complaint, chosen, setUp, challenged, ...rest } = state;
+  const { kept, address, complaint, chosen, setUp, challenged, ...rest } = state;
   return { ...rest, is: 'done', done, spent };
 };
 

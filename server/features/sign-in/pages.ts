@@ -7,7 +7,7 @@ import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
-import type { View } from './service.ts';
+import type { Linked, View } from './service.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';
@@ -67,9 +67,31 @@ ${others.map(({ executionId, authenticatorId }) =>
 ${user && restart(of, text('signIn.notYou', { username: user.username }))}
 </div>`
 }`;
+  if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script };
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
+}
+
+/** The page that a link leads to. */
+export function sendLink(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  { token, linked }: { token: string; linked: Linked | undefined },
+): FastifyReply {
+  if (!linked) {
+    const body = html`<p role="alert">${text('link.uselessLead')}</p>`;
+    return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
+  }
+  const body = form(
+    { realm, csrf: linked.csrf, asked: undefined },
+    html`<input type="hidden" name="step" value="${linked.step}">
+<input type="hidden" name="link" value="${token}">
+<p class="lead">${text('link.lead')}</p>
+<button class="full" name="do" value="next">${text('password.submit')}</button>`,
+  );
+  return sendPage(reply, { realm, brand: settings, title: text('password.title'), body }, formPolicy(linked));
 }
 
 const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({

@@ -7,7 +7,7 @@ import { adminArrivalPath } from '../../http/own-addresses.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
-import { sendExpired, sendStep } from './pages.ts';
+import { sendExpired, sendLink, sendStep } from './pages.ts';
 import type { SignIns } from './service.ts';
 
 /** What a passkey says is the longest. */
@@ -94,6 +94,13 @@ export function signInRoutes(
     const asked = continuation && askedOf(continuation, view.state.purpose.request);
     const fits = asked !== undefined && asked.length <= ASKED_MAX;
     return sendStep(reply, realm, view, { registry, asked: fits ? asked : undefined });
+  });
+
+  app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    const { token } = z.object({ token: z.string().max(200).catch('') }).parse(request.query);
+    // Opening it does nothing: mail scanners do so, too.
+    return sendLink(reply, realm, policy, { token, linked: await signIns.linked(request, realm, token) });
   });
 
   app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {

@@ -11,6 +11,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
+import { linkDigest } from '../../domain/links.ts';
 import type { Finding } from '../../domain/risk.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
@@ -67,6 +68,13 @@ type Continuations = readonly Continuation[];
 
 /** A form that comes again within this is the same click. */
 const AGAIN_MS = 60_000;
+
+/** What a link's page sends for the step that waits for it. */
+export interface Linked {
+  step: string;
+  csrf: string;
+  redirectTo: string | undefined;
+}
 
 /** Where a sign-in stands, for the page that shows it. */
 export interface View {
@@ -209,7 +217,7 @@ export function createSignIns(deps: SignInDeps) {
       const { tree } = await deps.flows.treeFor(realm, flow);
       return ({ factors, types, findings }) => {
         const risk = findings ? deps.risk.judge(findings, policy) : undefined;
-        const person = { types, actions: [], passwordSetAt: null };
+        const person = { types, actions: [], passwordSetAt: null, reach: { EMAIL: null, SMS: null } };
         const judged = { known: deps.factors.identify(factors), factors, person, risk };
         return risk?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, judged).do === 'finish';
       };
@@ -278,6 +286,17 @@ export function createSignIns(deps: SignInDeps) {
       return named.begun ? submit() : inTurn(`${realm} ${named.id.toString('hex')}`, submit);
     },
 
+    /** The sign-in of this browser that waits for a link; undefined: it is another browser's, or nobody's (any more). */
+    async linked(request: FastifyRequest, realm: string, secret: string): Promise<Linked | undefined> {
+      const address = linkDigest(secret);
+      const held = await storage.waiting(request, realm, address);
+      if (!held || held.state.is === 'refused' || held.state.is === 'done') return undefined;
+      const [step] = Object.entries(held.state.kept).find(([, kept]) => kept.address === address) ?? [];
+      return step === undefined
+        ? undefined
+        : { step, csrf: csrfOf(held.token), redirectTo: held.state.purpose.redirectTo };
+    },
+
     /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
     async complete(
       reply: FastifyReply,
@@ -314,4 +333,7 @@ export function createSignIns(deps: SignInDeps) {
 export type SignIns = ReturnType<typeof createSignIns>;
 
 const takenBy = (state: SignInState, took: string): SignInState =>
-  state.is === 'unknown' || state.is === 'known' ? { ...state, took: state.complaint ? undefined : took } : state;
+  state.is === 'unknown' || state.is === 'known' ? { ...state, took: isTried(state) ? undefined : took } : state;
+
+/** The same form again may be another try: of a code, or for a new message. */
+const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

@@ -47,6 +47,8 @@ const OnTheWay = Any.extend({
   chosen: z.string().optional(),
   /** What pages keep, by execution. */
   kept: z.record(z.string(), Strings),
+  /** What it waits for finds it by this: a digest of what only a message says. */
+  address: z.string().optional(),
   complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
   /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
   took: z.string().optional(),

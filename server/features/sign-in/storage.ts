@@ -81,6 +81,12 @@ export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: 
       const { begun, ...of } = named;
       return begun ? { ...of, ...begun, stored: false } : reload(realm, of);
     },
+    /** The one of the browser's sign-ins that waits for what has this address. */
+    async waiting(request: FastifyRequest, realm: string, address: string): Promise<Held | undefined> {
+      const id = await store.atAddress(sql, realm, address, now());
+      const named = id && cookie.all(request, realm).find((one) => one.id.equals(id));
+      return named && reload(realm, named);
+    },
     /** Where it stands by now; undefined: nothing of it is kept. */
     reload,
 

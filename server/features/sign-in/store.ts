@@ -54,6 +54,13 @@ export const underWay = async (sql: Sql, realm: string, ids: readonly Buffer[], 
       and state #>> '{purpose,continueAt}' = ${continueAt} and state ->> 'is' <> 'done' and expires_at > ${now}`
   ).map(({ id }) => id);
 
+export const atAddress = async (sql: Sql, realm: string, address: string, now: Date): Promise<Buffer | undefined> =>
+  (
+    await sql<{ id: Buffer }>`
+      select id from sign_in
+      where realm_id = ${realm} and state ? 'address' and state ->> 'address' = ${address} and expires_at > ${now}`
+  )[0]?.id;
+
 /** @returns whether nobody saved it meanwhile */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
   (

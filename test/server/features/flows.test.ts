@@ -65,7 +65,17 @@ test('the registry names what works here', async () => {
     levelOfAssurance: 0,
     category: 'CONDITION',
   });
-  expect(body?.map((a) => a.id).toSorted()).toEqual(['mfa-enabled', 'otp', 'risk', 'username-password', 'webauthn']);
+  expect(body?.map((a) => a.id).toSorted()).toEqual([
+    'email-otp',
+    'magic-link',
+    'mfa-enabled',
+    'otp',
+    'recovery-codes',
+    'risk',
+    'sms-otp',
+    'username-password',
+    'webauthn',
+  ]);
 });
 
 test('what GET answered can be PUT back: nothing changes, nothing is audited', async () => {

@@ -73,7 +73,12 @@ test('a word that is no action is refused with those that are', async () => {
   await expect(put(['DANCE' as RequiredAction])).rejects.toMatchObject({
     status: 400,
     problem: {
-      errors: [{ message: 'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, UPDATE_PROFILE, TERMS' }],
+      errors: [
+        {
+          message:
+            'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, UPDATE_PROFILE, TERMS',
+        },
+      ],
     },
   });
 });
