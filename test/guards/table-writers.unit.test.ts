@@ -86,7 +86,10 @@ const exceptions: Record<string, Record<string, string>> = {
     because: 'what a service account may administer is declared with its client',
     tables: 'admin_grant',
   },
-  'features/realms': { because: 'with a realm goes what was granted over it elsewhere', tables: 'admin_grant' },
+  'features/realms': {
+    because: 'with a realm goes what was granted over it elsewhere, and what keeps its roles before they do',
+    tables: 'admin_grant application',
+  },
   'db/transact.ts': { because: 'the revision is raised last in each transaction that configures', tables: 'realm' },
   'domain/subjects.ts': { because: 'the salt of pairwise subjects is made when it is first needed', tables: 'realm' },
   'features/user-profile': {

@@ -71,6 +71,8 @@ export async function remove(sql: Sql, realm: string): Promise<void> {
     select realm_id, revision, created_by, adoption from realm where realm_id = ${realm}
     on conflict (name) do update set revision = excluded.revision, created_by = excluded.created_by,
       adoption = excluded.adoption`;
+  // It keeps the roles that it names, also while both go with their realm.
+  await sql`delete from application where realm_id = ${realm}`;
   await sql`delete from realm where realm_id = ${realm}`;
   await sql`select pg_notify('realm_changed', ${realm})`;
 }
