@@ -25,7 +25,7 @@ const Domain = z.strictObject({
 const fields = {
   name: name(255).describe('Unique in the realm'),
   displayName: text(255).nullable().describe('What people see'),
-  enabled: z.boolean().describe('false: it counts for nothing at sign-in'),
+  enabled: z.boolean().describe('false: it counts for nothing at sign-in, and no claim names it'),
   domains: z
     .array(Domain)
     .max(100)

@@ -80,6 +80,15 @@ export function createUsers({
     return one;
   }
 
+  /** Who may not see a value may not find out by asking for it either. @throws Problem `invalid-request` */
+  async function refuseHidden(on: Sql, realm: string, names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const seen = visibleTo(await readProfile(on, realm), 'admin', Object.fromEntries(names.map((name) => [name, []])));
+    const hidden = names.filter((name) => !Object.hasOwn(seen, name));
+    if (hidden.length > 0)
+      throw invalid(hidden.map((name) => ({ path: `attribute.${name}`, message: 'isn’t for administrators to see' })));
+  }
+
   /** What an administrator doesn't see stays. @throws Problem `invalid-request` where it doesn't fit the realm's profile */
   async function fitting(on: Sql, realm: string, before: User | undefined, wanted: User): Promise<User> {
     const profile = await readProfile(on, realm);
@@ -148,6 +157,7 @@ export function createUsers({
     async list(realm: string, wanted: UserSearch, page: UserPage): Promise<User[]> {
       if (Object.values(wanted).every((one) => one === undefined))
         return shown(sql, realm, (await list(sql, realm, page)).map(toWire));
+      await refuseHidden(sql, realm, Object.keys(wanted.attributes ?? {}));
       return transact(realm, async (tx) => {
         await tx.sql`set local plan_cache_mode = force_custom_plan`;
         return shown(tx.sql, realm, (await search(tx.sql, realm, wanted, page)).map(toWire));

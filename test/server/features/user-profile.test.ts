@@ -195,6 +195,12 @@ describe('who may see and change an attribute', () => {
     expect(seen?.attributes).toEqual({ badge: ['b'], free: ['f'] });
     const { body: listed = [] } = await server.admin.call(listUsers, { params: { realm }, query: { q: 'ada' } });
     expect(listed.map((user) => user.attributes)).toEqual([seen?.attributes]);
+    const asked = (query: Record<string, string>) => server.admin.call(listUsers, { params: { realm }, query });
+    expect((await asked({ 'attribute.badge': 'b' })).body).toHaveLength(1);
+    await expect(asked({ 'attribute.secret': 's' })).rejects.toMatchObject(refused('attribute.secret'));
+    await expect(change(id, attributes({ secret: ['t'], badge: ['c'] }))).rejects.toMatchObject(
+      refused('attributes.secret', 'attributes.badge'),
+    );
     await expect(change(id, attributes({ badge: ['c'] }))).rejects.toMatchObject(refused('attributes.badge'));
     await change(id, attributes({ badge: ['b'], free: ['g'] }));
     const { rows } = await server.pool.query('select attributes from realm_user where realm_id = $1', [realm]);
