@@ -11,6 +11,7 @@ export const en = {
   'account.methodLastUsed': 'Last used {when}',
   'account.methodBackedUp': ', kept in your account with its maker',
   'account.methodOnOneDevice': ', on one device only',
+  'account.methodCodesLeft': ', {left} not used yet',
   'account.addMethod': 'Add: {method}',
   'account.removeMethod': 'Remove',
   'account.removed': 'It has been removed, and your other sessions have ended.',

@@ -105,7 +105,7 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
   await page.waitForURL(/\/account$/);
   expect(await heading()).toBe('Alice Miller');
   expect(await page.getByText('This device').count()).toBe(1);
-  for (const button of ['Add: Authenticator app', 'Add: Passkey', 'Sign out']) {
+  for (const button of ['Add: Authenticator app', 'Add: Passkey', 'Add: Recovery codes', 'Sign out']) {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe(button);
   }
@@ -113,6 +113,25 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
   await page.getByText('You are signed out').waitFor();
   await page.goto(`${server.baseUrl}/realms/${realm}/account`);
   expect(await heading()).toBe('Sign in');
+  expect(complaints).toEqual([]);
+});
+
+test('recovery codes are shown once, to be copied, downloaded or printed, and then their number alone', async () => {
+  const realm = await realmWith();
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  await typePassword();
+  await page.getByRole('button', { name: 'Add: Recovery codes' }).click();
+  expect(await heading()).toBe('Keep your recovery codes');
+  const codes = await page.locator('#codes li').allTextContents();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  expect((await downloading).suggestedFilename()).toBe('recovery-codes.txt');
+  await page.getByRole('button', { name: 'Downloaded' }).waitFor();
+  await page.getByLabel('I have kept the codes').check();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText(', 10 not used yet').waitFor();
+  expect(codes).toHaveLength(10);
+  for (const code of codes) expect(await page.content()).not.toContain(code);
   expect(complaints).toEqual([]);
 });
 

@@ -100,14 +100,17 @@ export interface MethodsView {
 /** The section of the account page. */
 export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
   const nameOf = (type: string) => kinds.find((kind) => kind.type === type)?.name ?? type;
-  const backedUp = ({ backedUp }: Credential) =>
-    backedUp === undefined ? '' : backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');
+  const more = ({ backedUp, codesLeft: left }: Credential): string => {
+    if (left !== undefined) return text('account.methodCodesLeft', { left });
+    if (backedUp === undefined) return '';
+    return backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');
+  };
   return html`<h2>${text('account.methods')}</h2>
 <ul class="rows">
 ${credentials.map(
   (one) => html`<li>
 <div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
-<div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${backedUp(one)}</div>
+<div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
 ${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
 ${
   one.type !== 'password' &&
