@@ -114,7 +114,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
   const { sessions } = people;
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, sessions, now, newId });
+  const directory = createDirectory({ sql, transact, access, passwords, credentials, sessions, baseUrl, now, newId });
 
   const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
   const routes: RouteOptions[] = [];

@@ -6,6 +6,8 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
+import { impersonationRoutes } from './features/impersonation/routes.ts';
+import { createImpersonation } from './features/impersonation/service.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import { createUserAccess } from './features/users/access.ts';
 import { userAccessRoutes } from './features/users/access-routes.ts';
@@ -20,13 +22,14 @@ export interface DirectoryDeps {
   access: Access;
   passwords: Passwords;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove' | 'lockout' | 'unlock'>;
-  sessions: Pick<Sessions, 'list'>;
+  sessions: Pick<Sessions, 'list' | 'planFor' | 'begin' | 'endOfActing'>;
+  baseUrl: string;
   now: () => Date;
   newId: () => string;
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, sessions, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, sessions, baseUrl, now, newId } = deps;
   const mustCover = coverage(access);
   const users = createUsers({
     sql,
@@ -43,6 +46,7 @@ export function createDirectory(deps: DirectoryDeps) {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
       membershipRoutes(admin, createMemberships({ sql, transact, mustCover }));
+      impersonationRoutes(admin, createImpersonation({ sql, transact, access, sessions, baseUrl }));
       userAccessRoutes(admin, createUserAccess({ sql, transact, mustCover, credentials, sessions, now }));
     },
   };

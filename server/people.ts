@@ -16,6 +16,7 @@ import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import { createFlows } from './features/flows/service.ts';
+import { impersonationPages } from './features/impersonation/routes.ts';
 import type { Send } from './features/messaging/send.ts';
 import { createRisk } from './features/risk/service.ts';
 import { createSessions } from './features/sessions/service.ts';
@@ -112,6 +113,7 @@ export function createPeople(deps: PeopleDeps) {
       });
       mountPageAssets(pages, { brandOf: settings.of });
       signInRoutes(pages, { signIns, sessions, settings, registry, continuations });
+      impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, settings, now });
     },
     stop: passwords.stop,

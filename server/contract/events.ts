@@ -31,6 +31,7 @@ export const eventTypes = {
   CONSENT_GRANTED: runtime,
   CONSENT_REVOKED: runtime,
   SESSION_ENDED: runtime,
+  IMPERSONATION_STARTED: runtime,
   AUTHORIZATION_REFUSED: runtime,
   CODE_ISSUED: runtime,
   TOKEN_ISSUED: runtime,
@@ -139,6 +140,7 @@ const alsoAdminWrites = new Set<EventType>([
   'ORGANIZATION_MEMBER_REMOVED',
   'ADMIN_GRANT_CHANGED',
   'AGENT_REVIEWED',
+  'IMPERSONATION_STARTED',
   'REALM_DELETED',
 ]);
 /** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */

@@ -26,7 +26,13 @@ export const areas = [
   'managers',
 ] as const;
 export type Area = (typeof areas)[number];
-export type Permission = `${Area}:read` | `${Area}:write` | 'realm:create' | 'realm:delete' | 'realm:plan';
+export type Permission =
+  | `${Area}:read`
+  | `${Area}:write`
+  | 'realm:create'
+  | 'realm:delete'
+  | 'realm:plan'
+  | 'users:impersonate';
 
 export const permissions: readonly Permission[] = [
   ...areas.flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
@@ -34,6 +40,8 @@ export const permissions: readonly Permission[] = [
   'realm:delete',
   // have documents planned, whatever their sections but users: for pipelines that write nothing
   'realm:plan',
+  // act as somebody who holds no more
+  'users:impersonate',
 ];
 
 export const PermissionName = z.enum([...permissions]);

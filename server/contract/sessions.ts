@@ -16,6 +16,7 @@ export const Session = z
     expiresAt: EpochMs,
     rememberMe: z.boolean(),
     levelOfAssurance: z.int(),
+    impersonator: z.string().nullable().describe('Who acts in it for the person; null: the person themselves'),
   })
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;

@@ -39,6 +39,22 @@ export const deleteLockout = route({
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
 });
+export const impersonateUser = route({
+  method: 'POST',
+  path: `${at}/impersonate`,
+  tag,
+  summary: 'Act as a user for half an hour at most',
+  description:
+    'Answers an address of the realm that works once, within a minute: whoever opens it in a browser is signed in as the user. Such a session proves no factor of the person: it can’t agree to anything, gets no offline tokens, no admin rights and nothing that asks for a sign-in of its own, and changes nothing in the account. Its tokens say in `act` who acts, the pages say so, and the audit log names both.',
+  permission: 'users:impersonate',
+  params: ByUser,
+  response: z.object({
+    url: z.string().describe('To be opened in a browser'),
+    sessionId: Id,
+    expiresAt: EpochMs.describe('When the session ends by itself'),
+  }),
+  problems: ['not-found', 'wrong-state', 'forbidden', 'privilege-escalation'],
+});
 export const listUserSessions = route({
   method: 'GET',
   path: `${at}/sessions`,

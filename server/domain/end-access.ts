@@ -65,6 +65,7 @@ export async function endAccess(
   // Any other falls with the credential that it was proven with.
   if (ofPerson) {
     const which = fragment`t.user_id in (${them})`;
+    await endActing(sql, realm, them);
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
@@ -85,6 +86,11 @@ export async function endAccess(
   for (const row of administrators) tell('SESSION_ENDED', row, { administrator: true });
   for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
 }
+
+/** Who acts for others acts no longer, where they are of the same realm. @param them ids of users */
+export const endActing = (sql: Sql, realm: string, them: Fragment) => sql`
+  delete from session where realm_id = ${realm} and impersonator is not null
+    and impersonator ->> 'id' in (select id::text from (${them}) them (id))`;
 
 /** The longest that an access token of a realm's own setting lives. */
 export const LONGEST = 86_400;

@@ -26,6 +26,8 @@ export interface GrantData {
   claims?: AskedClaims;
   /** Whom its tokens are about, where that isn't the person's id. */
   sub?: string;
+  /** Who acts for the person: an administrator of that realm. */
+  act?: { realm: string; sub: string };
   /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
   factors?: Factor[];
 }

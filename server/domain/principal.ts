@@ -34,6 +34,8 @@ export interface AccountHolder {
   clientId: string | undefined;
   /** What a write by cookie must send back, so that no other site can make one. */
   csrf: string | undefined;
+  /** Somebody acts for the person, and may only look. */
+  acting: boolean;
 }
 
 declare module 'fastify' {

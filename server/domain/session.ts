@@ -1,7 +1,20 @@
 // When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
 // Starting and ending sessions is features/sessions'.
+import type { Party } from '../contract/events.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { type Fragment, fragment } from '../db/sql.ts';
+
+/** Whose a session is, and who acts in it for them. */
+interface Acted {
+  userId: string;
+  username: string;
+  impersonator: { id: string; name: string } | null;
+}
+export const personOf = ({ userId, username }: Acted): Party => ({ type: 'user', id: userId, name: username });
+export const actorOf = (session: Acted): Party => {
+  const { impersonator } = session;
+  return impersonator ? { type: 'user', id: impersonator.id, name: impersonator.name } : personOf(session);
+};
 
 type Limits = Pick<
   RealmSettingsDto,

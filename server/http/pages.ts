@@ -30,6 +30,8 @@ export interface Page {
   body: Html;
   /** It shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
   plain?: boolean | undefined;
+  /** What must not be overlooked, whatever the page is about. */
+  banner?: string | null | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
   /** The text of its one script; the page's policy lets no other run. */
@@ -70,7 +72,7 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
   return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-export function layout({ realm, brand, title, documentTitle, body, wide, plain = false, script }: Page): Html {
+export function layout({ realm, brand, title, documentTitle, body, wide, banner, plain = false, script }: Page): Html {
   const name = brand?.displayName ?? 'Realmkeeper';
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
@@ -90,6 +92,7 @@ ${theme}
 </head>
 <body>
 <main class="card${wide ? ' wide' : ''}">
+${!!banner && html`<p class="error" role="alert">${banner}</p>`}
 <header class="brand">${mark}</header>
 <h1>${title}</h1>
 ${body}

@@ -26,6 +26,9 @@ export const en = {
   'account.endSession': ' the session of {device}, {address}',
   'account.sessionEnded': 'That session has ended.',
   'account.outdated': 'This page was out of date. Open your account again and repeat what you did.',
+  'account.acting':
+    'You are {name}, and act for {username}. This ends by itself in {minutes} min, or when you sign out.',
+  'account.notForOthers': 'Who acts for somebody changes nothing in their account.',
   'account.signOut': 'Sign out',
   'account.signedOut': 'Signed out',
   'account.signedOutHere': 'You are signed out on this device.',
@@ -95,6 +98,13 @@ export const en = {
   'link.uselessLead':
     'Open the link in the browser in which you asked for it. If it is that one, the link was used already or is too old: ask for a new one there.',
 
+  'impersonation.title': 'Act for somebody',
+  'impersonation.lead':
+    'You are about to act for somebody. Whoever is signed in to {realm} in this browser no longer will be, and what you do is recorded under your name.',
+  'impersonation.goOn': 'Go on',
+  'impersonation.lateTitle': 'Too late',
+  'impersonation.late': 'The address works once, and for a minute.',
+  'impersonation.elsewhere': 'Open the address that you were given.',
   'logout.title': 'Sign out?',
   'logout.lead': 'You are signed in as {username}. Do you want to sign out?',
   'logout.asked': '{application} asks for it.',

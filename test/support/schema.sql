@@ -788,11 +788,13 @@ create table session (
   methods text[] not null default '{}'::text[],
   factors jsonb,
   risk jsonb,
+  impersonator jsonb,
   primary key (realm_id, id),
   constraint session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX session_by_user ON session USING btree (realm_id, user_id, started_at);
 CREATE INDEX session_expiry ON session USING btree (expires_at);
+CREATE INDEX session_impersonator ON session USING btree (realm_id, ((impersonator ->> 'id'::text))) WHERE (impersonator IS NOT NULL);
 CREATE UNIQUE INDEX session_token ON session USING btree (realm_id, token_hash);
 
 create table session_client (

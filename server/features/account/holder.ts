@@ -31,8 +31,9 @@ export function createHolders({
     async bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined> {
       const session = await sessions.current(request, realm);
       if (!session) return undefined;
-      const { userId, username, id: sessionId } = session;
-      return { userId, username, sessionId, clientId: undefined, csrf: csrfOf(session) };
+      const { userId, username, id: sessionId, impersonator } = session;
+      const acting = impersonator !== null;
+      return { userId, username, sessionId, clientId: undefined, csrf: csrfOf(session), acting };
     },
 
     async byBearer(realm: string, token: string): Promise<AccountHolder | undefined> {
@@ -42,7 +43,8 @@ export function createHolders({
         throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);
       const person = await store.enabledPerson(sql, realm, subjects.find(realm, claims) ?? null);
       if (!person) return undefined;
-      return { ...person, sessionId: claims.sid, clientId: claims.client_id, csrf: undefined };
+      const acting = claims.act !== undefined;
+      return { ...person, sessionId: claims.sid, clientId: claims.client_id, csrf: undefined, acting };
     },
   };
 }

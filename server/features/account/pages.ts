@@ -18,6 +18,8 @@ export interface AccountView {
   currentId: string;
   csrf: string;
   said: string | undefined;
+  /** Who acts for the person. */
+  acting: { name: string; until: Date } | null;
   /** What people know clients by, by their clientId. */
   titles: ReadonlyMap<string, string>;
   now: Date;
@@ -48,8 +50,13 @@ export function ago(at: number, now: Date): string {
   return found ? relative.format(-Math.floor(passed / found.ms), found.unit) : text('account.justNow');
 }
 
+const bannerOf = (username: string, { name, until }: { name: string; until: Date }, now: Date): string => {
+  const minutes = Math.max(Math.ceil((until.getTime() - now.getTime()) / 60_000), 1);
+  return text('account.acting', { name, username, minutes });
+};
+
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, sessions, currentId, csrf, said, titles, now } = view;
+  const { realm, settings, profile, sessions, currentId, csrf, said, acting, titles, now } = view;
   const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${ago(at, now)}</time>`;
   const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
@@ -71,12 +78,19 @@ ${sessions.map((session) => {
 <div class="soft">${textHtml('account.signedIn', { address: session.ipAddress ?? text('account.addressUnknown'), when: time(session.startedAt) })}</div>
 <div class="soft">${textHtml('account.lastSeen', { when: time(session.lastSeenAt) })}</div>
 ${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(', ')}</div>`}</div>
-${!here && post(`sessions/${session.id}/end`, html`<button class="quiet">${text('account.end')}<span class="hidden">${text('account.endSession', { device, address: session.ipAddress ?? text('account.addressUnknown') })}</span></button>`)}
+${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="quiet">${text('account.end')}<span class="hidden">${text('account.endSession', { device, address: session.ipAddress ?? text('account.addressUnknown') })}</span></button>`)}
 </li>`;
 })}
 </ul>
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
-  return sendPage(reply, { realm, brand: settings, title: name || profile.username, body, wide: true });
+  return sendPage(reply, {
+    realm,
+    brand: settings,
+    title: name || profile.username,
+    body,
+    wide: true,
+    banner: acting && bannerOf(profile.username, acting, now),
+  });
 }
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {

@@ -11,6 +11,7 @@ import { sameSecret } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
+import { actorOf, personOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -45,7 +46,7 @@ const Form = z.looseObject({ csrf: z.string().max(200) });
 export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   const { sql, transact, sessions, factors, credentials, settings, now } = deps;
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
-    actor: { type: 'user', id: session.userId, name: session.username },
+    actor: actorOf(session),
     ipAddress: request.ip,
   });
 
@@ -55,10 +56,15 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!policy) throw new Problem('not-found', 'There is no such realm here.');
     return { realm, id, policy, session: await sessions.current(request, realm) };
   }
-  function check(request: FastifyRequest, session: SsoSession): void {
+  function checkForm(request: FastifyRequest, session: SsoSession): void {
     const form = Form.safeParse(request.body);
     if (!form.success || !sameSecret(form.data.csrf, csrfOf(session)))
       throw new Problem('csrf-mismatch', text('account.outdated'));
+  }
+  /** Whatever somebody does here but signing out is the person's alone. */
+  function check(request: FastifyRequest, session: SsoSession): void {
+    checkForm(request, session);
+    if (session.impersonator) throw new Problem('forbidden', text('account.notForOthers'));
   }
 
   // The issuer's own address, which people open to see what is there; to programs there is nothing.
@@ -88,6 +94,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       now: now(),
       currentId: session.id,
       csrf: csrfOf(session),
+      acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
       said: said && words[said],
       credentials: await credentials.list(realm, session.userId),
       kinds: factors.kinds,
@@ -120,11 +127,11 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   app.post(`${path}/sign-out`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy, session } = await visit(request);
     if (session) {
-      check(request, session);
+      checkForm(request, session);
       await transact(realm, async (tx) => {
         const by = byOf(request, session);
         await sessions.end(tx, realm, by, session.id, { because: 'logout' });
-        tx.record({ type: 'LOGOUT', realm, by, subject: by.actor, data: { sessionId: session.id } });
+        tx.record({ type: 'LOGOUT', realm, by, subject: personOf(session), data: { sessionId: session.id } });
       });
     }
     sessions.clearCookie(reply, realm);

@@ -39,6 +39,8 @@ export function guardAccount(
       const token = bearerOf(request);
       const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
       if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
+      if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
+        throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
       request.holder = holder;
       request.party = { type: 'user', id: holder.userId, name: holder.username };
       if (holder.csrf === undefined) return;

@@ -241,3 +241,10 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
   for (const check of checks) check(request, context);
   return request;
 }
+
+/** Nothing outlives the session of who acts for somebody. */
+export const withoutOffline = (asked: AuthorizationRequest): AuthorizationRequest => ({
+  ...asked,
+  scopes: asked.scopes.filter(({ name }) => name !== OFFLINE),
+  toAgree: asked.toAgree.filter(({ name }) => name !== OFFLINE),
+});

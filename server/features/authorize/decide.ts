@@ -4,7 +4,8 @@ import type { Missing } from '../sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
 export interface Known {
-  session: { id: string; userId: string } | undefined;
+  /** With an impersonator, it is somebody who acts for the person. */
+  session: { id: string; userId: string; impersonator?: object | null } | undefined;
   /** What it lacks of what is asked for now: by the flow, the realm, and the request. */
   missing: Missing | undefined;
   /** The session was begun or renewed for this very request, so it isn't asked for again. */
@@ -23,7 +24,7 @@ export type Step =
   | { do: 'code' }
   | { do: 'refuse'; error: OAuthError };
 
-type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'toAgree' | 'administers'> & {
+type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'toAgree' | 'administers'> & {
   client: { consentRequired: boolean };
 };
 
@@ -59,7 +60,20 @@ const refuse = (error: 'login_required' | 'interaction_required' | 'consent_requ
   error: new OAuthError(error, description),
 });
 
+/** Who acts for somebody proves nothing of them, and can't agree for them. */
+function decideActing(request: Request, userId: string, { expectedUser, consented }: Known): Step {
+  const { prompt, maxAgeSeconds, requiredLevel, toAgree, client } = request;
+  if (prompt.has('login') || prompt.has('select_account') || maxAgeSeconds !== undefined || requiredLevel > 0)
+    return refuse('login_required', 'The person themselves would have to sign in');
+  if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
+  const agreed = !client.consentRequired || toAgree.every((s) => consented.includes(s.name));
+  return agreed && !request.administers && !prompt.has('consent')
+    ? { do: 'code' }
+    : refuse('consent_required', 'The person themselves would have to agree');
+}
+
 export function decide(request: Request, known: Known): Step {
+  if (known.session?.impersonator) return decideActing(request, known.session.userId, known);
   const silent = request.prompt.has('none');
   const needed = signInNeeded(request, known);
   if (needed) {

@@ -11,6 +11,7 @@ import type { Transact } from '../../db/transact.ts';
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
 import { type GrantData, insertCode, insertFirstCode, type NewCode } from '../../domain/grants.ts';
 import { OFFLINE } from '../../domain/scopes.ts';
+import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { type Form, parseForm } from '../../http/form.ts';
@@ -31,6 +32,7 @@ import {
   requestOf,
   type Target,
   targetOf,
+  withoutOffline,
 } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
@@ -125,8 +127,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
 
   /** @param since milliseconds: from when on what the session has proven counts */
   function dataOf(asked: AuthorizationRequest, { session, since, sub }: Settled): GrantData {
+    const { impersonator } = session;
     const counted = provenSince(session.factors, since);
-    const oldest = oldestOf(counted);
+    const oldest = impersonator ? session.startedAt.getTime() : oldestOf(counted);
     if (oldest === undefined) throw new OAuthError('login_required', 'The person has to sign in');
     return {
       redirectUri: asked.redirectUri,
@@ -140,6 +143,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       amr: factors.amrOf(counted),
       ...(asked.claims && { claims: asked.claims }),
       ...(sub !== session.userId && { sub }),
+      ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
       // What outlives the session is judged by what it began with.
       ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
     };
@@ -149,8 +153,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
   function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, settled: Settled) {
     const { client, resources } = asked;
     const { session } = settled;
-    const actor = { type: 'user', id: session.userId, name: session.username } as const;
-    const by: By = { actor, ipAddress: request.ip };
+    const person = personOf(session);
+    const by: By = { actor: actorOf(session), ipAddress: request.ip };
     const code = newToken('svc_ac_');
     const scopes = asked.scopes.map((s) => s.name);
     const row: NewCode = {
@@ -167,7 +171,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       realm,
       by,
       clientId: client.clientId,
-      subject: actor,
+      subject: person,
       data,
     };
     return { code, row, by, issued };
@@ -210,13 +214,12 @@ export function createAuthorization(deps: AuthorizationDeps) {
     session: SsoSession,
     data: Record<string, unknown>,
   ): DomainEvent => {
-    const actor = { type: 'user', id: session.userId, name: session.username } as const;
-    const by: By = { actor, ipAddress: request.ip };
+    const by: By = { actor: actorOf(session), ipAddress: request.ip };
     return {
       type: 'ACCESS_DENIED',
       realm,
       by,
-      subject: actor,
+      subject: personOf(session),
       clientId: client.clientId,
       outcome: 'denied',
       data,
@@ -244,7 +247,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     throw new OAuthError('access_denied', 'Your account lacks what applications would know you by');
   }
 
-  async function goOn(way: Way, asked: AuthorizationRequest, past: Past): Promise<FastifyReply> {
+  async function goOn(way: Way, requested: AuthorizationRequest, past: Past): Promise<FastifyReply> {
+    const asked = way.session?.impersonator ? withoutOffline(requested) : requested;
     const { realm, session, reply, request, brand, issuer } = way;
     const signedIn = past.signedIn?.sessionId === session?.id ? past.signedIn : undefined;
     const since = countsFrom(asked, { signedIn: signedIn?.since, now: now() });
@@ -252,7 +256,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const step = decide(asked, {
       session,
       missing:
-        session && !signedIn
+        session && !signedIn && !session.impersonator
           ? await signIns.missing({ ...signInFor(realm, asked, { forced: false }), session })
           : undefined,
       fresh: signedIn !== undefined,
@@ -385,4 +389,5 @@ export function createAuthorization(deps: AuthorizationDeps) {
     },
   };
 }
+
 export type Authorization = ReturnType<typeof createAuthorization>;

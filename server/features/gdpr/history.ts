@@ -1,6 +1,8 @@
 // What is kept of a person's doing: sign-ins in the audit log, sessions, consents; and who holds the rest.
 // Specification 2.9, 4.6.
 
+import { fragment } from '../../db/sql.ts';
+import { endActing } from '../../domain/end-access.ts';
 import { eraseFromDeliveries, eraseFromEvents } from './erasure.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
@@ -37,7 +39,10 @@ const loginEvents: PersonalData = {
       })),
     };
   },
-  erase: async (sql, realm, subject) => void (await eraseFromEvents(sql, realm, subject)),
+  async erase(sql, realm, subject) {
+    await endActing(sql, realm, fragment`select ${subject.id}::uuid`);
+    await eraseFromEvents(sql, realm, subject);
+  },
 };
 
 const consents: PersonalData = {

@@ -30,6 +30,11 @@ export interface SignedIn {
   acr: string;
   amr: readonly string[];
 }
+/** By whom, and until when. */
+export interface Acting {
+  by: { realm: string; sub: string };
+  until: Date;
+}
 export interface Minted {
   accessToken: string;
   idToken?: string;
@@ -76,10 +81,11 @@ export function createMint({
   const marks = (resources: readonly string[]) =>
     resources.includes(adminAudience) ? { [ADMIN_API_CLAIM]: true } : {};
 
-  async function frame(realm: string, client: ClientView, ttlSeconds?: number) {
+  async function frame(realm: string, client: ClientView, ttlSeconds?: number, until?: Date) {
     const iat = Math.floor(now().getTime() / 1000);
     const ofRealm = (await settings.of(realm))?.accessTokenTtlSeconds ?? 300;
-    const expiresIn = ttlSeconds ?? client.accessTokenTtlSeconds ?? ofRealm;
+    const longest = ttlSeconds ?? client.accessTokenTtlSeconds ?? ofRealm;
+    const expiresIn = until ? Math.min(longest, Math.max(Math.floor(until.getTime() / 1000) - iat, 0)) : longest;
     return { iss: await settings.issuer(realm), iat, exp: iat + expiresIn, expiresIn, jti: newId() };
   }
 
@@ -140,6 +146,7 @@ export function createMint({
         gid,
         nonce,
         claims = { idToken: [], userinfo: [] },
+        acting,
       }: {
         person: Person;
         about?: string | undefined;
@@ -151,16 +158,20 @@ export function createMint({
         nonce?: string | undefined;
         /** What the application asked for by name. */
         claims?: AskedClaims | undefined;
+        /** Somebody acts for the person, no longer than that. */
+        acting?: Acting | undefined;
       },
     ): Promise<Minted> {
       const subject = await subjects.of(realm, client, person);
       if (subject?.sub !== begun)
         throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
-      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client);
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, acting?.until);
       const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
       const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
       const said = saidFor(client, scopes);
-      const about = { auth_time: authTime, acr, amr, sid };
+      // RFC 8693 §4.1
+      const act = acting && { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub };
+      const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
       const session = { sid, authTime, acr, amr };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
         ...claimsOf(said, person, 'accessToken', session),

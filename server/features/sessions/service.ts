@@ -9,7 +9,7 @@ import type { ServiceAccountSession, Session } from '../../contract/sessions.ts'
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
@@ -49,6 +49,8 @@ export interface SsoSession {
   findings: readonly Finding[] | null;
   /** SHA-256 of the cookie, hex: tokens against forgery are made from it. */
   tokenHash: string;
+  /** Who acts in it for the person; null: the person themselves. */
+  impersonator: store.Impersonator | null;
 }
 export type LiveSession = SsoSession & { standing: PersonStanding };
 
@@ -78,6 +80,10 @@ export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthe
 const TOUCH_MS = 60_000;
 const DAY_MS = 86_400_000;
 const USER_AGENT_MAX = 512;
+const userAgentOf = (text: string | null): string | null => text?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
+/** How long the address may wait to be opened. */
+const PENDING_SECONDS = 60;
+const ACTING_SECONDS = 1800;
 const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
 
 const toSession = (realm: string, row: store.SessionRow, factors: Factors): SsoSession => ({
@@ -92,6 +98,7 @@ const toSession = (realm: string, row: store.SessionRow, factors: Factors): SsoS
   factors: row.factors ?? factors.ofAmr(row.methods, row.started_at),
   findings: row.risk,
   tokenHash: row.token_hash.toString('hex'),
+  impersonator: row.impersonator,
 });
 
 const toWire = (row: store.ListedRow): Session => ({
@@ -106,6 +113,7 @@ const toWire = (row: store.ListedRow): Session => ({
   expiresAt: row.expires_at.getTime(),
   rememberMe: row.remember_me,
   levelOfAssurance: row.level_of_assurance,
+  impersonator: row.impersonator?.name ?? null,
 });
 
 export function createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId }: SessionDeps) {
@@ -135,13 +143,14 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     id: string,
     user: { id: string; username: string },
     because: EndReason,
+    impersonator: store.Impersonator | null = null,
   ) =>
     tx.record({
       type: 'SESSION_ENDED',
       realm,
       by,
       subject: { type: 'user', id: user.id, name: user.username },
-      data: { sessionId: id, reason: because },
+      data: { sessionId: id, reason: because, ...(impersonator && { impersonator: impersonator.name }) },
     });
 
   async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
@@ -149,6 +158,29 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
     if (now().getTime() - session.lastSeenAt.getTime() >= due)
       await store.touch(realmSql(realm), realm, session.id, now());
+  }
+
+  /** A session that `begin` will begin; its token goes to `setCookie` after commit. */
+  async function plan(realm: string, proof: Proof): Promise<PlannedSession> {
+    const policy = await policyOf(realm);
+    const at = now();
+    const remember = proof.rememberMe && policy.rememberMe;
+    const token = newSecret();
+    const row: store.SessionRow = {
+      id: newId(),
+      user_id: proof.user.id,
+      username: proof.user.username,
+      token_hash: sha256(token),
+      ip_address: proof.ipAddress,
+      user_agent: userAgentOf(proof.userAgent),
+      started_at: at,
+      last_seen_at: at,
+      expires_at: later(at, remember ? policy.rememberMeLifetimeSeconds : policy.ssoSessionMaxLifetimeSeconds),
+      remember_me: remember,
+      impersonator: null,
+      ...kept(proof),
+    };
+    return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
   }
 
   return {
@@ -170,27 +202,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return row && live(realm, row);
     },
 
-    /** A session that {@link begin} will begin; its token goes to {@link setCookie} after commit. */
-    async plan(realm: string, proof: Proof): Promise<PlannedSession> {
-      const policy = await policyOf(realm);
-      const at = now();
-      const remember = proof.rememberMe && policy.rememberMe;
-      const token = newSecret();
-      const row: store.SessionRow = {
-        id: newId(),
-        user_id: proof.user.id,
-        username: proof.user.username,
-        token_hash: sha256(token),
-        ip_address: proof.ipAddress,
-        user_agent: proof.userAgent?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null,
-        started_at: at,
-        last_seen_at: at,
-        expires_at: later(at, remember ? policy.rememberMeLifetimeSeconds : policy.ssoSessionMaxLifetimeSeconds),
-        remember_me: remember,
-        ...kept(proof),
-      };
-      return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
-    },
+    plan,
 
     /**
      * Begins a session; where a person may have only so many, {@link makeRoom} comes before. It fails where what was proven
@@ -198,6 +210,34 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
      */
     begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row, proven }: PlannedSession): void =>
       store.insert(tx, realm, row, proven),
+
+    /** A session in which somebody acts for the person: it proves nothing of them, and waits a minute to be {@link arrive}d at. */
+    async planFor(realm: string, user: Proof['user'], impersonator: store.Impersonator): Promise<PlannedSession> {
+      const nothing = { factors: [], findings: null, rememberMe: false, ipAddress: null, userAgent: null };
+      const proven = { userId: user.id, credentials: [] };
+      const { row, token } = await plan(realm, { user, proven, ...nothing });
+      const waiting = { ...row, impersonator, expires_at: later(row.started_at, PENDING_SECONDS) };
+      return { session: toSession(realm, waiting, factors), token, row: waiting, proven };
+    },
+
+    /** When it ends by itself. */
+    endOfActing: (startedAt: Date): Date => later(startedAt, ACTING_SECONDS),
+
+    /** @returns its cookie's token; undefined: the address was used already, or is too old */
+    async arrive(tx: Tx, request: FastifyRequest, realm: string, token: string) {
+      const fresh = newSecret();
+      const found = await store.arrive(tx.sql, realm, sha256(token), {
+        tokenHash: sha256(fresh),
+        pendingMs: PENDING_SECONDS * 1000,
+        at: now(),
+        expiresAt: fragment`started_at + ${ACTING_SECONDS} * interval '1 second'`,
+        ipAddress: request.ip,
+        userAgent: userAgentOf(request.headers['user-agent'] ?? null),
+      });
+      return (
+        found && { session: { id: found.id, realm, rememberMe: false, expiresAt: found.expires_at }, token: fresh }
+      );
+    },
 
     /** Ends the oldest of a person's sessions where one more would be too many. */
     async makeRoom(tx: Tx, realm: string, by: By, user: Proof['user']): Promise<void> {
@@ -226,7 +266,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
       const gone = await store.remove(tx.sql, realm, id);
-      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because);
+      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone.impersonator);
       return gone !== undefined;
     },
 
@@ -235,7 +275,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       transact(realm, async (tx) => {
         const gone = await store.remove(tx.sql, realm, id);
         if (!gone) throw new Problem('not-found', `There is no session ${id}`);
-        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because);
+        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone.impersonator);
       }),
 
     /** Live sessions, newest first; one row more than `limit` where there is more. */

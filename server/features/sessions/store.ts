@@ -8,6 +8,14 @@ import type { Finding } from '../../domain/risk.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 import { type StandingRow, standingColumns } from '../../domain/standing.ts';
 
+/** An administrator who acts for a person. */
+export interface Impersonator {
+  id: string;
+  name: string;
+  /** Theirs. */
+  realm: string;
+}
+
 export interface SessionRow {
   id: string;
   user_id: string;
@@ -25,11 +33,12 @@ export interface SessionRow {
   /** Null where an older version wrote it: then `methods` says what was proven. */
   factors: Factor[] | null;
   risk: Finding[] | null;
+  impersonator: Impersonator | null;
 }
 export type LiveRow = SessionRow & StandingRow;
 
 const columns = fragment`s.id, s.user_id, u.username, s.token_hash, s.ip_address, s.user_agent, s.started_at, s.last_seen_at,
-  s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods, s.factors, s.risk`;
+  s.expires_at, s.remember_me, s.authenticated_at, s.level_of_assurance, s.methods, s.factors, s.risk, s.impersonator`;
 const withStanding = fragment`${columns}, ${standingColumns}`;
 const jsonOf = (list: readonly object[] | null) => fragment`${list && JSON.stringify(list)}::jsonb`;
 const live = (cutoffs: Cutoffs) => fragment`${sessionLives(cutoffs)} and u.enabled`;
@@ -91,10 +100,10 @@ export const insert = (
   proven: Proven,
 ) => atLast`
   insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at,
-    remember_me, authenticated_at, level_of_assurance, methods, factors, risk)
+    remember_me, authenticated_at, level_of_assurance, methods, factors, risk, impersonator)
   values (${realm}, ${s.id}, ${s.token_hash}, ${provenUser(realm, proven)}, ${s.ip_address}, ${s.user_agent}, ${s.started_at},
     ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods},
-    ${jsonOf(s.factors)}, ${jsonOf(s.risk)})`;
+    ${jsonOf(s.factors)}, ${jsonOf(s.risk)}, ${s.impersonator && JSON.stringify(s.impersonator)}::jsonb)`;
 
 /** A stronger or newer proof of the same person: the session goes on under a new cookie. */
 export const upgrade = async (
@@ -114,15 +123,38 @@ export const upgrade = async (
       returning id`
   ).length > 0;
 
+/** Who acts for somebody comes with the address that they were given: the session goes on under a token of its own. */
+export const arrive = async (
+  sql: Sql,
+  realm: string,
+  tokenHash: Buffer,
+  to: {
+    tokenHash: Buffer;
+    pendingMs: number;
+    at: Date;
+    expiresAt: Fragment;
+    ipAddress: string;
+    userAgent: string | null;
+  },
+) =>
+  (
+    await sql<{ id: string; expires_at: Date }>`
+      update session s set token_hash = ${to.tokenHash}, expires_at = ${to.expiresAt}, last_seen_at = ${to.at},
+        ip_address = ${to.ipAddress}, user_agent = ${to.userAgent}
+      where realm_id = ${realm} and token_hash = ${tokenHash} and impersonator is not null and expires_at > ${to.at}
+        and expires_at <= started_at + ${to.pendingMs} * interval '1 millisecond'
+      returning id, expires_at`
+  )[0];
+
 export const touch = (sql: Sql, realm: string, id: string, at: Date) =>
   sql`update session set last_seen_at = ${at} where realm_id = ${realm} and id = ${id} and last_seen_at < ${at}`;
 
 export const remove = async (sql: Sql, realm: string, id: string) =>
   (
-    await sql<{ user_id: string; username: string }>`
+    await sql<{ user_id: string; username: string; impersonator: Impersonator | null }>`
       delete from session s using realm_user u
       where s.realm_id = ${realm} and s.id = ${id} and u.realm_id = s.realm_id and u.id = s.user_id
-      returning s.user_id, u.username`
+      returning s.user_id, u.username, s.impersonator`
   )[0];
 
 /** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
@@ -131,7 +163,7 @@ export async function removeOldest(sql: Sql, realm: string, userId: string, keep
   return sql<{ id: string }>`
     delete from session where realm_id = ${realm} and id in (
       select s.id from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
-      where s.realm_id = ${realm} and s.user_id = ${userId} and ${live(cutoffs)}
+      where s.realm_id = ${realm} and s.user_id = ${userId} and s.impersonator is null and ${live(cutoffs)}
       order by s.started_at desc, s.id desc offset ${keep})
     returning id`;
 }

@@ -80,7 +80,13 @@ export function codeGrant({
           by,
           clientId: client.clientId,
           subject: { type: 'user', id: row.user_id, name: row.username },
-          data: { grant: grantType, scopes: row.request.scopes, resources, sessionId: row.session_id },
+          data: {
+            grant: grantType,
+            scopes: row.request.scopes,
+            resources,
+            sessionId: row.session_id,
+            ...(row.request.act && { impersonator: row.request.act }),
+          },
         });
       }
     },
@@ -136,6 +142,7 @@ export function codeGrant({
         gid: grantIdOf(familyId),
         nonce: request.nonce ?? undefined,
         claims: request.claims,
+        ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),
       });
       return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
     },

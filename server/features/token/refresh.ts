@@ -100,7 +100,13 @@ export function refreshGrant({
           by,
           clientId: client.clientId,
           subject: { type: 'user', id: row.user_id, name: row.username },
-          data: { scopes, resources, generation: row.generation + 1, sessionId: row.session_id },
+          data: {
+            scopes,
+            resources,
+            generation: row.generation + 1,
+            sessionId: row.session_id,
+            ...(row.grant_data.act && { impersonator: row.grant_data.act }),
+          },
         });
       }
     },
@@ -134,11 +140,13 @@ export function refreshGrant({
           resources: call.resources,
           presentResources,
           scopes: call.requestedScopes,
+          // Who acts for somebody proves nothing of them: their session is what they have.
           isEnough: (family) =>
+            family.grant_data.act !== undefined ||
             isEnough({ factors: provenFor(family), types: family.types, findings: family.session_risk }),
         },
       });
-      const { authTime, acr, amr, sub, claims } = row.grant_data;
+      const { authTime, acr, amr, sub, claims, act } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),
         about: sub,
@@ -148,6 +156,7 @@ export function refreshGrant({
         signedIn: { sid: row.session_id ?? undefined, authTime, acr, amr },
         gid: grantIdOf(familyId),
         claims,
+        ...(act && row.session_expires_at && { acting: { by: act, until: row.session_expires_at } }),
       });
       return { ...minted, refreshToken: next?.token ?? token };
     },

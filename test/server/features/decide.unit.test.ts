@@ -7,6 +7,7 @@ import type { Prompt } from '../../../server/features/authorize/checks.ts';
 import { countsFrom, decide, type Known } from '../../../server/features/authorize/decide.ts';
 
 const session = { id: 's', userId: 'u' };
+const acting = { ...session, impersonator: {} };
 const claim = (given: Partial<ClaimView> & Pick<ClaimView, 'name'>): ClaimView => {
   const { claim: _, ...fresh } = freshClaim;
   return { ...fresh, ...given };
@@ -21,15 +22,24 @@ const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
 interface Case {
   prompt?: Prompt[];
   maxAgeSeconds?: number;
+  requiredLevel?: number;
   consentRequired?: boolean;
   administers?: boolean;
   known?: Partial<Known>;
 }
-const outcome = ({ prompt = [], maxAgeSeconds, consentRequired = false, administers = false, known = {} }: Case) => {
+const outcome = ({
+  prompt = [],
+  maxAgeSeconds,
+  requiredLevel = 0,
+  consentRequired = false,
+  administers = false,
+  known = {},
+}: Case) => {
   const step = decide(
     {
       prompt: new Set(prompt),
       maxAgeSeconds,
+      requiredLevel,
       administers,
       toAgree: [scope('email')],
       client: { consentRequired },
@@ -67,6 +77,14 @@ const table: [string, Case, string][] = [
   ['admin rights are agreed to anew each time', { administers: true, known: { consented: ['email'] } }, 'consent'],
   ['and then lent', { administers: true, known: { agreed: true } }, 'code'],
   ['never silently', { prompt: ['none'], consentRequired: true }, 'consent_required'],
+  ['who acts for somebody needs no proof of them', { known: { session: acting, missing: 'proof' } }, 'code'],
+  ['but signs in for nobody', { prompt: ['login'], known: { session: acting } }, 'login_required'],
+  ['nor does anything fresh', { maxAgeSeconds: 600, known: { session: acting, fresh: true } }, 'login_required'],
+  ['nor proves more', { requiredLevel: 1, known: { session: acting } }, 'login_required'],
+  ['nor is somebody else', { known: { session: acting, expectedUser: 'v' } }, 'login_required'],
+  ['nor agrees', { consentRequired: true, known: { session: acting, agreed: true } }, 'consent_required'],
+  ['but goes by what was agreed', { consentRequired: true, known: { session: acting, consented: ['email'] } }, 'code'],
+  ['and gets no admin rights', { administers: true, known: { session: acting, agreed: true } }, 'consent_required'],
 ];
 test.each(table)('%s', (_, input, expected) => {
   expect(outcome(input)).toBe(expected);
