@@ -11,6 +11,8 @@ import type { Subjects } from './domain/subjects.ts';
 import { createEventBatch } from './events/batch.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
+import { delegationGrant } from './features/agents/delegation.ts';
+import { agentDelegationRoutes } from './features/agents/delegation-routes.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
@@ -120,6 +122,8 @@ export function createProtocol(deps: ProtocolDeps) {
     now,
   });
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
+  const delegation = delegationGrant({ sql, tokens, subjects, mint, batch });
+  const delegationEndpoint = createTokenEndpoint({ ...phases, grants: [delegation] });
   const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
@@ -166,6 +170,7 @@ export function createProtocol(deps: ProtocolDeps) {
         const audited = auditedAuthentication(authentication, refusals);
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });
+        agentDelegationRoutes(app, { endpoint: delegationEndpoint });
         workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges });
       });
       await http.register(async (pages) => {

@@ -2,8 +2,12 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
+import { ClientParameters, OAuthErrorBody } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
+
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
 
 export const AgentStatus = z.enum(['draft', 'active', 'suspended', 'revoked']);
 export type AgentStatus = z.infer<typeof AgentStatus>;
@@ -119,3 +123,46 @@ export const listAgentsInReview = route({
   query: Page,
   response: z.array(AgentInReview),
 });
+
+/** RFC 8693 §2.1. Parsed by the rules of OAuth's forms (http/form.ts). */
+export const delegationBody = z.object({
+  subject_token: z.string().describe('An access token of the person that this agent got, or that is for it'),
+  subject_token_type: z.literal(ACCESS_TOKEN_TYPE, { error: `must be ${ACCESS_TOKEN_TYPE}` }),
+});
+const byClient = [{ clientSecret: [] }, {}];
+export const agentDelegationRoute = {
+  method: 'POST',
+  url: '/realms/:realm/agent/delegation/token',
+  schema: {
+    tags: ['agents'],
+    operationId: 'delegateToAgent',
+    security: byClient,
+    params: InRealm,
+    summary: 'A token by which an agent acts for a person',
+    description:
+      'The agent’s client authenticates as at the token endpoint. The new token is about the person and says in `act` who acts; its scopes are those that the subject token has, the agent has and the person has agreed to with this client, it ends no later than the subject token, and it is itself no subject token.',
+    consumes: ['application/x-www-form-urlencoded'],
+    body: z.object({
+      grant_type: z.literal(TOKEN_EXCHANGE),
+      ...delegationBody.shape,
+      scope: z.string().optional().describe('Left out: all that is allowed'),
+      resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
+      ...ClientParameters,
+    }),
+    response: {
+      200: z
+        .object({
+          access_token: z.string(),
+          issued_token_type: z.literal(ACCESS_TOKEN_TYPE),
+          token_type: z.literal('Bearer'),
+          expires_in: z.int(),
+          scope: z.string(),
+        })
+        .meta({ id: 'DelegatedToken' }),
+      400: OAuthErrorBody.describe('`invalid_grant`, `invalid_scope`, `invalid_target`, or a malformed request'),
+      401: OAuthErrorBody.describe('`invalid_client`'),
+      404: OAuthErrorBody.describe('There is no such realm'),
+      default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+    },
+  },
+} as const;

@@ -26,7 +26,7 @@ export const IntrospectionResponse = z
   .meta({ id: 'IntrospectionResponse', description: 'RFC 7662 §2.2' });
 
 const parameter = z.string().optional();
-const ClientParameters = {
+export const ClientParameters = {
   client_id: parameter,
   client_secret: parameter,
   client_assertion_type: parameter,

@@ -34,6 +34,8 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
 
 export interface Granted extends Minted {
   refreshToken?: string;
+  /** RFC 8693 §2.2.1 */
+  issuedTokenType?: string;
 }
 
 export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authenticated = Authenticated> {
@@ -47,6 +49,8 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
    * Or nobody authenticates, and what is presented says whose the token will be.
    */
   clientAuth: 'proof' | 'any' | { by(asking: Asking<z.output<Body>>): Promise<Who> };
+  /** Which clients may use it, where that isn't said by their grant types. */
+  allowedTo?(client: ClientView): boolean;
   /**
    * `client`: its default scopes and the requested ones among its optional ones; there is no person, so neither `openid` nor
    * `offline_access`. `granted`: what was granted or less, as the grant's own judgement says.

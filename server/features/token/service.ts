@@ -68,7 +68,8 @@ export function createTokenEndpoint({
     if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
     const { who } = progress;
     if (!grant || !who) throw new OAuthError('unsupported_grant_type', 'This grant type is not supported');
-    if (!who.client.grantTypes.has(grantType) || !(who.confidential || grant.clientAuth === 'any'))
+    const may = grant.allowedTo?.(who.client) ?? who.client.grantTypes.has(grantType);
+    if (!may || !(who.confidential || grant.clientAuth === 'any'))
       throw new OAuthError('unauthorized_client', 'This client may not use this grant type');
     return { grant, asking: asking(grant), who };
   }
@@ -151,9 +152,10 @@ function clientScopes(client: Authenticated['client'], requested: readonly strin
 }
 
 /** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
-const answerOf = ({ accessToken, expiresIn, scope, refreshToken, idToken }: Granted): string =>
+const answerOf = ({ accessToken, expiresIn, scope, refreshToken, idToken, issuedTokenType }: Granted): string =>
   JSON.stringify({
     access_token: accessToken,
+    issued_token_type: issuedTokenType,
     token_type: 'Bearer',
     expires_in: expiresIn,
     refresh_token: refreshToken,

@@ -1,0 +1,20 @@
+// POST /realms/{realm}/agent/delegation/token: a token endpoint of its own, with the same phases (features/token). RFC 8693.
+import type { FastifyInstance } from 'fastify';
+import { agentDelegationRoute } from '../../contract/agents.ts';
+import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
+import type { TokenEndpoint } from '../token/service.ts';
+
+export function agentDelegationRoutes(app: FastifyInstance, { endpoint }: { endpoint: TokenEndpoint }): void {
+  app.route({
+    ...agentDelegationRoute,
+    handler: async (request, reply) => {
+      const { json } = await endpoint.answer({
+        realm: realmOf(request),
+        authorization: request.headers.authorization,
+        form: formOf(request),
+        ipAddress: request.ip,
+      });
+      return sendJson(reply.header('pragma', 'no-cache'), json);
+    },
+  });
+}

@@ -1,0 +1,123 @@
+// An agent that acts for a person: never more than the token, the agent and what the person agreed to together allow.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as api from '../../../server/contract/agents.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { createUser, listUsers, putUser } from '../../../server/contract/users.ts';
+import { PASSWORD } from '../../support/applications.ts';
+import { basic, claimsIn, makeClient, post, SECRET } from '../../support/clients.ts';
+import { createPerson } from '../../support/person.ts';
+import { makeProvider, makeRelyingParty, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+const params = { realm: REALM };
+const API = 'https://api.example.com';
+let server: TestServer;
+let agentId = '';
+let token = '';
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeProvider(server);
+  await makeRelyingParty(server, 'bot', { consentRequired: true });
+  await makeClient(server, REALM, { clientId: 'plain', secret: SECRET, grantTypes: ['client_credentials'] });
+  await server.admin.call(createUser, { params, body: { username: 'owner' } });
+  const body = { name: 'bot', owner: 'owner', clientId: 'bot', scopes: ['email', 'phone', 'offline_access'] };
+  agentId = (await server.admin.call(api.createAgent, { params, body })).body!.id;
+  await server.admin.call(api.activateAgent, { params: { ...params, id: agentId } });
+  token = await tokenFor('bot', 'openid email phone offline_access');
+});
+afterAll(() => server?.stop());
+
+/** Alice signs in to the client and agrees. */
+async function tokenFor(clientId: string, scope: string): Promise<string> {
+  const person = createPerson(server.baseUrl);
+  let page = await person.open(requestPath({ client_id: clientId, scope }));
+  page = await person.fill(page, { username: 'alice', password: PASSWORD });
+  if (page.heading === 'Allow access?')
+    page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
+  const code = told(page)?.code ?? '';
+  const form = { grant_type: 'authorization_code', code, redirect_uri: RP };
+  const { body } = await post(server, REALM, 'token', form, { authorization: basic(clientId) });
+  return String(body.access_token);
+}
+async function delegate(form: Record<string, string> = {}, authorization = basic('bot')) {
+  const answer = await fetch(`${server.baseUrl}/realms/${REALM}/agent/delegation/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization },
+    body: new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: token,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      ...form,
+    }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+const errorOf = async (form: Record<string, string>, authorization?: string) =>
+  (await delegate(form, authorization)).body.error;
+
+describe('a delegated token', () => {
+  test('is about the person, says which agent acts, and is told with both', async () => {
+    const { status, body } = await delegate({ scope: 'email' });
+    expect([status, body.issued_token_type]).toEqual([200, 'urn:ietf:params:oauth:token-type:access_token']);
+    const [claims, from] = [claimsIn(body.access_token), claimsIn(token)];
+    const act = { iss: `${server.baseUrl}/realms/${REALM}`, sub: 'bot' };
+    expect(claims).toMatchObject({ sub: from.sub, client_id: 'bot', scope: 'email', act });
+    expect(claims.exp).toBeLessThanOrEqual(Number(from.exp));
+    expect(body).not.toHaveProperty('refresh_token');
+    await expect
+      .poll(async () => (await server.admin.call(listEvents, { params, query: { type: 'TOKEN_ISSUED' } })).body?.[0])
+      .toMatchObject({
+        actor: { type: 'agent', id: agentId, name: 'bot' },
+        subject: { type: 'user', name: 'alice' },
+        data: { grant: 'delegation', scope: 'email' },
+      });
+  });
+
+  test('has no scope beyond the agent’s and the subject token’s, and none that outlives it', async () => {
+    expect((await delegate()).body.scope).toBe('email phone');
+    for (const scope of ['offline_access', 'profile', 'openid']) expect(await errorOf({ scope })).toBe('invalid_scope');
+    const agent = { params: { ...params, id: agentId } };
+    await server.admin.call(api.putAgent, { ...agent, body: { scopes: ['phone'] } });
+    expect((await delegate()).body.scope).toBe('phone');
+    await server.admin.call(api.putAgent, { ...agent, body: { scopes: ['email', 'phone', 'offline_access'] } });
+  });
+
+  test('is no subject token itself, nor is a machine’s, another application’s, or anything else', async () => {
+    const { body } = await delegate();
+    expect(await errorOf({ subject_token: String(body.access_token) })).toBe('invalid_grant');
+    const machine = await post(
+      server,
+      REALM,
+      'token',
+      { grant_type: 'client_credentials' },
+      { authorization: basic('plain') },
+    );
+    expect(await errorOf({ subject_token: String(machine.body.access_token) })).toBe('invalid_grant');
+    expect(await errorOf({ subject_token: await tokenFor('rp', 'openid email') })).toBe('invalid_grant');
+    expect(await errorOf({ subject_token: 'x' })).toBe('invalid_grant');
+    expect(await errorOf({ subject_token_type: 'urn:ietf:params:oauth:token-type:jwt' })).toBe('invalid_request');
+    expect(await errorOf({ resource: API })).toBe('invalid_target');
+  });
+
+  test('is for agents that are active, and prove who they are', async () => {
+    expect(await errorOf({}, basic('plain'))).toBe('unauthorized_client');
+    expect(await errorOf({}, basic('bot', 'wrong'.repeat(8)))).toBe('invalid_client');
+    const agent = { params: { ...params, id: agentId } };
+    await server.admin.call(api.suspendAgent, agent);
+    expect(await errorOf({})).toBe('invalid_client');
+    await server.admin.call(api.activateAgent, agent);
+    expect((await delegate()).status).toBe(200);
+  });
+
+  test('needs what the person agreed to, and a person who is there', async () => {
+    await server.pool.query('update consent set scopes = $1 where realm_id = $2', [['phone'], REALM]);
+    expect((await delegate()).body.scope).toBe('phone');
+    expect(await errorOf({ scope: 'email' })).toBe('invalid_scope');
+    await server.pool.query('delete from consent where realm_id = $1', [REALM]);
+    expect(await errorOf({})).toBe('invalid_scope');
+    const { body: users = [] } = await server.admin.call(listUsers, { params, query: { q: 'alice' } });
+    const one = { params: { ...params, userId: users[0]!.id } };
+    await server.admin.call(putUser, { ...one, body: { enabled: false } });
+    expect(await errorOf({})).toBe('invalid_grant');
+  });
+});
