@@ -13,6 +13,9 @@ import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
 import { delegationGrant } from './features/agents/delegation.ts';
 import { agentDelegationRoutes } from './features/agents/delegation-routes.ts';
+import { createPushed } from './features/authorize/pushed.ts';
+import { pushedRoutes } from './features/authorize/pushed-routes.ts';
+import { createRequests } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
@@ -52,6 +55,9 @@ import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
 import { adminAudience } from './http/own-addresses.ts';
+
+/** Of public clients at one address in one realm. */
+const PUSHES_A_MINUTE = 120;
 
 export interface ProtocolDeps {
   sql: Sql;
@@ -133,9 +139,14 @@ export function createProtocol(deps: ProtocolDeps) {
   const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
   const sessionCookie = sessionCookieAt(baseUrl).nameIn;
   const consents = createConsents({ sql, sessionCookie, now });
+  const requests = createRequests({ clients, levels, baseUrl });
+  const pushed = createPushed({ sql, transact, settings, requests, now });
+  const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });
   const authorization = createAuthorization({
     transact,
     clients,
+    requests,
+    pushed,
     settings,
     sessions,
     signIns,
@@ -144,8 +155,6 @@ export function createProtocol(deps: ProtocolDeps) {
     tokens,
     refusals,
     subjects,
-    levels,
-    baseUrl,
     now,
   });
   const logout = createLogout({ transact, clients, sessions, settings, tokens, subjects, sessionCookie, now });
@@ -168,6 +177,7 @@ export function createProtocol(deps: ProtocolDeps) {
         tokenRoutes(app, { endpoint, cors });
         userinfoRoutes(app, { userinfo, cors });
         const audited = auditedAuthentication(authentication, refusals);
+        pushedRoutes(app, { authentication: audited, pushed, attempts: pushes, refusals, cors });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint });

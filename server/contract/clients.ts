@@ -57,6 +57,9 @@ export const clientFields = {
   optionalClientScopes: z.array(ScopeName).max(200).describe('Scopes that it may ask for'),
   consentRequired: z.boolean().describe('true: people are asked before it learns about them'),
   requirePkce: z.boolean().describe('true: authorization codes need PKCE with S256 (RFC 7636)'),
+  requirePushedAuthorizationRequests: z
+    .boolean()
+    .describe('true: its authorization requests have to be pushed first (RFC 9126)'),
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
   accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
   refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
@@ -94,6 +97,7 @@ export const freshClient = {
   optionalClientScopes: ['offline_access'],
   consentRequired: false,
   requirePkce: true,
+  requirePushedAuthorizationRequests: false,
   flowOverride: null,
   accessTokenTtlSeconds: null,
   refreshTokenTtlSeconds: null,

@@ -33,6 +33,7 @@ export const eventTypes = {
   SESSION_ENDED: runtime,
   IMPERSONATION_STARTED: runtime,
   AUTHORIZATION_REFUSED: runtime,
+  AUTHORIZATION_REQUEST_PUSHED: runtime,
   CODE_ISSUED: runtime,
   TOKEN_ISSUED: runtime,
   TOKEN_REFRESHED: runtime,

@@ -67,6 +67,11 @@ const AuthorizeParameters = z.object({
   login_hint: parameter,
   resource: z.array(z.string()).optional(),
 });
+/** Or the one that was pushed, by its name. */
+const OpenedParameters = AuthorizeParameters.partial().extend({
+  client_id: z.string(),
+  request_uri: parameter.describe('Of a pushed request (RFC 9126): nothing else counts then'),
+});
 const LogoutParameters = z.object({
   id_token_hint: parameter,
   client_id: parameter,
@@ -109,7 +114,7 @@ export const authorizeRoute = {
     summary: 'Authorization endpoint: code flow, PKCE S256',
     description:
       'The answer carries `iss` (RFC 9207). A request whose client or redirect_uri is wrong gets a page and is never redirected.',
-    querystring: AuthorizeParameters,
+    querystring: OpenedParameters,
     response: page,
   },
 } as const;
@@ -122,8 +127,30 @@ export const authorizePostRoute = {
     security: anybody,
     summary: 'Authorization endpoint, parameters in the body',
     consumes,
-    body: AuthorizeParameters,
+    body: OpenedParameters,
     response: page,
+  },
+} as const;
+export const pushRoute = {
+  method: 'POST',
+  url: `${at}/par`,
+  schema: {
+    ...base,
+    operationId: 'pushAuthorizationRequest',
+    security: byClient,
+    summary: 'Pushed authorization requests (RFC 9126)',
+    description:
+      'Takes what the authorization endpoint takes, with the client’s authentication as at the token endpoint. The `request_uri` opens once, for this client; a browser then brings it with `client_id` alone, and whatever else it brings is ignored.',
+    consumes,
+    body: AuthorizeParameters.extend(ClientParameters),
+    response: {
+      201: z.object({ request_uri: z.string(), expires_in: z.int() }).meta({ id: 'PushedAuthorizationResponse' }),
+      400: bad,
+      401: unproven,
+      403: OAuthErrorBody.describe('`access_denied`: the application is switched off'),
+      413: OAuthErrorBody.describe('`invalid_request`: the request is too long'),
+      ...json,
+    },
   },
 } as const;
 export const tokenRoute = {

@@ -71,6 +71,7 @@ export const Endpoints = z
     token: z.string(),
     userinfo: z.string(),
     jwks: z.string(),
+    pushedAuthorizationRequest: z.string(),
     revocation: z.string(),
     introspection: z.string(),
     endSession: z.string(),

@@ -19,6 +19,7 @@ export const ClientMetadata = z.object({
   jwks: z.record(z.string(), z.unknown()).optional(),
   jwks_uri: words.optional(),
   id_token_signed_response_alg: words.optional().describe('RS256 alone'),
+  require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
   subject_type: words.optional().describe('One of the realm’s subject_types_supported'),
   sector_identifier_uri: words
     .optional()

@@ -82,6 +82,9 @@ export const settingsShape = {
     .describe(
       'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these',
     ),
+  requirePushedAuthorizationRequests: z
+    .boolean()
+    .describe('Authorization requests of all clients have to be pushed first (RFC 9126)'),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
   clientRegistration: z
     .enum(['closed', 'token', 'open'])
@@ -179,6 +182,7 @@ export const freshSettings = (realm: string): Settings => ({
   maxSmsPerHour: 1000,
   maxEmailsPerHour: 20_000,
   clientAssertionAudience: 'issuer',
+  requirePushedAuthorizationRequests: false,
   workloadTokenTtlSeconds: 300,
   clientRegistration: 'token',
   clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],

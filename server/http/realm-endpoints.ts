@@ -8,6 +8,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
   return {
     discovery: `${base}/.well-known/openid-configuration`,
     authorization: `${oauth2}/authorize`,
+    pushedAuthorizationRequest: `${oauth2}/par`,
     token: `${oauth2}/token`,
     userinfo: `${oauth2}/userinfo`,
     jwks: `${oauth2}/jwks`,

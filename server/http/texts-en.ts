@@ -55,6 +55,7 @@ export const en = {
   'authorize.oneMoment': 'One moment',
   'authorize.sentBack': 'You are being sent back to the application.',
   'authorize.goOn': 'Go on',
+  'authorize.requestOver': 'This request was used already, or took too long.',
 
   'consent.title': 'Allow access?',
   'consent.lead': '{application} asks for access to your account {username}:',

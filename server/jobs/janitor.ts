@@ -23,6 +23,7 @@ const before = (now: Date, ms: number) => new Date(now.getTime() - ms);
 
 const expiries: readonly Expiry[] = [
   { table: fragment`sign_in`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept a while: a second use is recognised as one.
   { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   {

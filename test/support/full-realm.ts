@@ -112,6 +112,7 @@ export function fullRealm(): RealmDocument {
         tokenEndpointAuthMethod: 'client_secret_post',
         redirectUris: ['http://old.example.com/back'],
         requirePkce: false,
+        requirePushedAuthorizationRequests: true,
         enabled: false,
         secret: fullRealmSecrets['client Old App: 2024-01-01'],
       },

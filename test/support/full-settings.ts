@@ -39,6 +39,7 @@ export const fullSettings = {
   maxSmsPerHour: 500,
   maxEmailsPerHour: 5000,
   clientAssertionAudience: 'endpoints',
+  requirePushedAuthorizationRequests: true,
   workloadTokenTtlSeconds: 120,
   clientRegistration: 'open',
   clientRegistrationGrantTypes: ['authorization_code'],

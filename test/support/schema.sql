@@ -178,6 +178,7 @@ create table client (
   id_token_userinfo_claims boolean not null default false,
   subject_type text,
   sector_identifier_uri text,
+  require_pushed_authorization_requests boolean not null default false,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -596,6 +597,19 @@ create table push_token (
 );
 CREATE INDEX push_token_user ON push_token USING btree (realm_id, user_id);
 CREATE UNIQUE INDEX push_token_digest ON push_token USING btree (realm_id, token_digest);
+
+create table pushed_authorization_request (
+  realm_id text not null,
+  uri_hash bytea not null,
+  client uuid not null,
+  parameters text not null,
+  expires_at timestamp with time zone not null,
+  opened_at timestamp with time zone,
+  primary key (realm_id, uri_hash),
+  constraint pushed_authorization_request_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX pushed_authorization_request_client ON pushed_authorization_request USING btree (realm_id, client);
+CREATE INDEX pushed_authorization_request_expiry ON pushed_authorization_request USING btree (expires_at);
 
 create table realm (
   realm_id text not null,

@@ -45,11 +45,15 @@ export interface AuthorizationRequest extends Target {
   administers: boolean;
   loginHint: string | undefined;
   idTokenHint: string | undefined;
+  /** The digest of its request_uri, where the application has pushed it. */
+  pushed: Buffer | undefined;
 }
 
 export interface CheckContext {
   form: Form;
   client: ClientView;
+  pushed: Buffer | undefined;
+  mustBePushed: boolean;
   realmList: readonly string[];
   adminAudience: string;
   /** What sign-ins can reach. */
@@ -95,6 +99,10 @@ const noRequestObject: Check = (_, { form }) => {
   if (form.get('request') !== undefined) throw bad('Request objects are not supported', 'request_not_supported');
   if (form.get('request_uri') !== undefined) throw bad('request_uri is not supported', 'request_uri_not_supported');
   if (form.get('registration') !== undefined) throw bad('registration is not supported', 'registration_not_supported');
+};
+
+const pushedWhereNeeded: Check = (_, { pushed, mustBePushed }) => {
+  if (mustBePushed && !pushed) throw bad('Requests of this application have to be pushed first (RFC 9126)');
 };
 
 const responseType: Check = (_, { form }) => {
@@ -204,6 +212,7 @@ const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?::\d{1,5})?\//;
 const checks: readonly Check[] = [
   responseMode,
   noRequestObject,
+  pushedWhereNeeded,
   responseType,
   clientMayAsk,
   applicationIsOn,
@@ -237,6 +246,7 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
     administers: false,
     loginHint: form.get('login_hint'),
     idTokenHint: form.get('id_token_hint'),
+    pushed: context.pushed,
   };
   for (const check of checks) check(request, context);
   return request;

@@ -17,7 +17,6 @@ import type { Refusals } from '../../events/refusals.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError, shown } from '../../http/oauth-error.ts';
-import { adminAudience } from '../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
@@ -25,18 +24,12 @@ import type { LiveSession, SsoSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
-import {
-  type AuthorizationRequest,
-  type CheckContext,
-  foreignScopes,
-  requestOf,
-  type Target,
-  targetOf,
-  withoutOffline,
-} from './checks.ts';
+import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
-import { holdsOneOf } from './store.ts';
+import type { Pushed } from './pushed.ts';
+import type { Clients, Given, Requests } from './requests.ts';
+import { dropPushed, holdsOneOf, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
 const MOST_CLIENT_ID = 255;
@@ -53,10 +46,9 @@ export const Kept = z.object({ text: z.string() });
 
 export interface AuthorizationDeps {
   transact: Transact;
-  clients: {
-    view(realm: string, clientId: string): Promise<ClientView | undefined>;
-    knownScopes(realm: string): Promise<ReadonlySet<string>>;
-  };
+  clients: Pick<Clients, 'view'>;
+  requests: Requests;
+  pushed: Pick<Pushed, 'resolve'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
   signIns: Pick<SignIns, 'begin' | 'missing'>;
@@ -65,9 +57,6 @@ export interface AuthorizationDeps {
   tokens: Pick<Tokens, 'verify'>;
   refusals: Pick<Refusals, 'record'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
-  /** What sign-ins can reach. */
-  levels: readonly number[];
-  baseUrl: string;
   now: () => Date;
 }
 
@@ -94,14 +83,15 @@ interface Settled {
 }
 /** What has been done for this very request already. */
 interface Past {
+  /** The browser has just come from the application. */
+  first?: boolean;
   signedIn?: SignedIn | undefined;
   agreed?: boolean;
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, factors, consents, subjects, baseUrl, now } = deps;
-  const { refusals, levels } = deps;
-  const adminResource = adminAudience(baseUrl);
+  const { transact, clients, settings, sessions, signIns, factors, consents, subjects, now } = deps;
+  const { refusals, requests, pushed } = deps;
 
   const expectedUser = createExpected(deps);
 
@@ -110,19 +100,6 @@ export function createAuthorization(deps: AuthorizationDeps) {
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     const session = await sessions.current(request, realm);
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
-  }
-
-  async function contextOf(
-    realm: string,
-    brand: RealmSettingsDto,
-    form: Form,
-    client: ClientView,
-  ): Promise<CheckContext> {
-    const foreign = foreignScopes(form, client);
-    const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
-    const unknownScopes = new Set(foreign.filter((name) => !known?.has(name)));
-    const realmList = brand.resourceIndicators;
-    return { form, client, realmList, adminAudience: adminResource, levels, unknownScopes };
   }
 
   /** @param since milliseconds: from when on what the session has proven counts */
@@ -188,6 +165,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
+      if (asked.pushed && !(await takePushed(tx.sql, realm, asked.pushed)))
+        throw new OAuthError('invalid_request', 'The pushed request was used before');
       if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, scopes });
       tx.record(issued);
     });
@@ -289,13 +268,14 @@ export function createAuthorization(deps: AuthorizationDeps) {
     again: (kept, realm) => requestPath(realm, Kept.parse(kept).text),
     asked: { write: (kept) => Kept.parse(kept).text, read: (text) => ({ text }) },
     async prepare(kept, request, realm, session) {
-      const form = parseForm(Kept.parse(kept).text);
+      const reference = parseForm(Kept.parse(kept).text);
       const brand = await settings.of(realm);
-      const client = await clients.view(realm, form.get('client_id') ?? '');
+      const client = await clients.view(realm, reference.get('client_id') ?? '');
       if (!brand || !client || client.consentRequired || client.application?.roles.length) return undefined;
       try {
+        const form = await pushed.resolve(realm, client, reference, { first: false });
         const target = targetOf(form, client);
-        const asked = requestOf(target, await contextOf(realm, brand, form, client));
+        const asked = await requests.read(realm, brand, form, target);
         // A page in answer to the password would send it again when it is loaded again.
         if (target.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
@@ -310,6 +290,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         return {
           write({ atLast, record }) {
             insertFirstCode(atLast, realm, row);
+            if (asked.pushed) dropPushed(atLast, realm, asked.pushed);
             record(issued);
           },
           send: (reply) => sendAnswer(reply, { realm, brand, issuer, target, parameters: { code } }),
@@ -322,9 +303,14 @@ export function createAuthorization(deps: AuthorizationDeps) {
   };
 
   /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
-  function knownTarget({ realm, request }: Way, form: Form, client: ClientView | undefined): Target {
+  async function knownTarget(
+    { realm, request }: Way,
+    form: Form,
+    { client, first }: { client: ClientView | undefined; first: boolean },
+  ): Promise<{ given: Given; target: Target }> {
     try {
-      return targetOf(form, client);
+      const given = await pushed.resolve(realm, client, form, { first });
+      return { given, target: targetOf(given, client) };
     } catch (thrown) {
       const error = oauthErrorOf(thrown);
       error.clientId = shown(form.get('client_id'), MOST_CLIENT_ID);
@@ -345,13 +331,13 @@ export function createAuthorization(deps: AuthorizationDeps) {
   async function handle(way: Way, form: Form, past: Past, refused?: OAuthError): Promise<FastifyReply> {
     const { realm, brand, issuer } = way;
     const client = await clients.view(realm, form.get('client_id') ?? '');
-    const target: Target = knownTarget(way, form, client);
+    const { given, target } = await knownTarget(way, form, { client, first: past.first ?? false });
     try {
       if (refused) throw refused;
-      return await goOn(way, requestOf(target, await contextOf(realm, brand, form, target.client)), past);
+      return await goOn(way, await requests.read(realm, brand, given, target), past);
     } catch (thrown) {
       // The application was deleted in the meantime: nobody is known any more to whom an error could go.
-      if (refersToNothing(thrown)) knownTarget(way, form, undefined);
+      if (refersToNothing(thrown)) await knownTarget(way, form, { client: undefined, first: false });
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
       return sendAnswer(way.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
@@ -362,7 +348,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     continuation,
 
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      return handle(await wayOf(request, reply, realm), form, {});
+      return handle(await wayOf(request, reply, realm), form, { first: true });
     },
 
     /** After a sign-in: the same request again, which now has its session. */

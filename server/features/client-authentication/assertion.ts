@@ -43,13 +43,13 @@ export function createAssertions({
   async function verified(realm: string, client: ClientView, assertion: string, keys: z.infer<typeof Jwks>) {
     const issuer = await settings.issuer(realm);
     const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
-    const { token, introspection, revocation } = endpointsOf(baseUrl, realm);
+    const { token, introspection, revocation, pushedAuthorizationRequest } = endpointsOf(baseUrl, realm);
     const { payload } = await jwtVerify(assertion, createLocalJWKSet(keys), {
       algorithms: ALGORITHMS,
       issuer: client.clientId,
       subject: client.clientId,
       // Older libraries name the endpoint that they call.
-      audience: older ? [issuer, token, introspection, revocation] : issuer,
+      audience: older ? [issuer, token, introspection, revocation, pushedAuthorizationRequest] : issuer,
       requiredClaims: ['exp', 'jti', 'aud'],
       clockTolerance: SKEW_SECONDS,
       currentDate: now(),

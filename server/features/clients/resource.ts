@@ -124,6 +124,7 @@ export const createClientResource = ({
           grantTypes: set,
           consentRequired: 'boolean',
           requirePkce: 'boolean',
+          requirePushedAuthorizationRequests: 'boolean',
           flowOverride: 'text',
           accessTokenTtlSeconds: 'int',
           refreshTokenTtlSeconds: 'int',

@@ -38,6 +38,7 @@ export interface ClientView {
   consentRequired: boolean;
   requirePkce: boolean;
   idTokenUserinfoClaims: boolean;
+  requirePushedAuthorizationRequests: boolean;
   /** Its own, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
@@ -103,6 +104,7 @@ interface Row {
   consent_required: boolean;
   require_pkce: boolean;
   id_token_userinfo_claims: boolean;
+  require_pushed_authorization_requests: boolean;
   flow_override: string | null;
   access_token_ttl_seconds: number | null;
   refresh_token_ttl_seconds: number | null;
@@ -130,6 +132,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
+    c.require_pushed_authorization_requests,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.subject_type, c.sector_identifier_uri,
     (
@@ -203,6 +206,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   consentRequired: row.consent_required,
   requirePkce: row.require_pkce,
   idTokenUserinfoClaims: row.id_token_userinfo_claims,
+  requirePushedAuthorizationRequests: row.require_pushed_authorization_requests,
   flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,

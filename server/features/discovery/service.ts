@@ -29,6 +29,7 @@ function discoveryDocument({
   grantTypes,
   locales,
   registers,
+  mustPush,
   assertionAlgorithms,
   levels,
   subjects,
@@ -41,6 +42,8 @@ function discoveryDocument({
   grantTypes: readonly string[];
   locales: readonly string[];
   registers: boolean;
+  /** The realm takes no requests that aren't pushed. */
+  mustPush: boolean;
   assertionAlgorithms: readonly string[];
   levels: readonly number[];
   subjects: readonly string[];
@@ -50,6 +53,8 @@ function discoveryDocument({
   return {
     issuer,
     authorization_endpoint: at.authorization,
+    pushed_authorization_request_endpoint: at.pushedAuthorizationRequest,
+    require_pushed_authorization_requests: mustPush,
     token_endpoint: at.token,
     userinfo_endpoint: at.userinfo,
     jwks_uri: at.jwks,
@@ -102,7 +107,12 @@ export function createDiscovery({
     of(
       realm: string,
     ): Promise<
-      (SubjectSettings & Pick<RealmSettingsDto, 'supportedLocales' | 'displayName' | 'clientRegistration'>) | undefined
+      | (SubjectSettings &
+          Pick<
+            RealmSettingsDto,
+            'supportedLocales' | 'displayName' | 'clientRegistration' | 'requirePushedAuthorizationRequests'
+          >)
+      | undefined
     >;
   };
   grantTypes: readonly string[];
@@ -134,6 +144,7 @@ export function createDiscovery({
           levels,
           locales: ofRealm?.supportedLocales ?? [],
           registers: ofRealm?.clientRegistration !== 'closed',
+          mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,
           subjects: ofRealm ? subjectTypes(ofRealm) : [],
         }),
       );

@@ -94,6 +94,7 @@ export function inputOf(
     optionalClientScopes: [...new Set(asked)].filter((scope) => scope !== 'openid' && scopes.has(scope)),
     consentRequired: policy.requireConsent,
     requirePkce: method === 'none',
+    requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
     // What is the realm's own way follows the realm.
@@ -113,6 +114,7 @@ interface Registered {
   jwksUri: string | null;
   subjectType: SubjectType | null;
   sectorIdentifierUri: string | null;
+  requirePushedAuthorizationRequests: boolean;
 }
 
 export const metadataOf = (client: Registered, [byDefault = 'public']: readonly SubjectType[]): ClientMetadata => ({
@@ -127,5 +129,6 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
   id_token_signed_response_alg: 'RS256',
   subject_type: client.subjectType ?? byDefault,
+  ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),
 });

@@ -161,6 +161,7 @@ const samples: readonly Sample[] = [
       optionalClientScopes: ['phone'],
       consentRequired: true,
       requirePkce: false,
+      requirePushedAuthorizationRequests: true,
       flowOverride: 'browser',
       accessTokenTtlSeconds: 60,
       refreshTokenTtlSeconds: 600,

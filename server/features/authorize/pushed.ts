@@ -1,0 +1,108 @@
+// Owns: pushed authorization requests: kept for one opening by a browser, read again on its way, gone with the code.
+// Does not own: who the client is (features/client-authentication), what a request may ask for (requests.ts).
+// Implements: RFC 9126; decisions "Protocol paths".
+import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { newSecret, sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { type Form, parseForm } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { text } from '../../http/texts.ts';
+import type { ClientView } from '../clients/view.ts';
+import { targetOf } from './checks.ts';
+import type { Given, Requests } from './requests.ts';
+import * as store from './store.ts';
+
+const PREFIX = 'urn:ietf:params:oauth:request_uri:';
+const LIFE_SECONDS = 60;
+/** Once it is opened: as long as a sign-in may take. */
+const OPEN_MS = 3_600_000;
+const MOST_CHARACTERS = 20_000;
+const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
+
+/** What of the form is kept: not what proved who the client is. */
+function parametersOf(form: Form, client: ClientView): string {
+  const kept = new URLSearchParams(form.text);
+  for (const name of PROOFS) kept.delete(name);
+  kept.set('client_id', client.clientId);
+  return kept.toString();
+}
+
+export function createPushed({
+  sql,
+  transact,
+  settings,
+  requests,
+  now,
+}: {
+  sql: Sql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  requests: Requests;
+  now: () => Date;
+}) {
+  return {
+    /** @throws OAuthError what is wrong with the request, as the authorization endpoint would say it */
+    async push(by: By, realm: string, client: ClientView, form: Form): Promise<{ uri: string; expiresIn: number }> {
+      if (form.get('request_uri') !== undefined)
+        throw new OAuthError('invalid_request', 'A pushed request has no request_uri of its own');
+      const parameters = parametersOf(form, client);
+      if (parameters.length > MOST_CHARACTERS)
+        throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
+      const ofRealm = await settings.of(realm);
+      if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
+      const uri = PREFIX + newSecret();
+      const hash = sha256(uri);
+      const given: Given = { ...parseForm(parameters), pushed: hash };
+      const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
+      await transact(realm, async (tx) => {
+        const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
+        await store.insertPushed(tx.sql, realm, { hash, client: client.id, parameters, expiresAt });
+        tx.record({
+          type: 'AUTHORIZATION_REQUEST_PUSHED',
+          realm,
+          by,
+          clientId: client.clientId,
+          data: { scopes: scopes.map(({ name }) => name), resources },
+        });
+      });
+      return { uri, expiresIn: LIFE_SECONDS };
+    },
+
+    /**
+     * The parameters of a request: those that were pushed where it names such, whatever else it holds. RFC 9126 §4, RFC 9101 §5.
+     * @param first it is opened by this; once more it can't be
+     * @throws OAuthError for a page: what was pushed is not there, so nobody is known to whom it could be sent
+     */
+    async resolve(
+      realm: string,
+      client: ClientView | undefined,
+      form: Form,
+      { first }: { first: boolean },
+    ): Promise<Given> {
+      const uri = form.get('request_uri');
+      if (!client || !uri?.startsWith(PREFIX)) return form;
+      const asked = { client: client.id, hash: sha256(uri), now: now() };
+      const parameters = first
+        ? await transact(
+            realm,
+            (tx) => store.openPushed(tx.sql, realm, { ...asked, until: new Date(asked.now.getTime() + OPEN_MS) }),
+            { bookkeeping: true },
+          )
+        : await store.readPushed(sql, realm, asked);
+      if (parameters === undefined)
+        throw new OAuthError(
+          'invalid_request_uri',
+          'The request_uri has expired, was used, or is not the application’s',
+          {
+            page: { told: text('authorize.requestOver'), back: client },
+          },
+        );
+      // It goes on by its name alone: what was pushed doesn't pass through the browser.
+      const reference = new URLSearchParams({ client_id: client.clientId, request_uri: uri }).toString();
+      return { ...parseForm(parameters), text: reference, pushed: asked.hash };
+    },
+  };
+}
+export type Pushed = ReturnType<typeof createPushed>;
