@@ -3,6 +3,7 @@
 // Implements: decisions "Reading and writing": a field that is left out of PUT keeps its value; If-Match.
 import { z } from 'zod';
 import { adminRoleRoutes } from '../server/contract/admin-access.ts';
+import { agentRoutes } from '../server/contract/agents.ts';
 import { applicationRoutes } from '../server/contract/applications.ts';
 import {
   deleteAuthorizationService,
@@ -69,6 +70,7 @@ export const writes: Readonly<Record<string, Writes>> = {
     at: (value) => ({ clientId: String(Reflect.get(value, 'id')) }),
   },
   flows: { create: createFlow, put: putFlow, remove: deleteFlow, at: fields('alias') },
+  agents: { ...agentRoutes, at: byId },
   webhooks: { ...webhookRoutes, at: byId },
   'workload-identities': { ...workloadIdentityRoutes, at: byId },
   'messaging-providers': {

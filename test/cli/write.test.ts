@@ -122,7 +122,7 @@ describe('an object', () => {
     const names = new Set(kinds.map(({ plural }) => plural));
     expect(Object.keys(writes).filter((plural) => !names.has(plural))).toEqual([]);
     const readOnly = [...names].filter((plural) => !writes[plural]);
-    expect(readOnly.sort()).toEqual(['deliveries', 'events', 'managers']);
+    expect(readOnly.sort()).toEqual(['deliveries', 'events', 'managers', 'mappers']);
     for (const { create, put } of Object.values(writes))
       for (const route of [create, put]) if (route) expect(fieldsOf(route)?.size ?? 1).toBeGreaterThan(0);
   });
@@ -194,9 +194,11 @@ describe('what goes on', () => {
       '-o',
       'json',
     ]);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await following.printed(/"ROLE_CREATED"/);
     await done(['create', 'role', '-r', 'acme', '--name', 'followed']);
-    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    await following.printed(/followed/);
+    // another look, which must not tell it again
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     following.interrupt();
     const { code, stdout } = await following.ended;
     const told = stdout
@@ -209,9 +211,11 @@ describe('what goes on', () => {
 
   test('get --watch shows what comes', async () => {
     const watching = startRealmctl(asOperator(server), ['get', 'roles', '-r', 'acme', '--watch']);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await watching.printed(/^reader/m);
     await done(['create', 'role', '-r', 'acme', '--name', 'watched']);
-    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    await watching.printed(/^watched/m);
+    // another look, which must not show it again
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     watching.interrupt();
     const { stdout } = await watching.ended;
     expect(stdout.match(/^watched/gm)).toHaveLength(1);

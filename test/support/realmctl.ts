@@ -91,29 +91,33 @@ export function startRealmctl(env: Record<string, string>, args: readonly string
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    for (const listener of listeners) listener();
   });
+  const listeners = new Set<() => void>();
   const ended = new Promise<Ran>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
-  const listeners = new Set<() => void>();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
     for (const listener of listeners) listener();
   });
+  const found = (what: RegExp, text: () => string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const [match] = what.exec(text()) ?? [];
+        if (match !== undefined) resolve(match);
+      };
+      listeners.add(look);
+      look();
+      ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
+    });
   return {
     ended,
     interrupt: () => child.kill('SIGINT'),
     /** Waits for words on stderr; fails where the program ends without them. */
-    said: (what: RegExp): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const [found] = what.exec(stderr) ?? [];
-          if (found !== undefined) resolve(found);
-        };
-        listeners.add(look);
-        look();
-        ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
-      }),
+    said: (what: RegExp) => found(what, () => stderr),
+    /** The same of stdout. */
+    printed: (what: RegExp) => found(what, () => stdout),
   };
 }
