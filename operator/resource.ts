@@ -73,3 +73,14 @@ export const managerOf = (
   cluster: string,
   { kind, metadata }: { kind: KindName; metadata: Pick<Metadata, 'namespace' | 'name'> },
 ): string => `${managersIn(cluster, metadata.namespace)}${kind}/${metadata.name}`;
+
+/** The cluster in the name of a manager that is this resource, or for a Realm one of this namespace, elsewhere. */
+export function sameElsewhere(
+  cluster: string,
+  { kind, metadata }: { kind: KindName; metadata: Pick<Metadata, 'namespace' | 'name'> },
+  manager: string,
+): string | undefined {
+  const [, other, namespace, ofKind, name] = /^k8s:([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(manager) ?? [];
+  const same = namespace === metadata.namespace && ofKind === kind && (kind === 'Realm' || name === metadata.name);
+  return same && other !== cluster ? other : undefined;
+}

@@ -17,6 +17,7 @@ import { createDefaults } from './features/transfer/defaults.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createGuesses } from './features/transfer/guesses.ts';
 import { createManagers } from './features/transfer/managers.ts';
+import { createManagersMove } from './features/transfer/move.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
 import { createTransfer, sectionKeys, type TransferDeps } from './features/transfer/service.ts';
 import { createUserImport } from './features/transfer/user-import.ts';
@@ -88,10 +89,11 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
   const defaults = createDefaults({ transact, parts, realms, newId });
   const exporter = createExport({ pool, parts, users, keys: sectionKeys, defaults });
   const managers = createManagers({ sql, transact });
+  const move = createManagersMove({ sql, transact });
   return {
     parts,
     mount(admin: FastifyInstance): void {
-      transferRoutes(admin, { transfer, managers, exporter, parts });
+      transferRoutes(admin, { transfer, managers, move, exporter, parts });
       userImportRoutes(admin, createUserImport({ transfer, credentials }));
     },
   };

@@ -1,7 +1,7 @@
 // `realmctl managers`: who keeps what of a realm as declared; releasing it; who may adopt a realm that exists.
 import type { Command } from 'commander';
 import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
-import { releaseManager } from '../../server/contract/transfer.ts';
+import { moveManagers, releaseManager } from '../../server/contract/transfer.ts';
 import { addRealm, type Cli, examples, managerName, type Register, realmName, realmOf } from '../command.ts';
 import { managers as kind } from '../configuration-kinds.ts';
 import { Refused } from '../faults.ts';
@@ -13,12 +13,14 @@ export const registerManagers: Register = (program, cli) => {
   const managers = program.command('managers').description('who keeps what of a realm as declared');
   list(managers, cli);
   release(managers, cli);
+  move(managers, cli);
   adoption(managers, cli);
   examples(
     managers,
     'realmctl managers acme',
     'realmctl managers release acme k8s:prod/identity/Realm/acme',
     'realmctl managers release acme import --delete-objects --yes',
+    'realmctl managers move k8s:old k8s:new --dry-run',
     "realmctl managers allow acme 'k8s:*/identity/*'",
   );
 };
@@ -72,6 +74,42 @@ function release(managers: Command, cli: Cli): void {
 interface Release {
   realm?: string;
   deleteObjects?: boolean;
+  yes?: boolean;
+}
+
+/** A cluster that was rebuilt under another name goes on where the old one was. */
+function move(managers: Command, cli: Cli): void {
+  const command = managers
+    .command('move')
+    .argument('<from>', 'a manager, or the beginning of names up to a slash, such as k8s:old', managerName)
+    .argument('<to>', 'the name in its place', managerName)
+    .description('let one name own what another did, in every realm; the realms stay as they are')
+    .option('--dry-run', 'show what would move, change nothing')
+    .option('-y, --yes', 'do not ask');
+  addOutput(command).action(async (from: string, to: string, { dryRun, yes, output }: Move) => {
+    const { client } = await cli.connect();
+    const asked = { body: { from, to }, signal: cli.signal };
+    const { body: plan } = await client.call(moveManagers, { ...asked, query: { dryRun: 'true' } });
+    if (!plan) return;
+    const realms = [...plan.realms, ...plan.formerRealms.map((name) => `${name} (deleted)`)];
+    print(cli.io, output, {
+      value: plan,
+      table: () => ({
+        head: ['REALM', 'MANAGER', 'BECOMES', 'OBJECTS'],
+        rows: plan.managers.map((one) => [one.realm, one.from, one.to, String(one.objects)]),
+      }),
+    });
+    if (realms.length > 0) say(cli.io, `Made by ${from}, or its to adopt: ${realms.join(', ')}`);
+    if (plan.managers.length + realms.length === 0) return say(cli.io, `${from} owns nothing.`);
+    if (dryRun) return;
+    if (!yes && !(await confirm(cli, `Move all of it to ${to}?`))) throw new Refused('nothing was changed');
+    await client.call(moveManagers, asked);
+    say(cli.io, `${to} owns what ${from} did.`);
+  });
+}
+interface Move {
+  output: Format;
+  dryRun?: boolean;
   yes?: boolean;
 }
 

@@ -1,7 +1,7 @@
 // What a plan would take over, from another manager or unowned, and whether this resource may: conflicts, spec.force,
 // adoption. Pure; ownership itself is the server's. Decisions "Ownership", "Tenancy".
 import type { Conflict, Plan } from '../../server/contract/transfer.ts';
-import { managersIn, type Resource } from '../resource.ts';
+import { managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import { conflictText, Stalled } from './outcome.ts';
 
 /** What a resource may do in its realm. */
@@ -34,7 +34,7 @@ export function mayTakeOver(
   }: { resource: Resource; clusterName: string; trusted: boolean; force: boolean },
 ): void {
   if (conflicts.length === 0) return;
-  const owners = conflicts.map(conflictText).join('; ');
+  const owners = conflicts.map(conflictText).join('; ') + fromElsewhere(conflicts, { resource, clusterName });
   const { namespace } = resource.metadata;
   const ours = managersIn(clusterName, namespace);
   const may = trusted || conflicts.every(({ manager }) => manager.startsWith(ours));
@@ -51,6 +51,17 @@ export function mayTakeOver(
     `${owners}; the namespace ${namespace} is not that of the Realm resource, so spec.force takes only from its own resources`,
   );
 }
+
+/** Who rebuilds a cluster meets what its resources owned under the old name. */
+function fromElsewhere(
+  conflicts: readonly Conflict[],
+  { resource, clusterName }: { resource: Resource; clusterName: string },
+): string {
+  const others = new Set(conflicts.flatMap(({ manager }) => sameElsewhere(clusterName, resource, manager) ?? []));
+  return [...others].map((cluster) => `; ${sameResource(cluster, clusterName)}`).join('');
+}
+export const sameResource = (other: string, clusterName: string): string =>
+  `that is the same resource on the cluster ${other}: if this cluster is in its place, an administrator moves what it owned: realmctl managers move k8s:${other} k8s:${clusterName}`;
 
 /** What a plan by force takes, as the conflicts that it would be without. */
 export const takenIn = ({ ownership }: Plan): Conflict[] =>

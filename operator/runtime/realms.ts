@@ -7,9 +7,9 @@ import { type Adoption, getAdoption, getFormerRealm, MASTER } from '../../server
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
-import { managerOf, managersIn, type Resource } from '../resource.ts';
+import { managerOf, managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import type { Source } from '../source/source.ts';
-import type { Admission } from './claims.ts';
+import { type Admission, sameResource } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
 import { selects } from './selector.ts';
@@ -86,10 +86,9 @@ export function createRealms(options: RealmsOptions): Realms {
       return false;
     }
     if (mayDeclare(resource, realm, adoption)) return true;
-    const manager = managerOf(clusterName, resource);
     throw new Stalled(
       'RealmExists',
-      `the realm ${realm} exists and was not made by this namespace; an administrator can allow it: realmctl managers allow ${realm} '${manager}'`,
+      `the realm ${realm} exists and was not made by this namespace; ${wayTo(resource, realm, adoption, 'an administrator can allow it')}`,
     );
   }
 
@@ -104,7 +103,7 @@ export function createRealms(options: RealmsOptions): Realms {
       if (mayDeclare(resource, realm, former)) return;
       throw new Stalled(
         'RealmTaken',
-        `the realm ${realm} was there before and not made by this namespace: it is others' to make again; an administrator can make it and allow this: realmctl managers allow ${realm} '${managerOf(clusterName, resource)}'`,
+        `the realm ${realm} was there before and not made by this namespace: it is others' to make again; ${wayTo(resource, realm, former, 'an administrator can make it and allow this')}`,
       );
     }
     if (await isFirst(resource, realm)) return;
@@ -112,6 +111,13 @@ export function createRealms(options: RealmsOptions): Realms {
       'RealmTaken',
       `a Realm resource of another namespace declared ${realm} before this one, and the realm is that one's to make`,
     );
+  }
+
+  /** How the resource comes to have the realm after all. */
+  function wayTo(resource: Resource, realm: string, { createdBy }: Adoption, way: string): string {
+    const other = sameElsewhere(clusterName, resource, createdBy);
+    if (other !== undefined) return sameResource(other, clusterName);
+    return `${way}: realmctl managers allow ${realm} '${managerOf(clusterName, resource)}'`;
   }
 
   async function isFirst({ metadata }: Resource, realm: string): Promise<boolean> {

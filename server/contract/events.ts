@@ -123,6 +123,7 @@ export const eventTypes = {
   ADMIN_ROLE_UPDATED: configuration,
   ADMIN_GRANT_CHANGED: runtime,
   MANAGER_RELEASED: configuration,
+  MANAGERS_MOVED: configuration,
   ADOPTION_CHANGED: configuration,
   ADMIN_WRITE: runtime,
 } as const satisfies Record<string, { configuration: boolean }>;

@@ -253,3 +253,32 @@ export const releaseManager = route({
   status: 204,
   problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use'],
 });
+
+export const ManagersMove = z
+  .object({
+    managers: z
+      .array(z.object({ realm: RealmName, from: z.string(), to: z.string(), objects: z.int() }))
+      .describe('Whose objects change hands, by realm'),
+    realms: z.array(RealmName).describe('Realms that a manager of the old name made, or may adopt: they follow'),
+    formerRealms: z.array(RealmName).describe('The same of realms that were deleted, whose names stay whose they were'),
+  })
+  .meta({ id: 'ManagersMove' });
+export type ManagersMove = z.infer<typeof ManagersMove>;
+export const moveManagers = route({
+  method: 'POST',
+  path: '/admin/managers/move',
+  operationId: 'moveManagers',
+  tag,
+  summary: 'Let one name, with all that begins with it before a slash, own what another did, in every realm',
+  description:
+    'For a cluster that was rebuilt under another name: `k8s:one` to `k8s:two` moves `k8s:one/identity/Realm/acme` to `k8s:two/identity/Realm/acme`. Objects, people, who made a realm and who may adopt it follow, in one transaction; nothing else in the realms changes. Needs `managers:write` over every realm and, unless it is a dry run, every permission there.',
+  permission: null,
+  query: z.strictObject({ dryRun: flag.default(false).describe('Answer what would move without moving it') }),
+  body: z.strictObject({
+    from: ManagerName.describe('A manager, or the beginning of managers’ names up to a slash'),
+    to: ManagerName,
+  }),
+  example: { from: 'k8s:one', to: 'k8s:two' },
+  response: ManagersMove,
+  problems: ['forbidden', 'privilege-escalation'],
+});

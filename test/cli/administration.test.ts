@@ -146,6 +146,20 @@ test('managers are listed, and released with their objects or without', async ()
   expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
 });
 
+test('managers move under another name: planned, asked, done; and nothing is done without a yes', async () => {
+  const manager = 'k8s:east/identity/Realm/moved';
+  await api.apply('moved', { roles: [{ name: 'reader' }] }, { manager });
+  const planned = await run('managers', 'move', 'k8s:east', 'k8s:west', '--dry-run');
+  expect(planned.code).toBe(0);
+  expect(planned.stdout).toMatch(/^moved +k8s:east\/identity\/Realm\/moved +k8s:west\/identity\/Realm\/moved +1$/m);
+  expect(planned.stderr).toContain('Made by k8s:east, or its to adopt: moved');
+  expect((await run('managers', 'move', 'k8s:east', 'k8s:west')).code).toBe(2);
+  expect((await run('managers', 'moved')).stdout).toContain(manager);
+  expect((await run('managers', 'move', 'k8s:east', 'k8s:west', '--yes')).stderr).toContain('k8s:west owns what');
+  expect((await run('managers', 'moved')).stdout).toContain('k8s:west/identity/Realm/moved');
+  expect((await run('managers', 'move', 'k8s:east', 'k8s:west', '--yes')).stderr).toContain('k8s:east owns nothing.');
+});
+
 test('a manager of much is listed by kinds', async () => {
   await api.apply('much', { roles: 'abcdef'.split('').map((name) => ({ name })), groups: [{ path: '/staff' }] });
   expect((await run('managers', 'much')).stdout).toMatch(/7 +1 × group, 6 × role$/m);

@@ -2,8 +2,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
-import { getAdoption, putAdoption } from '../../contract/realms.ts';
-import { exportRealm, importRealm, listManagers, type Plan, releaseManager } from '../../contract/transfer.ts';
+import { getAdoption, MASTER, putAdoption } from '../../contract/realms.ts';
+import {
+  exportRealm,
+  importRealm,
+  listManagers,
+  moveManagers,
+  type Plan,
+  releaseManager,
+} from '../../contract/transfer.ts';
 import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { names } from '../../http/etag.ts';
@@ -11,6 +18,7 @@ import { decodeCursor, page } from '../../http/paging.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import type { createExport } from './export.ts';
 import type { Managers } from './managers.ts';
+import type { MoveManagers } from './move.ts';
 import { requirePermission, requireSections } from './rights.ts';
 import type { Transfer, UserChanges } from './service.ts';
 
@@ -19,9 +27,16 @@ export function transferRoutes(
   {
     transfer,
     managers,
+    move,
     exporter,
     parts,
-  }: { transfer: Transfer; managers: Managers; exporter: ReturnType<typeof createExport>; parts: readonly RealmPart[] },
+  }: {
+    transfer: Transfer;
+    managers: Managers;
+    move: MoveManagers;
+    exporter: ReturnType<typeof createExport>;
+    parts: readonly RealmPart[];
+  },
 ): void {
   bind(app, exportRealm, async ({ params, query, by, request, reply }) => {
     const { realm } = params;
@@ -57,6 +72,13 @@ export function transferRoutes(
     const { realm, manager } = params;
     await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);
     return undefined;
+  });
+  bind(app, moveManagers, ({ body, query, by, request }) => {
+    const principal = principalOf(request);
+    const asked = { method: 'POST', path: moveManagers.path };
+    return transfer.auditing({ principal, by, realm: MASTER }, asked, () =>
+      move({ principal, by, ...body, dryRun: query.dryRun }),
+    );
   });
   bind(app, getAdoption, ({ params }) => managers.adoption(params.realm));
   bind(app, putAdoption, ({ params, body, by, expect, request }) =>

@@ -1,0 +1,69 @@
+// SQL of managers that get other names: theirs, and what begins with them before a slash.
+import type { ManagersMove } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+
+export interface Rename {
+  from: string;
+  to: string;
+}
+
+export async function readMoves(sql: Sql, { from, to }: Rename): Promise<ManagersMove['managers']> {
+  return sql<ManagersMove['managers'][number]>`
+    select m.realm_id as realm, m.name as "from", ${to}::text || substr(m.name, length(${from}::text) + 1) as "to",
+      (select count(*)::int from managed_object o where o.realm_id = m.realm_id and o.manager = m.name) as objects
+    from manager m where m.name = ${from} or starts_with(m.name, ${from}::text || '/') order by 1, 2`;
+}
+
+/** Realms, there or deleted, that such a manager made or may adopt. */
+export async function readRealms(sql: Sql, { from }: Rename): Promise<{ name: string; former: boolean }[]> {
+  return sql<{ name: string; former: boolean }>`
+    select name, former from (
+      select realm_id as name, false as former, created_by, adoption from realm
+      union all select name, true, created_by, adoption from former_realm
+    ) known
+    where exists (select from unnest(adoption || created_by) one
+      where one = ${from} or starts_with(one, ${from}::text || '/'))
+    order by name`;
+}
+
+/** In the order in which all lock several realms. */
+export async function lockRealms(sql: Sql, realms: readonly string[]): Promise<void> {
+  await sql`select from realm where realm_id = any(${realms}::text[]) order by realm_id for no key update`;
+}
+
+export async function renameManagers(sql: Sql, { from, to }: Rename): Promise<void> {
+  await sql`
+    insert into manager (realm_id, name, last_applied_at, users)
+    select realm_id, ${to}::text || substr(name, length(${from}::text) + 1), last_applied_at, users from manager
+    where name = ${from} or starts_with(name, ${from}::text || '/')
+    on conflict (realm_id, name) do update set users = manager.users or excluded.users,
+      last_applied_at = greatest(manager.last_applied_at, excluded.last_applied_at)`;
+  await sql`
+    update managed_object set manager = ${to}::text || substr(manager, length(${from}::text) + 1)
+    where manager = ${from} or starts_with(manager, ${from}::text || '/')`;
+  await sql`
+    update realm_user u set manager = ${to}::text || substr(u.manager, length(${from}::text) + 1)
+    from manager m
+    where m.users and (m.name = ${from} or starts_with(m.name, ${from}::text || '/'))
+      and u.realm_id = m.realm_id and u.manager = m.name`;
+  await sql`delete from manager where name = ${from} or starts_with(name, ${from}::text || '/')`;
+}
+
+export async function renameMakers(sql: Sql, { from, to }: Rename, names: readonly string[]): Promise<void> {
+  await sql`
+    update realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where realm_id = any(${names}::text[])`;
+  await sql`
+    update former_realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where name = any(${names}::text[])`;
+}

@@ -1,0 +1,65 @@
+// Managers under another name, in every realm at once: a cluster that was rebuilt goes on where the old one was.
+// Decisions "Ownership".
+import type { By } from '../../contract/events.ts';
+import { permissions } from '../../contract/permissions.ts';
+import { Problem } from '../../contract/problem.ts';
+import { MASTER } from '../../contract/realms.ts';
+import { ManagerName, type ManagersMove } from '../../contract/transfer.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { escalation, holdsAll } from '../../resource/rights.ts';
+import * as store from './move-store.ts';
+import { requirePermission } from './rights.ts';
+
+export interface MoveRequest extends store.Rename {
+  principal: Principal;
+  by: By;
+  dryRun: boolean;
+}
+
+export function createManagersMove({ sql, transact }: { sql: Sql; transact: Transact }) {
+  async function plan(on: Sql, rename: store.Rename): Promise<ManagersMove> {
+    const managers = await store.readMoves(on, rename);
+    const realms = await store.readRealms(on, rename);
+    const namesOf = (former: boolean) => realms.filter((one) => one.former === former).map(({ name }) => name);
+    return { managers, realms: namesOf(false), formerRealms: namesOf(true) };
+  }
+
+  const realmsIn = ({ managers, realms }: ManagersMove): string[] => [
+    ...new Set([...managers.map(({ realm }) => realm), ...realms]),
+  ];
+
+  /** Who moves ownership hands over realms, by the operator's hand: nobody gives more than they hold. */
+  return async ({ principal, by, from, to, dryRun }: MoveRequest): Promise<ManagersMove> => {
+    requirePermission(principal, '*', 'managers:write');
+    if (!dryRun && !holdsAll(principal, '*', permissions)) throw escalation('Who owns what others owned');
+    refuse(from, to, []);
+    const rename = { from, to };
+    const planned = await plan(sql, rename);
+    refuse(from, to, planned.managers);
+    if (dryRun || realmsIn(planned).length + planned.formerRealms.length === 0) return planned;
+    return transact(undefined, async (tx) => {
+      await store.lockRealms(tx.sql, realmsIn(planned));
+      const moved = await plan(tx.sql, rename);
+      await store.renameManagers(tx.sql, rename);
+      await store.renameMakers(tx.sql, rename, [...moved.realms, ...moved.formerRealms]);
+      const subject = { type: 'manager', id: null, name: from } as const;
+      // of a realm that is deleted nothing else would tell
+      for (const realm of new Set([...realmsIn(moved), ...(moved.formerRealms.length > 0 ? [MASTER] : [])])) {
+        const managers = moved.managers.filter((one) => one.realm === realm).map((one) => one.from);
+        tx.record({ type: 'MANAGERS_MOVED', realm, by, subject, data: { from, to, managers } });
+      }
+      return moved;
+    });
+  };
+}
+export type MoveManagers = ReturnType<typeof createManagersMove>;
+
+/** @throws Problem `invalid-request` */
+function refuse(from: string, to: string, moves: ManagersMove['managers']): void {
+  const tooLong = moves.find((one) => !ManagerName.safeParse(one.to).success);
+  const message = from === to ? 'must be another name' : tooLong && `would make the name ${tooLong.to} too long`;
+  if (message !== undefined)
+    throw new Problem('invalid-request', 'The name can’t be taken', { errors: [{ path: 'to', message }] });
+}
