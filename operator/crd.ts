@@ -3,6 +3,8 @@
 // Design "Generated things"; decisions "Custom resources".
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { EventTypeName } from '../server/contract/events.ts';
+import { authenticatorIds } from '../server/contract/flows.ts';
 import { GROUP, VERSION } from '../server/contract/resources/custom-resource.ts';
 import { FlowSpec, FlowStatus } from '../server/contract/resources/flow.ts';
 import { RealmSpec, RealmStatus, realmFields } from '../server/contract/resources/realm.ts';
@@ -138,7 +140,7 @@ function versionOf(
       { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
       ...columns,
       { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-      // the first condition sums up: Ready, or Suspended where nothing is looked at
+      // the first condition says most: what is waited for, or Ready, or Suspended where nothing is looked at
       { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
       { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
       { name: 'Last change', type: 'string', jsonPath: '.status.lastPlan.summary', priority: 1 },
@@ -281,10 +283,36 @@ function namedBy(key: readonly string[], items: unknown, place: string): readonl
   return key;
 }
 
+const validated = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
+/** Within a list of a list `startsWith` is all that the API server's budget for rules has room for; the server says the rest. */
+const redirect = validated(
+  ["self.startsWith('javascript:')", "self.startsWith('data:')", "self.startsWith('vbscript:')"]
+    .map((one) => `!${one}`)
+    .join(' && '),
+  'has a scheme that may not be redirected to',
+);
+/** By place: what the server would refuse, so that nobody has to wait for it. */
+const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
+  ['spec.url', validated("self.matches('(?i)^https://')", 'must be an absolute https address')],
+  ['spec.eventTypes[]', { enum: ['*', ...EventTypeName.options] }],
+  ['spec.clients[].redirectUris[]', { pattern: '^[^*#]*$', ...redirect }],
+  ['spec.clients[].postLogoutRedirectUris[]', { pattern: '^[^*#]*$', ...redirect }],
+  [
+    'spec.settings',
+    validated(
+      '!has(self.riskMediumThreshold) || !has(self.riskHighThreshold) || self.riskMediumThreshold <= self.riskHighThreshold',
+      'riskMediumThreshold must not exceed riskHighThreshold',
+    ),
+  ],
+]);
+
 /** What a schema can't say. Every string and list in a rule is bounded, or the API server refuses its cost. */
 function rules({ properties, required, items }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
+  const refused = refusals.get(place);
+  if (refused) return refused;
+  if (/^spec\.(executions\[\]\.)+authenticatorId$/.test(place)) return { enum: [...authenticatorIds] };
   const key = listKeys.get(place);
   if (key) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': namedBy(key, items, place) };
   if (place === 'spec.allowedNamespaces') {

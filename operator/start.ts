@@ -103,6 +103,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       enqueueHeldUp(name);
     },
     writing: drift.writing,
+    released(name) {
+      writes.set(name, writesTo(name) + 1);
+      enqueueHeldUp(name);
+    },
     metrics,
     log,
     now: () => new Date(timers.now()),
@@ -205,6 +209,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
         controller.secretChanged(key);
         queue.add(key);
       }
+    },
+    namespaceChanged(namespace) {
+      if (phase !== 'acting') return;
+      const there = source.list().filter(({ metadata }) => metadata.namespace === namespace);
+      for (const resource of there) queue.add(keyOfResource(resource), { leisure: true });
+      // whether a Realm counts may go by the labels, and with it who may attach
+      for (const resource of there.filter(({ kind }) => kind === 'Realm'))
+        enqueueUnready(registry.ofRealm(realmOf(resource) ?? ''));
     },
     reached: () => queue.hurry(),
   };

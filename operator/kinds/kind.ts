@@ -53,7 +53,20 @@ export class Unusable extends Error {
 export function secretOf(ref: SecretKeyRef, secrets: Secrets): string {
   const value = secrets.get(secretName(ref));
   if (value === undefined) throw new Unusable(`the Secret ${ref.name} has no key ${ref.key}`);
-  return value;
+  if (!ref.trim) return value;
+  const trimmed = value.trim();
+  if (trimmed === '') throw new Unusable(`the key ${ref.key} of the Secret ${ref.name} holds nothing but white space`);
+  return trimmed;
+}
+
+/** `echo secret | base64`: one line and its end, which nobody types and every client that sends the secret leaves out. */
+export function brokenLines(refs: readonly SecretKeyRef[], secrets: Secrets): string[] {
+  const broken = refs.filter((ref) => !ref.trim && /^[^\r\n]+\r?\n$/.test(secrets.get(secretName(ref)) ?? ''));
+  const places = new Set(broken.map(({ name, key }) => `key ${key} of the Secret ${name}`));
+  return [...places].map(
+    (place) =>
+      `${place} ends in a line break, which is part of the value: trim: true in its secretKeyRef leaves it out`,
+  );
 }
 
 /**

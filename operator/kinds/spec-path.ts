@@ -20,3 +20,10 @@ export function specPath(kind: KindName, path: string): string {
   if (kind !== 'Realm') return `spec${rest}`;
   return `spec.${realmField(key)}${element}${rest}`;
 }
+
+/** `clients[3].redirectUris[0]`, as the server writes paths. */
+export const pathWords = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`),
+    '',
+  );

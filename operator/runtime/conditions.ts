@@ -32,9 +32,10 @@ function draftsOf(outcome: Outcome): Draft[] {
     case 'Retrying': {
       const { reason, message } = outcome;
       const said = outcome.is === 'Waiting' ? 'Waiting' : reason;
+      // the first is what `kubectl get` shows, and there the dependency's own word helps
       return [
-        { type: 'Ready', status: 'False', reason: said, message },
         { type: 'Reconciling', status: 'True', reason, message },
+        { type: 'Ready', status: 'False', reason: said, message },
       ];
     }
   }

@@ -2,7 +2,9 @@
 // It compares nothing (converge.ts asks the server to) and knows no kind. Design "Reconciler"; decisions "Custom resources".
 import { isDeepStrictEqual } from 'node:util';
 import { ServerProblem } from '../../server/contract/client.ts';
-import { type AnyKind, secretName } from '../kinds/kind.ts';
+import { GROUP } from '../../server/contract/resources/custom-resource.ts';
+import { type AnyKind, brokenLines, secretName } from '../kinds/kind.ts';
+import { pathWords } from '../kinds/spec-path.ts';
 import { ABANDON, FINALIZER, keyOfResource, nameOf, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
@@ -11,12 +13,15 @@ import { createDeletion } from './deletion.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { oneLine } from './plan-words.ts';
 import type { Realms } from './realms.ts';
+import { realmOf } from './registry.ts';
 import { eventOf } from './resource-event.ts';
 
 export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
   source: Source;
   kinds: ReadonlyMap<string, AnyKind>;
   realms: Realms;
+  /** What a resource held is given up: something may have been waiting for that. */
+  released(realm: string): void;
   now(): Date;
 }
 
@@ -29,8 +34,8 @@ interface Common {
 }
 
 export function createController(options: ControllerOptions) {
-  const { source, client, kinds, clusterName, realms, log, now } = options;
-  const remove = createDeletion({ client, clusterName, mayDeclare: realms.mayDeclare, now });
+  const { source, client, kinds, clusterName, realms, log, now, released } = options;
+  const remove = createDeletion({ client, clusterName, realms, now });
   const { converge, secretChanged, forget } = createConverge({ ...options, say: source.say });
   /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
@@ -56,7 +61,7 @@ export function createController(options: ControllerOptions) {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
       if (!parsed.success) {
-        const faults = parsed.error.issues.map((i) => `spec.${i.path.join('.')}: ${i.message}`);
+        const faults = parsed.error.issues.map((i) => `${pathWords(['spec', ...i.path])}: ${i.message}`);
         throw new Stalled('Invalid', faults.join('; '));
       }
       const spec: Common = parsed.data;
@@ -66,16 +71,20 @@ export function createController(options: ControllerOptions) {
       // each try checks the right to the realm again, since a concurrent write may have changed its owner
       return await unhurried(async () => {
         const admission = await realms.admit(resource, kind, parsed.data);
+        const refs = kind.secrets(parsed.data);
+        const secrets = await secretsOf(resource, refs);
         const context = {
           metadata: resource.metadata,
-          secrets: await secretsOf(resource, kind.secrets(parsed.data)),
+          secrets,
           clusterIssuer: source.clusterIssuer,
           guest: !admission.atHome,
         };
         const { realm, driftPolicy = 'Correct', force = false } = spec;
         const document = kind.document(parsed.data, context);
         const own = kind.status(parsed.data, context);
-        return converge({ resource, realm, document, own, admission, mustExist: kind.attached, driftPolicy, force });
+        const warnings = brokenLines(refs, secrets);
+        const mustExist = kind.attached;
+        return converge({ resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings });
       });
     } catch (error) {
       return { outcome: outcomeOf(error, resource.kind), found: {} };
@@ -107,6 +116,8 @@ export function createController(options: ControllerOptions) {
       const abandoned = resource.metadata.annotations[ABANDON] === 'true';
       const message = abandoned ? 'abandoned: what is on the server stays as it is' : await remove(resource, kind);
       log({ resource: nameOf(resource), message: oneLine(message) });
+      const realm = realmOf(resource);
+      if (realm !== undefined) released(realm);
       await source.removeFinalizer(resource);
       await source.say(resource, { type: 'Normal', reason: abandoned ? 'Abandoned' : 'Released', message });
       return undefined;
@@ -156,7 +167,7 @@ const clean = (status: Status): Status =>
 function withWayOut(outcome: Outcome, resource: Resource): Outcome {
   if (!('message' in outcome) || outcome.is === 'Ready') return outcome;
   const { kind, metadata } = resource;
-  const way = `to let it go as it is: kubectl annotate ${kind.toLowerCase()} ${metadata.name} -n ${metadata.namespace} ${ABANDON}=true`;
+  const way = `to let it go as it is: kubectl annotate ${kind.toLowerCase()}.${GROUP} ${metadata.name} -n ${metadata.namespace} ${ABANDON}=true`;
   return { ...outcome, message: `${outcome.message} (${way})` };
 }
 

@@ -50,6 +50,8 @@ export interface Intent {
   mustExist: boolean;
   driftPolicy: 'Correct' | 'Report';
   force: boolean;
+  /** What is taken as it is and will hardly be meant so. */
+  warnings: readonly string[];
 }
 
 export interface Result {
@@ -65,17 +67,17 @@ interface Claimed {
 }
 
 /** What is kept goes when its last user has moved, which may be another resource of the same commit. */
-const outcomeOf = ({ admission }: Intent, plan: Plan): Outcome =>
+const outcomeOf = ({ admission, warnings }: Intent, plan: Plan): Outcome =>
   plan.kept.length === 0
-    ? readyWith(plan)
+    ? readyWith(plan, warnings)
     : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
 
-/** Declared settings that have no effect, in the server's words. */
-function readyWith({ warnings }: Plan): Outcome {
+/** Declared settings that have no effect, in the server's words, and what the operator saw itself. */
+function readyWith({ warnings }: Plan, more: readonly string[]): Outcome {
   const message = 'the realm holds what is declared';
-  if (warnings.length === 0) return { is: 'Ready', message };
-  const words = warnings.map(({ kind, key, message: what }) => `${kind} ${key} ${what}`).join('; ');
-  return { is: 'Ready', reason: 'Incomplete', message: `${message}, but the ${words}` };
+  const words = [...warnings.map(({ kind, key, message: what }) => `${kind} ${key} ${what}`), ...more];
+  if (words.length === 0) return { is: 'Ready', message };
+  return { is: 'Ready', reason: 'Incomplete', message: `${message}, but the ${words.join('; the ')}` };
 }
 
 export function createConverge(options: ConvergeOptions) {

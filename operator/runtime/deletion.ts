@@ -36,25 +36,27 @@ const ofRealmResource = (manager: string): boolean => /^k8s:[^/]+\/[^/]+\/Realm\
 export function createDeletion({
   client,
   clusterName,
-  mayDeclare,
+  realms,
   now,
 }: {
   client: Client;
   clusterName: string;
-  mayDeclare: Realms['mayDeclare'];
+  realms: Pick<Realms, 'mayDeclare' | 'isDeclaredBeside'>;
   now(): Date;
 }) {
   /**
    * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
    * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, one that may not
-   * declare the realm any more has lost it, and a realm that another Realm resource manages, too, isn't its alone.
+   * declare the realm any more has lost it, and a realm that another Realm resource manages or declares by right, too, isn't its
+   * alone: under another name it would else be lost with everybody in it.
    * @returns what to delete the realm by, as it was looked at; undefined: it isn't theirs
    */
   async function tagOfTheirs(resource: Resource, realm: string): Promise<string | undefined> {
     if (realm === MASTER) return undefined;
     const { etag } = await client.call(getRealm, { params: { realm } });
     const { body: adoption } = await client.call(getAdoption, { params: { realm } });
-    if (!adoption || !mayDeclare(resource, realm, adoption)) return undefined;
+    if (!adoption || !realms.mayDeclare(resource, realm, adoption)) return undefined;
+    if (realms.isDeclaredBeside(resource, realm, adoption)) return undefined;
     const manager = managerOf(clusterName, resource);
     const managers = await managersOf(client, realm);
     if (managers.some((other) => other !== manager && ofRealmResource(other))) return undefined;

@@ -19,6 +19,8 @@ export interface Realms {
   admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Admission>;
   /** Whether a Realm resource may speak for a realm that is there, by what the server says of it. */
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
+  /** Whether another Realm resource speaks for it by right: one that takes this one's place, or holds a part of it. */
+  isDeclaredBeside(resource: Resource, realm: string, adoption: Adoption): boolean;
 }
 
 export interface RealmsOptions {
@@ -230,6 +232,8 @@ export function createRealms(options: RealmsOptions): Realms {
 
   return {
     mayDeclare,
+    isDeclaredBeside: (resource, realm, adoption) =>
+      entitled(realm, adoption).some(({ metadata }) => metadata.uid !== resource.metadata.uid),
 
     async admit(resource, kind, spec) {
       if (kind.givesAdminRoles?.(spec) && resource.metadata.namespace !== operatorNamespace) {

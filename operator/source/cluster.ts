@@ -113,6 +113,24 @@ export function clusterSource(options: ClusterOptions): Source {
     }),
   ];
 
+  const labels = new Map<string, string>();
+  /**
+   * It only says when to look: what counts are the labels as they are then. So nothing waits for it, and where it isn't
+   * allowed, a label is seen at the next look.
+   */
+  const labelled =
+    namespaces.length > 0
+      ? undefined
+      : follow('/api/v1/namespaces', metadataOnly, {
+          upserted({ metadata }) {
+            const [before, now] = [labels.get(metadata.name), JSON.stringify(metadata.labels ?? {})];
+            labels.set(metadata.name, now);
+            if (before !== undefined && before !== now) listener?.namespaceChanged?.(metadata.name);
+          },
+          deleted: (_, name) => void labels.delete(name),
+          failed: () => watchFailed?.('Namespace'),
+        });
+
   return {
     get clusterIssuer() {
       return clusterIssuer ?? options.tokenIssuer;
@@ -123,11 +141,12 @@ export function clusterSource(options: ClusterOptions): Source {
       // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
       await learnIssuer();
       listener = hears;
+      void labelled?.start();
       for (const key of cache.keys()) hears.changed(key);
     },
     async stop() {
       listener = undefined;
-      await Promise.all(watches.map((watch) => watch.stop()));
+      await Promise.all([...watches, labelled].map((watch) => watch?.stop()));
       await Promise.all([api.close(), acting.close()]);
     },
     async refresh() {

@@ -2,11 +2,27 @@
 // overtake each other. It asks for nothing, and tells of a change once. Decisions "Custom resources".
 import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
-import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf } from '../resource.ts';
+import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf, type Status } from '../resource.ts';
 import { isBefore } from './listing.ts';
+
+/** Whoever writes a status again and again, as a second operator would, must not keep us at it. */
+const FOREIGN_MS = 5_000;
 
 export function createObjectCache({ changed }: { changed(key: string): void }) {
   const resources = new Map<string, { resource: Resource; since: number }>();
+  /** The status that we wrote last, or are about to: its echo is no news. */
+  const ours = new Map<string, Status>();
+  const foreignAt = new Map<string, number>();
+
+  function isForeign(key: string, before: Resource, { status }: Resource): boolean {
+    const wrote = ours.get(key);
+    if (wrote === undefined || isDeepStrictEqual(before.status, status) || isDeepStrictEqual(wrote, status))
+      return false;
+    const now = performance.now();
+    if (now - (foreignAt.get(key) ?? Number.NEGATIVE_INFINITY) < FOREIGN_MS) return false;
+    foreignAt.set(key, now);
+    return true;
+  }
 
   function put(key: string, resource: Resource): void {
     resources.set(key, { resource, since: performance.now() });
@@ -26,8 +42,11 @@ export function createObjectCache({ changed }: { changed(key: string): void }) {
       const listedSince = before !== undefined && listedAt !== undefined && listedAt > before.since;
       if (before && !listedSince && isOlder(resource, before.resource)) return;
       put(key, resource);
-      if (!before || isChange(before.resource, resource)) changed(key);
+      if (!before || isChange(before.resource, resource) || isForeign(key, before.resource, resource)) changed(key);
     },
+
+    /** Told before it is written. */
+    writing: (resource: Resource, status: Status): void => void ours.set(keyOfResource(resource), status),
 
     /** Known at once, before the watch tells it: the next pass must not start from an older status. */
     written(kind: KindName, object: unknown): void {
@@ -42,6 +61,8 @@ export function createObjectCache({ changed }: { changed(key: string): void }) {
 
     gone(key: string): void {
       resources.delete(key);
+      ours.delete(key);
+      foreignAt.delete(key);
       changed(key);
     },
   };

@@ -14,6 +14,8 @@ export interface SourceListener {
   changed(key: string): void;
   /** A Secret was made, changed or deleted. */
   secretChanged(namespace: string, name: string): void;
+  /** A namespace has got other labels. */
+  namespaceChanged?(namespace: string): void;
   /** The source answers again after it did not: what failed meanwhile is worth another try. */
   reached?(): void;
 }

@@ -22,7 +22,7 @@ export function createWrites({
   cache,
 }: {
   act: Api['call'];
-  cache: Pick<ObjectCache, 'written'>;
+  cache: Pick<ObjectCache, 'written' | 'writing'>;
 }): Pick<Source, 'writeStatus' | 'addFinalizer' | 'removeFinalizer' | 'say'> {
   const eventsOf = (namespace: string) => `/api/v1/namespaces/${namespace}/events`;
   const record = createRecorder({
@@ -71,6 +71,7 @@ export function createWrites({
   return {
     async writeStatus(resource, status) {
       // A resource of the same name that came in the meantime is another one, and gets none of this.
+      cache.writing(resource, status);
       const ours = { op: 'test', path: '/metadata/uid', value: resource.metadata.uid };
       const body = [ours, { op: 'add', path: '/status', value: status }];
       await patch(resource, '/status', { body, contentType: 'application/json-patch+json' });

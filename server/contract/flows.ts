@@ -6,6 +6,9 @@ import { route } from './route.ts';
 export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
 export type Requirement = z.infer<typeof Requirement>;
 
+/** The registry's, in its order. */
+export const authenticatorIds = ['username-password', 'otp', 'webauthn', 'risk', 'mfa-enabled'] as const;
+
 /** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
 export const MAX_FLOW_DEPTH = 4;
 export const MAX_EXECUTIONS = 50;

@@ -99,6 +99,30 @@ describe.skipIf(!assets.found)('the custom resource definitions', () => {
     expect(await kubectl('get', 'webhooks', '-o', 'name')).not.toMatch(/\/[abcd]$/m);
   });
 
+  test('refuse addresses, events, steps and thresholds that the server would refuse, in the server’s words', async () => {
+    await refuses(
+      webhook('plain', { url: 'http://receiver.example/' }),
+      'spec.url',
+      'must be an absolute https address',
+    );
+    await accepts(webhook('capitals', { url: 'HTTPS://receiver.example/' }));
+    await refuses(webhook('event', { eventTypes: ['LOGIN_SUCCES'] }), 'spec.eventTypes[0]', 'LOGIN_SUCCES');
+    await refuses(flow('unknown', 1, { ...step, authenticatorId: 'opt' }), 'spec.executions[0].authenticatorId');
+    await refuses(flow('unknown', 4, { ...step, authenticatorId: 'opt' }), 'authenticatorId', 'Unsupported value');
+    const client = (more: object) =>
+      resource('Realm', 'refused', { realm: 'r', clients: [{ clientId: 'app', ...more }] });
+    for (const field of ['redirectUris', 'postLogoutRedirectUris']) {
+      await refuses(client({ [field]: ['https://app.example/*'] }), `spec.clients[0].${field}[0]`);
+      await refuses(client({ [field]: ['https://app.example/#x'] }), `spec.clients[0].${field}[0]`);
+      await refuses(client({ [field]: ['javascript:alert(1)'] }), `spec.clients[0].${field}[0]`, 'redirected to');
+      await accepts(client({ [field]: ['https://app.example/back', 'com.example.app:/back'] }));
+    }
+    const bands = (medium: number, high: number) =>
+      resource('Realm', 'bands', { realm: 'r', settings: { riskMediumThreshold: medium, riskHighThreshold: high } });
+    await refuses(bands(70, 40), 'spec.settings', 'must not exceed');
+    await accepts(bands(40, 40));
+  });
+
   test.for([...kindNames])('keep the realm of a %s as it was created', async (kind) => {
     const named = (realm: string): Record<KindName, Manifest> => ({
       Realm: resource('Realm', 'fixed', { realm }),

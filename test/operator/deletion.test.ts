@@ -33,7 +33,10 @@ const remove = (resource: Resource, { secondsLater = 3600, client = server.admin
   createDeletion({
     client,
     clusterName: CLUSTER,
-    mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
+    realms: {
+      mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
+      isDeclaredBeside: () => false,
+    },
     now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
   })(resource, resource.kind === 'Realm' ? realmKind : flowKind);
 const applied = (resource: Resource, realm: string, body: RealmDocument) =>

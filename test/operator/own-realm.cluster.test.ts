@@ -11,7 +11,11 @@ import { atRest, eventually, resource } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const TEAM = 'own-realm-team';
-const app = (clientId: string) => ({ clientId, grantTypes: ['client_credentials'] });
+const app = (clientId: string) => ({
+  clientId,
+  tokenEndpointAuthMethod: 'none',
+  redirectUris: [`https://${clientId}.example.com/callback`],
+});
 
 describe.skipIf(!assets.found)('a namespace that made a realm', () => {
   let land: Landscape;

@@ -28,6 +28,10 @@ export const SecretKeyRef = z
       .max(253)
       .regex(/^[-._a-zA-Z0-9]+$/, 'must be a key of a Secret: letters, digits and - . _')
       .describe('Key in the Secret’s data'),
+    trim: z
+      .boolean()
+      .optional()
+      .describe('true: white space at the ends of the value, such as a last line break, is not part of it'),
   })
   .describe('Where the secret’s value is; it never stands in the resource itself');
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
