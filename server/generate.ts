@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
+import { chartReadme } from '../operator/chart-readme.ts';
 import { renderCrds } from '../operator/crd.ts';
 import { buildApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -41,6 +42,9 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     // a chart reads no file outside of itself
     files.set(path.join('charts/realmkeeper/files', file), content);
   }
+  const chart = (file: string) => path.join('charts/realmkeeper', file);
+  const read = (file: string) => readFile(path.join(root, file), 'utf8');
+  files.set(chart('README.md'), chartReadme(await read(chart('README.md')), await read(chart('values.yaml'))));
   await app.stop();
   return files;
 }
@@ -56,7 +60,8 @@ export async function outdated(files: Map<string, string>): Promise<string[]> {
   return checked.flat();
 }
 
-const USAGE = `Writes what is printed from the code and committed: server/openapi.json, and the CRDs in crds/ and in the chart.
+const USAGE = `Writes what is printed from the code and committed: server/openapi.json, the CRDs in crds/ and in the chart, and the
+table of values in the chart's README.
 
 Usage: npm run generate
 

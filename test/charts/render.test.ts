@@ -184,7 +184,7 @@ describe.skipIf(!assets.found)('the chart', () => {
     };
     compare(parse(readFileSync(path.join(chart, 'values.yaml'), 'utf8')), schema, '');
     // of resources only what is set
-    expect(differing.filter((name) => !/\.resources\.(claims|limits|requests)$/.test(name))).toEqual(['global']);
+    expect(differing.filter((name) => !/\.resources\.(claims|limits|requests)$/.test(name))).toEqual([]);
   });
 
   test('the operator’s metrics are for those who are named, and for nobody where nobody is', async () => {

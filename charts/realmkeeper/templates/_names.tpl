@@ -63,7 +63,7 @@ annotations:
 {{- define "realmkeeper.image" -}}
 {{- $image := .Values.image -}}
 {{- $name := $image.repository -}}
-{{- if $image.registry }}{{ $name = printf "%s/%s" $image.registry $name }}{{ end -}}
+{{- with default $image.registry .Values.global.imageRegistry }}{{ $name = printf "%s/%s" . $name }}{{ end -}}
 {{- if $image.digest -}}
 {{ printf "%s@%s" $name $image.digest }}
 {{- else -}}

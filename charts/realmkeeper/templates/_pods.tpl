@@ -7,17 +7,29 @@ serviceAccountName: {{ .account }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
-  runAsNonRoot: true
-  runAsUser: {{ .uid }}
-  runAsGroup: {{ .uid }}
-  fsGroup: {{ .uid }}
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
-{{- with .context.Values.image.pullSecrets }}
+  {{- $security := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") "fsGroupChangePolicy" "OnRootMismatch" }}
+  {{- if not (include "realmkeeper.openshift" .context) }}
+  {{- $security = merge $security (dict "runAsUser" .uid "runAsGroup" .uid "fsGroup" .uid) }}
+  {{- end }}
+  {{- toYaml (mergeOverwrite $security (default (dict) .values.podSecurityContext)) | nindent 2 }}
+{{- $secrets := concat .context.Values.image.pullSecrets (default (list) .context.Values.global.imagePullSecrets) | uniq }}
+{{- with $secrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
+{{- end }}
+{{- with .values.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- with .values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .values.dnsConfig }}
+dnsConfig: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.hostAliases }}
+hostAliases: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
@@ -51,12 +63,20 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{/* OpenShift assigns users and groups of its own to each namespace, and refuses Pods that ask for others. */}}
+{{- define "realmkeeper.openshift" -}}
+{{- if or (eq .Values.openshift "enabled") (and (eq .Values.openshift "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}true{{ end -}}
+{{- end }}
+
+{{/* The values of whose container it is: what they say goes over the restricted profile. */}}
 {{- define "realmkeeper.container.security" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-runAsNonRoot: true
-capabilities: { drop: [ALL] }
-seccompProfile: { type: RuntimeDefault }
+{{- $security := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "runAsNonRoot" true "capabilities" (dict "drop" (list "ALL")) "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- toYaml (mergeOverwrite $security (default (dict) .securityContext)) }}
+{{- end }}
+
+{{/* (dict "values" .Values.server "probe" "livenessProbe" "default" (dict …)) */}}
+{{- define "realmkeeper.probe" -}}
+{{- toYaml (mergeOverwrite .default (default (dict) (get .values .probe))) }}
 {{- end }}
 
 {{/* A map of names and values, in order of the names. */}}

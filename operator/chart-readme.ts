@@ -1,0 +1,39 @@
+// Prints the table of values in the chart's README from values.yaml and its comments. Pure. Design "Generated things".
+import { isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+
+const BEGIN = '<!-- values: npm run generate -->';
+const END = '<!-- /values -->';
+
+/** @throws Error where the README has no place for the table */
+export function chartReadme(readme: string, values: string): string {
+  const [before, rest] = readme.split(BEGIN, 2);
+  const after = rest?.split(END, 2)[1];
+  const { contents } = parseDocument(values);
+  if (before === undefined || after === undefined || !isMap(contents))
+    throw new Error(`the README lacks ${BEGIN}, ${END}`);
+  const rows = [...rowsOf(contents, '')].map(
+    (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+  );
+  return `${before}${BEGIN}\n${['| Value | Default | |', '|---|---|---|', ...rows].join('\n')}\n${END}${after}`;
+}
+
+function* rowsOf(map: YAMLMap, path: string): Generator<[string, string, string]> {
+  for (const [at, pair] of map.items.entries()) {
+    const { key, value } = pair as Pair<Node, Node | null>;
+    const name = path + String(isScalar(key) ? key.value : key);
+    // what stands above the first key of a map is the map's to the parser
+    const above = at === 0 && path !== '' ? map.commentBefore : key.commentBefore;
+    const words = [above, value?.comment].map(wordsOf).filter(Boolean).join('. ');
+    if (isMap(value) && !value.flow) {
+      if (words !== '') yield [`\`${name}\``, '', words];
+      yield* rowsOf(value, `${name}.`);
+    } else yield [`\`${name}\``, `\`${JSON.stringify(value) ?? ''}\``, words];
+  }
+}
+
+/** Headings of sections, and what is before an empty line, aren't the value's. */
+const wordsOf = (comment: string | null | undefined): string => {
+  const parts = (comment ?? '').split(/\n\s*\n|^.*──.*$/m);
+  const lines = (parts.at(-1) ?? '').split('\n').map((line) => line.trim());
+  return lines.filter(Boolean).join(' ').replace(/\.$/, '');
+};
