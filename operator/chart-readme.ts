@@ -1,8 +1,15 @@
-// Prints the table of values in the chart's README from values.yaml and its comments. Pure. Design "Generated things".
+// Prints what follows from the chart and the CRDs: the table of values in the chart's README, from values.yaml and its comments, and
+// the CRDs of the plain manifest. Pure. Design "Generated things".
 import { isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
 const BEGIN = '<!-- values: npm run generate -->';
 const END = '<!-- /values -->';
+
+export const CRDS = '# The custom resource definitions: npm run generate';
+
+/** `deploy/install.yaml`: all but the CRDs is helm's to render, and a test of the chart's to compare. */
+export const withCrds = (manifest: string, crds: Iterable<string>): string =>
+  [(manifest.split(CRDS, 1)[0] ?? '') + CRDS, ...crds].join('\n---\n');
 
 /** @throws Error where the README has no place for the table */
 export function chartReadme(readme: string, values: string): string {

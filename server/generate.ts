@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { chartReadme } from '../operator/chart-readme.ts';
+import { chartReadme, withCrds } from '../operator/chart-readme.ts';
 import { renderCrds } from '../operator/crd.ts';
 import { buildApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -45,6 +45,8 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const chart = (file: string) => path.join('charts/realmkeeper', file);
   const read = (file: string) => readFile(path.join(root, file), 'utf8');
   files.set(chart('README.md'), chartReadme(await read(chart('README.md')), await read(chart('values.yaml'))));
+  const crds = [...renderCrds().values()].map((text) => text.trimEnd());
+  files.set('deploy/install.yaml', `${withCrds(await read('deploy/install.yaml'), crds)}\n`);
   await app.stop();
   return files;
 }
@@ -60,8 +62,8 @@ export async function outdated(files: Map<string, string>): Promise<string[]> {
   return checked.flat();
 }
 
-const USAGE = `Writes what is printed from the code and committed: server/openapi.json, the CRDs in crds/ and in the chart, and the
-table of values in the chart's README.
+const USAGE = `Writes what is printed from the code and committed: server/openapi.json, the CRDs in crds/ and in the chart, the
+table of values in the chart's README, and the CRDs in deploy/install.yaml.
 
 Usage: npm run generate
 

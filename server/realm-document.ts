@@ -40,7 +40,7 @@ export interface RealmDocumentDeps
   credentials: Pick<Credentials, 'passwordsChanged' | 'newPasswordFaults' | 'hashPassword'>;
   registry: readonly AuthenticatorEntry[];
   resources: Resources;
-  realms: Pick<Realms, 'seedInto'>;
+  realms: Pick<Realms, 'seedInto' | 'renameMakers'>;
   baseUrl: string;
   now: () => Date;
   newId: () => string;
@@ -89,7 +89,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
   const defaults = createDefaults({ transact, parts, realms, newId });
   const exporter = createExport({ pool, parts, users, keys: sectionKeys, defaults });
   const managers = createManagers({ sql, transact });
-  const move = createManagersMove({ sql, transact });
+  const move = createManagersMove({ sql, transact, realms });
   return {
     parts,
     mount(admin: FastifyInstance): void {

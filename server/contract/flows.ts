@@ -7,7 +7,17 @@ export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DI
 export type Requirement = z.infer<typeof Requirement>;
 
 /** The registry's, in its order. */
-export const authenticatorIds = ['username-password', 'otp', 'webauthn', 'risk', 'mfa-enabled'] as const;
+export const authenticatorIds = [
+  'username-password',
+  'otp',
+  'webauthn',
+  'email-otp',
+  'sms-otp',
+  'magic-link',
+  'recovery-codes',
+  'risk',
+  'mfa-enabled',
+] as const;
 
 /** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
 export const MAX_FLOW_DEPTH = 4;

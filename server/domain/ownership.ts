@@ -71,3 +71,10 @@ export async function release(sql: Sql, realm: string, rows: readonly { kind: st
     delete from managed_object m using unnest(${rows.map((r) => r.kind)}::text[], ${rows.map((r) => r.key)}::text[]) as r (kind, key)
     where m.realm_id = ${realm} and m.kind = r.kind and m.key = r.key`;
 }
+
+/** All that a manager owns, or managers whose names begin with its name before a slash, in every realm. */
+export async function moveOwned(sql: Sql, { from, to }: { from: string; to: string }): Promise<void> {
+  await sql`
+    update managed_object set manager = ${to}::text || substr(manager, length(${from}::text) + 1)
+    where manager = ${from} or starts_with(manager, ${from}::text || '/')`;
+}

@@ -1,8 +1,10 @@
-// deploy/install.yaml is what the chart renders for whoever has no Helm: `npm test -- test/charts/install-manifest.test.ts -u` writes it.
+// deploy/install.yaml is what the chart renders for whoever has no Helm, and the CRDs as they are generated: `npm test -- test/charts/install-manifest.test.ts -u` writes it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CRDS, withCrds } from '../../operator/chart-readme.ts';
+import { renderCrds } from '../../operator/crd.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { shareCluster } from '../kubernetes/shared-cluster.ts';
 import { chart, helm, helmAssets, objectsOf, root } from './helm.ts';
@@ -32,13 +34,18 @@ const values = [
   'postgresql.enabled=false',
   'operator.clusterName=production',
   'tests.enabled=false',
+  'crds.install=false',
 ];
 
 async function rendered(): Promise<string> {
   const args = ['template', 'realmkeeper', chart, '-n', NAMESPACE, '--set', values.join(',')];
   const { code, stdout, stderr } = await helm(args);
   if (code !== 0) throw new Error(stderr);
-  return HEAD + stdout.replace(/^# Source: .*\n/gm, '').replace(/^---\n/, '');
+  const text = HEAD + stdout.replace(/^# Source: .*\n/gm, '').replace(/^---\n/, '');
+  return `${withCrds(
+    `${text}---\n${CRDS}`,
+    [...renderCrds().values()].map((crd) => crd.trimEnd()),
+  )}\n`;
 }
 
 describe.skipIf(!helmFound.found)('the plain manifest', () => {

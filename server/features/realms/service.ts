@@ -92,6 +92,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   return {
     drop: cache.drop,
     seedInto,
+    renameMakers: store.renameMakers,
     create,
 
     /** As an administrator asks for it. */

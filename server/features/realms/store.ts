@@ -86,3 +86,27 @@ export async function readFormer(
     select created_by, adoption from former_realm where name = ${realm}`;
   return row;
 }
+
+/** Who made these realms, there or deleted, and who may adopt them, under another name. */
+export async function renameMakers(
+  sql: Sql,
+  { from, to }: { from: string; to: string },
+  names: readonly string[],
+): Promise<void> {
+  await sql`
+    update realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where realm_id = any(${names}::text[])`;
+  await sql`
+    update former_realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where name = any(${names}::text[])`;
+}

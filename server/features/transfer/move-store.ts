@@ -1,6 +1,7 @@
 // SQL of managers that get other names: theirs, and what begins with them before a slash.
 import type { ManagersMove } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
+import { moveOwned } from '../../domain/ownership.ts';
 
 export interface Rename {
   from: string;
@@ -38,32 +39,11 @@ export async function renameManagers(sql: Sql, { from, to }: Rename): Promise<vo
     where name = ${from} or starts_with(name, ${from}::text || '/')
     on conflict (realm_id, name) do update set users = manager.users or excluded.users,
       last_applied_at = greatest(manager.last_applied_at, excluded.last_applied_at)`;
-  await sql`
-    update managed_object set manager = ${to}::text || substr(manager, length(${from}::text) + 1)
-    where manager = ${from} or starts_with(manager, ${from}::text || '/')`;
+  await moveOwned(sql, { from, to });
   await sql`
     update realm_user u set manager = ${to}::text || substr(u.manager, length(${from}::text) + 1)
     from manager m
     where m.users and (m.name = ${from} or starts_with(m.name, ${from}::text || '/'))
       and u.realm_id = m.realm_id and u.manager = m.name`;
   await sql`delete from manager where name = ${from} or starts_with(name, ${from}::text || '/')`;
-}
-
-export async function renameMakers(sql: Sql, { from, to }: Rename, names: readonly string[]): Promise<void> {
-  await sql`
-    update realm set
-      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
-        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
-      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
-        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
-        from unnest(adoption) with ordinality as listed (one, at) order by at)
-    where realm_id = any(${names}::text[])`;
-  await sql`
-    update former_realm set
-      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
-        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
-      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
-        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
-        from unnest(adoption) with ordinality as listed (one, at) order by at)
-    where name = any(${names}::text[])`;
 }

@@ -9,6 +9,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
+import type { Realms } from '../realms/service.ts';
 import * as store from './move-store.ts';
 import { requirePermission } from './rights.ts';
 
@@ -18,16 +19,24 @@ export interface MoveRequest extends store.Rename {
   dryRun: boolean;
 }
 
-export function createManagersMove({ sql, transact }: { sql: Sql; transact: Transact }) {
+export function createManagersMove({
+  sql,
+  transact,
+  realms,
+}: {
+  sql: Sql;
+  transact: Transact;
+  realms: Pick<Realms, 'renameMakers'>;
+}) {
   async function plan(on: Sql, rename: store.Rename): Promise<ManagersMove> {
     const managers = await store.readMoves(on, rename);
-    const realms = await store.readRealms(on, rename);
-    const namesOf = (former: boolean) => realms.filter((one) => one.former === former).map(({ name }) => name);
+    const made = await store.readRealms(on, rename);
+    const namesOf = (former: boolean) => made.filter((one) => one.former === former).map(({ name }) => name);
     return { managers, realms: namesOf(false), formerRealms: namesOf(true) };
   }
 
-  const realmsIn = ({ managers, realms }: ManagersMove): string[] => [
-    ...new Set([...managers.map(({ realm }) => realm), ...realms]),
+  const realmsIn = (move: ManagersMove): string[] => [
+    ...new Set([...move.managers.map(({ realm }) => realm), ...move.realms]),
   ];
 
   /** Who moves ownership hands over realms, by the operator's hand: nobody gives more than they hold. */
@@ -43,7 +52,7 @@ export function createManagersMove({ sql, transact }: { sql: Sql; transact: Tran
       await store.lockRealms(tx.sql, realmsIn(planned));
       const moved = await plan(tx.sql, rename);
       await store.renameManagers(tx.sql, rename);
-      await store.renameMakers(tx.sql, rename, [...moved.realms, ...moved.formerRealms]);
+      await realms.renameMakers(tx.sql, rename, [...moved.realms, ...moved.formerRealms]);
       const subject = { type: 'manager', id: null, name: from } as const;
       // of a realm that is deleted nothing else would tell
       for (const realm of new Set([...realmsIn(moved), ...(moved.formerRealms.length > 0 ? [MASTER] : [])])) {
