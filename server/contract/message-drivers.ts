@@ -137,6 +137,15 @@ export const ApnsConfig = z.strictObject({
   apiUrl,
 });
 
+/** What decides where the secret goes, and what of it: whoever changes that must know the secret. */
+export const sendsSecretBy: Readonly<Record<DriverName, readonly string[]>> = {
+  smtp: ['host', 'port', 'tls'],
+  http: ['url', 'headers', 'body'],
+  twilio: ['apiUrl'],
+  fcm: ['apiUrl'],
+  apns: ['apiUrl'],
+};
+
 export const driverConfigs = {
   smtp: SmtpConfig,
   http: HttpConfig,

@@ -103,6 +103,8 @@ export interface RealmPart {
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];
+  /** What decides where its secrets are sent, by path: where any of it changes, they are asked for again. */
+  sentTo?(object: Pick<Item, 'key' | 'fields'>): Fields;
   /** Objects of which a document's values may be placeholders. */
   placeholders?: readonly string[];
   /** Fields that list usernames: people's data, exported with users alone. */

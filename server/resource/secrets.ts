@@ -1,7 +1,17 @@
 // Secrets at rest beside declared ones: compared in constant time, never shown. Placeholders are features/transfer's.
 // Decisions "Import, export, plan" (Secrets in a document).
+import type { FieldError } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
-import { type Existing, type Fields, type Item, isStoredSecret, type PlannedChange, type RealmPart } from './part.ts';
+import { same } from './compare.ts';
+import {
+  type Existing,
+  type Fields,
+  type Item,
+  isStoredSecret,
+  type PlannedChange,
+  type RealmPart,
+  type Saved,
+} from './part.ts';
 
 /** What one request comes to know of secrets, however often it is planned (features/transfer/guesses.ts). */
 export interface Trial {
@@ -18,9 +28,12 @@ export class KeepsSecret {
   readonly because: 'variableNotSet' | 'notCompared';
   /** The placeholder's name. */
   readonly variable: string | undefined;
-  constructor(because: KeepsSecret['because'], variable?: string) {
+  /** Nothing will be written: it stands for the secret that somebody else gives. */
+  readonly planned: boolean;
+  constructor(because: KeepsSecret['because'], variable?: string, { planned = false } = {}) {
     this.because = because;
     this.variable = variable;
+    this.planned = planned;
   }
 }
 
@@ -82,3 +95,22 @@ export const masked = (change: PlannedChange, secrets: readonly string[]): Plann
       ? { path: field.path, from: field.from === null ? null : MASK, to: field.to === null ? null : MASK }
       : field,
   );
+
+const isGiven = (secret: unknown): boolean =>
+  typeof secret === 'string' || (secret instanceof KeepsSecret && secret.planned);
+
+/** Nobody can read a stored secret, so nobody can have it sent elsewhere either: whoever moves it must know it. */
+export function movedSecrets(
+  { secrets = [], sentTo }: RealmPart,
+  { key, renamedFrom = key, before, fields }: Saved,
+): FieldError[] {
+  if (!sentTo || !before) return [];
+  const [from, to] = [sentTo({ key: renamedFrom, fields: before }), sentTo({ key, fields })];
+  const paths = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  const moved = paths.filter((path) => !same(from[path] ?? null, to[path] ?? null));
+  if (moved.length === 0) return [];
+  const message = `is asked for again, since ${moved.join(', ')} changes where it is sent`;
+  return secrets
+    .filter((field) => (before[field] ?? null) !== null && !isGiven(fields[field]))
+    .map((path) => ({ path, message }));
+}

@@ -12,19 +12,21 @@ import { wantedOf } from './compare.ts';
 import { eventsOf } from './events.ts';
 import type { PlannedChange, RealmPart, Saved, Wanted } from './part.ts';
 import { chunks } from './references.ts';
+import { movedSecrets } from './secrets.ts';
 
 const UNIQUE_VIOLATION = '23505';
 export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** What the changed objects' own fields must hold together, each fault at its place. */
 export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]): FieldError[] =>
-  saved.flatMap((one) =>
-    (part.check?.(one, realm) ?? []).map((fault) => ({
+  saved.flatMap((one) => {
+    const faults = part.check?.(one, realm) ?? [];
+    return (faults.length > 0 ? faults : movedSecrets(part, one)).map((fault) => ({
       ...fault,
       path: join(one.path, fault.path),
       message: one.path === '' ? fault.message : `${one.key}: ${fault.message}`,
-    })),
-  );
+    }));
+  });
 
 /** Writes the changes, does what follows from them, and records their events. */
 export async function writeChanges(

@@ -30,6 +30,9 @@ function lacking(type: keyof typeof configFields, config: ProviderConfig): strin
     : 'needs authorizationEndpoint, tokenEndpoint and userinfoEndpoint';
 }
 
+const endpointsOf = (config: ProviderConfig): Fields =>
+  Object.fromEntries(endpointFields.map((field) => [`config.${field}`, config[field]]));
+
 function configFaults({ type, config }: Fields): FieldError[] {
   if (!isType(type)) return [];
   const all: ProviderConfig = Object(config);
@@ -95,6 +98,7 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       // It stands in the addresses that the provider knows.
       keyStays: 'make another provider instead',
       check: ({ fields }) => configFaults(fields),
+      sentTo: ({ fields: { config } }) => endpointsOf(Object(config)),
       references: ({ fields }) =>
         strings([fields.firstLoginFlow]).map((key) => ({ kind: 'flow', key, path: 'firstLoginFlow' })),
       keptWhileNamed: true,

@@ -2,13 +2,20 @@
 // Does not own: sending (delivery.ts), what drivers do (drivers/).
 // Implements: specification 2.5, 4.4; decisions "Messaging".
 import { z } from 'zod';
-import { Channel, DriverName, driverConfigs, driversOf, FcmServiceAccount } from '../../contract/message-drivers.ts';
+import {
+  Channel,
+  DriverName,
+  driverConfigs,
+  driversOf,
+  FcmServiceAccount,
+  sendsSecretBy,
+} from '../../contract/message-drivers.ts';
 import { MessagingProvider } from '../../contract/messaging.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { issuesAt } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
-import type { Saved } from '../../resource/part.ts';
+import type { Fields, Item, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';
 
@@ -16,6 +23,12 @@ export const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider')
 
 const MAX_CONFIG_BYTES = 32_768;
 const Email = z.email().max(255);
+
+function sentTo({ key, fields: { config } }: Pick<Item, 'key' | 'fields'>): Fields {
+  const driver = DriverName.parse(splitKey(key, 2)[1]);
+  const said: Fields = Object(config);
+  return { driver, ...Object.fromEntries(sendsSecretBy[driver].map((field) => [`config.${field}`, said[field]])) };
+}
 
 function check({ key, fields, changed }: Saved): FieldError[] {
   const [channelName, driverName] = splitKey(key, 2);
@@ -65,6 +78,7 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
       },
       fresh: () => ({ enabled: true, fromAddress: null, fromName: null, config: {} }),
       check,
+      sentTo,
       events: {
         create: 'MESSAGING_PROVIDER_CREATED',
         update: 'MESSAGING_PROVIDER_UPDATED',

@@ -25,6 +25,7 @@ export const createScimTargetResource = ({ seal, now }: { seal: Seal; now: () =>
       },
       fresh: () => ({ enabled: true, users: true, groups: true, filter: null, mappings: {} }),
       required: ['url'],
+      sentTo: ({ fields: { url } }) => ({ url }),
       shown: () => ({ status: null, supported: false }),
       events: { create: 'SCIM_TARGET_CREATED', update: 'SCIM_TARGET_UPDATED', delete: 'SCIM_TARGET_DELETED' },
       // The address stays out of the audit log: a token may stand in it.

@@ -90,7 +90,7 @@ export function resolveSecrets(
       for (const { field, value, put, allowed } of places(part, item.fields, secrets)) {
         const secret = secrets.has(field);
         if (!LOOKS_LIKE_ONE.test(value)) {
-          if (secret && !writes) put(resolved, new KeepsSecret('notCompared'));
+          if (secret && !writes) put(resolved, new KeepsSecret('notCompared', undefined, { planned: true }));
           continue;
         }
         const path = `${item.path}.${field}`;
@@ -101,7 +101,7 @@ export function resolveSecrets(
           faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
         else if (!looksUp) {
           if (!secret) throw notLookedUp(path, part);
-          put(resolved, new KeepsSecret('notCompared', name));
+          put(resolved, new KeepsSecret('notCompared', name, { planned: !writes }));
         } else if (environment[name] !== undefined && Object.hasOwn(environment, name))
           put(resolved, environment[name]);
         else if (secret) put(resolved, new KeepsSecret('variableNotSet', name));
