@@ -1,5 +1,5 @@
 // The composition root's part for the realm document: its parts in order, import, export, managers and adoption.
-// It decides nothing; each feature's transfer.ts reads and writes its own. Decisions "Import, export, plan".
+// It decides nothing; each feature's part reads and writes its own. Decisions "Import, export, plan".
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { type PresentKey, presentSections } from './contract/sections.ts';

@@ -1,5 +1,6 @@
-// The one table of the realm document's sections. Document, Realm resource, CRD, operator, command line and ownership follow
-// from it; a new section is an entry here, its contract file and its part (server/realm-document.ts).
+// The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
+// from it; a new section is an entry here, its contract file and its part (server/resources.ts, server/realm-document.ts).
+// What `realmctl get` shows of a kind is cli/kind-table.ts's, a custom resource of its own operator/kinds'.
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AgentDocument } from './agents.ts';

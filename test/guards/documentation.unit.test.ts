@@ -1,8 +1,9 @@
-// The documentation says no less and no more than the code: every variable of the environment, no link that leads nowhere,
-// examples that the wire's own schemas accept.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// The documentation says no less and no more than the code: every variable of the environment, no link that leads nowhere, no
+// folder or file that isn't there, every kind of the command line, examples that the wire's own schemas accept.
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { kinds } from '../../cli/kind-table.ts';
 import { AuthorizationServiceDocument } from '../../server/contract/authorization-services.ts';
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { WebhookInput } from '../../server/contract/webhooks.ts';
@@ -39,6 +40,26 @@ test.each(documents)('every relative link of %s leads somewhere', (document) => 
     (link) => !/^[a-z]+:/.test(link) && !existsSync(path.join(root, path.dirname(document), link)),
   );
   expect(dead).toEqual([]);
+});
+
+test('docs/design.md names only features that are there', () => {
+  const [, list = ''] = /`server\/features\/`: ([^.]+)\./.exec(read('docs/design.md')) ?? [];
+  const named = list.split(/[,… ]+/).filter(Boolean);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !existsSync(path.join(root, 'server/features', name)))).toEqual([]);
+});
+
+test('docs/development.md names only files that are there', () => {
+  const files = globSync('{server,operator,cli,test}/**/*.ts', { cwd: root }).map((file) => `/${file}`);
+  const named = [...read('docs/development.md').matchAll(/`([a-z][\w./-]*\.ts)`/g)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
+});
+
+test('docs/cli.md lists every kind that realmctl gets, and no other', () => {
+  const [, list = ''] = /^Kinds: ([^;]+);/m.exec(read('docs/cli.md')) ?? [];
+  const named = [...list.replaceAll(/\([^)]*\)/g, '').matchAll(/`([a-z-]+)`/g)].map(([, name]) => name);
+  expect(named.toSorted()).toEqual(kinds.map(({ plural }) => plural).toSorted());
 });
 
 describe('examples', () => {

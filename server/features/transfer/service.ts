@@ -1,5 +1,5 @@
 // Owns: importing a realm document: reading it, the way its users take, the importer's first rights, trying again.
-// Does not own: the transaction (apply.ts), comparing (plan.ts), sections (each feature's transfer.ts), export.ts.
+// Does not own: the transaction (apply.ts), comparing (plan.ts), sections (each feature's part), export.ts.
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { Readable } from 'node:stream';
 import { Problem, type ProblemCode } from '../../contract/problem.ts';
