@@ -138,7 +138,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const revocation = createRevocation({ transact, tokens, subjects, families, settings });
   const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
   const sessionCookie = sessionCookieAt(baseUrl).nameIn;
-  const consents = createConsents({ sql, sessionCookie, now });
+  const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
   const requests = createRequests({ clients, levels, baseUrl });
   const pushed = createPushed({ sql, transact, settings, requests, now });
   const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });

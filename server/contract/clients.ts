@@ -68,7 +68,9 @@ export const clientFields = {
   allowedResources: z
     .array(ResourceIndicator)
     .max(200)
-    .describe('RFC 8707: what this client may ask for (empty: all of the realm’s), and whose tokens it may introspect'),
+    .describe(
+      'RFC 8707: what this client may ask for (empty: all of the realm’s; of a client that registered itself: none), and whose tokens it may introspect',
+    ),
   subjectType: z
     .enum(['public', 'pairwise'])
     .nullable()

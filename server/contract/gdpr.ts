@@ -10,7 +10,8 @@ export const ConsentRecord = z
     clientId: z.string(),
     clientName: z.string().nullable(),
     scopes: z.array(z.string()),
-    resources: z.array(z.string()),
+    resources: z.array(z.string()).describe('Where tokens may be used for the person'),
+    claims: z.array(z.string()).describe('What the application’s own mappers say of the person'),
     grantedAt: EpochMs,
     updatedAt: EpochMs,
   })

@@ -18,6 +18,12 @@ export type RiskAction = z.infer<typeof RiskAction>;
 export const notInEffect: readonly string[] = ['captchaProvider', 'registrationEnabled'];
 const notYet = (words: string): string => `Not in effect yet. ${words}`;
 
+/** RFC 8707 §2: an absolute URI without a fragment. */
+export const ResourceIndicator = z
+  .url('must be an absolute URI without a fragment')
+  .max(2048)
+  .refine((s) => !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment');
+
 /** The fields of 2.3 in their order, then what is added to them. No defaults here: documents declare only what they own. */
 export const settingsShape = {
   displayName: name(200).describe('What people see'),
@@ -98,6 +104,10 @@ export const settingsShape = {
     .array(name(253))
     .max(200)
     .describe('Hosts that a registered client may send people back to; empty: any'),
+  clientRegistrationResources: z
+    .array(ResourceIndicator)
+    .max(200)
+    .describe('What a client that registers may ask tokens for, of the realm’s resource indicators; empty: nothing'),
   clientRegistrationConsent: z
     .boolean()
     .describe('Whether people are asked before a registered client learns about them'),
@@ -188,6 +198,7 @@ export const freshSettings = (realm: string): Settings => ({
   clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],
   clientRegistrationScopes: [],
   clientRegistrationRedirectHosts: [],
+  clientRegistrationResources: [],
   clientRegistrationConsent: true,
   mostRegisteredClients: 1000,
   initialAccessTokenTtlSeconds: 86_400,
@@ -213,12 +224,6 @@ export const RealmSettingsDto = z
   })
   .meta({ id: 'RealmSettingsDto' });
 export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;
-
-/** RFC 8707 §2: an absolute URI without a fragment. */
-export const ResourceIndicator = z
-  .url('must be an absolute URI without a fragment')
-  .max(2048)
-  .refine((s) => !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment');
 
 export const SettingsInput = SettingsDocument.extend({
   realmId: RealmName.optional().describe('As it was read; must be the realm of the path'),

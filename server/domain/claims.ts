@@ -99,6 +99,14 @@ export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
     ),
   );
 
+const IMPERSONAL: readonly string[] = ['constant', 'audience', 'session'];
+/** The names of those that say something of the person. */
+export const personalClaims = (claims: readonly ClaimView[]): string[] => [
+  ...new Set(
+    claims.flatMap((claim) => (IMPERSONAL.includes(claim.source) || claim.in.length === 0 ? [] : [claim.name])),
+  ),
+];
+
 /** Whether any of them says something in this place. */
 export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean =>
   scopes.some(({ claims }) => claims.some((claim) => claim.in.includes(place)));

@@ -18,18 +18,19 @@ interface Named {
 
 export interface ResourceRules {
   realmList: readonly string[];
-  client: Named & { administers: boolean };
+  client: Named & { administers: boolean; registered: boolean };
   adminAudience: string;
   ownBehalf: boolean;
 }
 
 /**
- * It must be on the realm's list and, where the client has a list, on the client's. The admin API is implied for a service
+ * It must be on the realm's list and, where the client has a list or has registered itself, on the client's. The admin API is implied for a service
  * account that holds admin roles (`ownBehalf`); for a person there is one client.
  */
 function allows({ realmList, client, adminAudience, ownBehalf }: ResourceRules, resource: string): boolean {
   if (resource === adminAudience) return ownBehalf ? client.administers : actsForAdministrators(client, adminAudience);
-  return realmList.includes(resource) && (client.allowedResources.size === 0 || client.allowedResources.has(resource));
+  const anyOfRealm = client.allowedResources.size === 0 && !client.registered;
+  return realmList.includes(resource) && (anyOfRealm || client.allowedResources.has(resource));
 }
 
 /** @throws OAuthError `invalid_target` */

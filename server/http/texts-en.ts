@@ -63,6 +63,8 @@ export const en = {
   'consent.administerWarning':
     'A program on this computer asks for it: allow it only if you have just started a sign-in yourself.',
   'consent.openid': 'Know who you are',
+  'consent.claim': 'Know what is kept of you as {claim}',
+  'consent.resource': 'Act for you at {resource}',
   'consent.allow': 'Allow',
   'consent.deny': 'Cancel',
 

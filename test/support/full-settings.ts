@@ -45,6 +45,7 @@ export const fullSettings = {
   clientRegistrationGrantTypes: ['authorization_code'],
   clientRegistrationScopes: ['profile'],
   clientRegistrationRedirectHosts: ['apps.example.com'],
+  clientRegistrationResources: ['https://api.example.com'],
   clientRegistrationConsent: false,
   mostRegisteredClients: 7,
   initialAccessTokenTtlSeconds: 3601,

@@ -252,6 +252,8 @@ create table consent (
   scopes text[] not null,
   granted_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  resources text[] not null default '{}'::text[],
+  claims text[] not null default '{}'::text[],
   primary key (realm_id, user_id, client),
   constraint consent_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
   constraint consent_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE

@@ -2,6 +2,7 @@
 // than the token, the agent and what the person agreed to together allow, and no longer than the token. RFC 8693; decisions "Agent".
 import { delegationBody } from '../../contract/agents.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Agreement } from '../../domain/agreement.ts';
 import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { OFFLINE, OPENID, presentScopes } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
@@ -28,10 +29,11 @@ const isFor = ({ clientId, allowedResources }: ClientView, { client_id: issuedTo
 
 /** The person, and what they agreed that this client may have. */
 async function readSubject(sql: Sql, realm: string, userId: string, client: ClientView) {
-  const [row] = await sql<PersonRow & { consented: string[] }>`
-    select ${personColumns}, coalesce((
-      select c.scopes from consent c where c.realm_id = u.realm_id and c.user_id = u.id and c.client = ${client.id}
-    ), '{}') as consented
+  const [row] = await sql<PersonRow & { consented: Agreement | null }>`
+    select ${personColumns}, (
+      select jsonb_build_object('scopes', c.scopes, 'resources', c.resources, 'claims', c.claims) from consent c
+      where c.realm_id = u.realm_id and c.user_id = u.id and c.client = ${client.id}
+    ) as consented
     from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
   return row;
 }
@@ -57,12 +59,15 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
       const row = userId === undefined ? undefined : await readSubject(sql, realm, userId, client);
       if (!row) throw invalid('the person is gone or disabled');
       const said = new Set((claims.scope ?? '').split(' '));
-      const allowed = presentScopes(client, row.consented).filter(({ name }) => said.has(name) && name !== OFFLINE);
+      const consented = row.consented ?? { scopes: [], resources: [], claims: [] };
+      const allowed = presentScopes(client, consented.scopes).filter(({ name }) => said.has(name) && name !== OFFLINE);
       const names = new Set(allowed.map(({ name }) => name));
       if (requestedScopes?.some((name) => !names.has(name)))
         throw new OAuthError('invalid_scope', 'The person, the token or the agent has no such scope');
       if (names.size === 0)
         throw new OAuthError('invalid_scope', 'The person has agreed to nothing that this token gives');
+      if (!resources.every((resource) => consented.resources.includes(resource)))
+        throw new OAuthError('invalid_target', 'The person has not agreed to a requested resource');
       const scopes = allowed.filter(({ name }) => requestedScopes?.includes(name) ?? true);
       const person = personOf(row);
       const minted = await mint.forPerson(realm, client, {

@@ -1,7 +1,8 @@
 // The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
 // is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
 import { isChallenge } from '../../crypto/pkce.ts';
-import { isAskedFor, offeredTo, type ScopeView } from '../../domain/claims.ts';
+import type { Agreement } from '../../domain/agreement.ts';
+import { audiencesOf, isAskedFor, offeredTo, personalClaims, type ScopeView } from '../../domain/claims.ts';
 import { type AskedClaims, claimsRequest, offeredClaims } from '../../domain/claims-request.ts';
 import { ADMIN_MAX_MS } from '../../domain/principal.ts';
 import { isRedirectOf } from '../../domain/redirect-uri.ts';
@@ -39,8 +40,10 @@ export interface AuthorizationRequest extends Target {
   claims: AskedClaims | undefined;
   /** Whom it must be about, by their subject. */
   sub: string | undefined;
-  /** What a person agrees to: its scopes, and those that the claims stand in. */
-  toAgree: readonly ScopeView[];
+  /** The scopes that a person agrees to: its own, and those that the claims stand in. */
+  scopesToAgree: readonly ScopeView[];
+  /** All that a person agrees to. */
+  toAgree: Agreement;
   /** The token will carry the person's own admin rights. */
   administers: boolean;
   loginHint: string | undefined;
@@ -184,7 +187,7 @@ const claims: Check = (request, { form, client, levels }) => {
   request.claims = request.openid ? offeredClaims(offeredTo(client), names) : undefined;
   const { idToken = [], userinfo = [] } = request.claims ?? {};
   const asked = [...idToken, ...userinfo];
-  request.toAgree = all.filter(
+  request.scopesToAgree = all.filter(
     (scope) => request.scopes.includes(scope) || scope.claims.some((claim) => isAskedFor(claim, asked)),
   );
   const level = acr?.values.map(Number).find((wanted) => levels.includes(wanted));
@@ -209,6 +212,16 @@ const administers: Check = (request, { adminAudience }) => {
 };
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?::\d{1,5})?\//;
 
+/** A client's own mappers speak whatever is asked for, and an audience is a resource by another name. */
+const agreement: Check = (request, { client }) => {
+  const { openid, scopesToAgree, resources } = request;
+  request.toAgree = {
+    scopes: [...(openid ? [OPENID] : []), ...scopesToAgree.map(({ name }) => name)].toSorted(),
+    resources: [...new Set([...resources, ...audiencesOf([{ claims: client.mappers }])])],
+    claims: personalClaims(client.mappers),
+  };
+};
+
 const checks: readonly Check[] = [
   responseMode,
   noRequestObject,
@@ -224,6 +237,7 @@ const checks: readonly Check[] = [
   claims,
   resource,
   administers,
+  agreement,
 ];
 
 /** @throws OAuthError that goes back to the application */
@@ -242,7 +256,8 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
     requiredLevel: 0,
     claims: undefined,
     sub: undefined,
-    toAgree: [],
+    scopesToAgree: [],
+    toAgree: { scopes: [], resources: [], claims: [] },
     administers: false,
     loginHint: form.get('login_hint'),
     idTokenHint: form.get('id_token_hint'),
@@ -256,5 +271,6 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
 export const withoutOffline = (asked: AuthorizationRequest): AuthorizationRequest => ({
   ...asked,
   scopes: asked.scopes.filter(({ name }) => name !== OFFLINE),
-  toAgree: asked.toAgree.filter(({ name }) => name !== OFFLINE),
+  scopesToAgree: asked.scopesToAgree.filter(({ name }) => name !== OFFLINE),
+  toAgree: { ...asked.toAgree, scopes: asked.toAgree.scopes.filter((name) => name !== OFFLINE) },
 });

@@ -1,4 +1,5 @@
 // What an authorization request needs next: pure. OIDC Core §3.1.2.3 and §3.1.2.4.
+import { type Agreement, covers } from '../../domain/agreement.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Missing } from '../sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
@@ -14,8 +15,8 @@ export interface Known {
   agreed: boolean;
   /** The person of the id_token_hint. */
   expectedUser: string | undefined;
-  /** The scopes that the person has agreed to before. */
-  consented: readonly string[];
+  /** What the person has agreed to before; undefined: never asked. */
+  consented: Agreement | undefined;
 }
 
 export type Step =
@@ -66,7 +67,7 @@ function decideActing(request: Request, userId: string, { expectedUser, consente
   if (prompt.has('login') || prompt.has('select_account') || maxAgeSeconds !== undefined || requiredLevel > 0)
     return refuse('login_required', 'The person themselves would have to sign in');
   if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
-  const agreed = !client.consentRequired || toAgree.every((s) => consented.includes(s.name));
+  const agreed = !client.consentRequired || covers(consented, toAgree);
   return agreed && !request.administers && !prompt.has('consent')
     ? { do: 'code' }
     : refuse('consent_required', 'The person themselves would have to agree');
@@ -84,7 +85,7 @@ export function decide(request: Request, known: Known): Step {
     return { do: 'sign-in', forced: needed === 'again' };
   }
   if (known.agreed) return { do: 'code' };
-  const agreed = request.toAgree.every((s) => known.consented.includes(s.name));
+  const agreed = covers(known.consented, request.toAgree);
   // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
   if (request.administers || request.prompt.has('consent') || (request.client.consentRequired && !agreed)) {
     return silent ? refuse('consent_required', 'The person has to agree') : { do: 'consent' };

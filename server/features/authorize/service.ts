@@ -161,13 +161,13 @@ export function createAuthorization(deps: AuthorizationDeps) {
   ) {
     const { session } = settled;
     const { code, row, by, issued } = newCode(request, realm, asked, settled);
-    const scopes = asked.toAgree.map((s) => s.name);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
       if (asked.pushed && !(await takePushed(tx.sql, realm, asked.pushed)))
         throw new OAuthError('invalid_request', 'The pushed request was used before');
-      if (agreed) await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, scopes });
+      if (agreed)
+        await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, agreed: asked.toAgree });
       tx.record(issued);
     });
     return code;
@@ -241,7 +241,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       fresh: signedIn !== undefined,
       agreed,
       expectedUser: await expectedUser(realm, asked, session),
-      consented: session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : [],
+      consented:
+        session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : undefined,
     });
     if (step.do === 'refuse') throw step.error;
     if (step.do === 'sign-in' || !session) {
@@ -280,7 +281,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         if (target.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
-        if (decide(asked, { session, ...enough, expectedUser: expected, consented: [] }).do !== 'code')
+        if (decide(asked, { session, ...enough, expectedUser: expected, consented: undefined }).do !== 'code')
           return undefined;
         const subject = await subjects.ofUser(realm, client, session.userId);
         if (!subject) return undefined;

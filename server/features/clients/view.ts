@@ -46,6 +46,8 @@ export interface ClientView {
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
+  /** It registered itself: an empty list of resources is none. */
+  registered: boolean;
   /** null: as the realm says. */
   subjectType: 'public' | 'pairwise' | null;
   /** Of pairwise subjects. */
@@ -111,6 +113,7 @@ interface Row {
   jwks: Record<string, unknown> | null;
   jwks_uri: string | null;
   allowed_resources: string[];
+  registered: boolean;
   subject_type: 'public' | 'pairwise' | null;
   sector_identifier_uri: string | null;
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
@@ -135,6 +138,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.require_pushed_authorization_requests,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.subject_type, c.sector_identifier_uri,
+    exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
         'inTokenScope', s.include_in_token_scope, 'optional', l.optional, 'claims', (
@@ -213,6 +217,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
+  registered: row.registered,
   subjectType: row.subject_type,
   sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),
   defaultScopes: scopes.filter((s) => !s.optional),

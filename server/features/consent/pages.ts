@@ -9,6 +9,8 @@ export function consentPage({
   username,
   scopes,
   openid,
+  resources,
+  claims,
   administers,
   request,
   since,
@@ -19,6 +21,8 @@ export function consentPage({
   username: string;
   scopes: readonly ScopeView[];
   openid: boolean;
+  resources: readonly string[];
+  claims: readonly string[];
   administers: boolean;
   request: string;
   /** From when on what the session has proven counts for it. */
@@ -33,6 +37,10 @@ export function consentPage({
       : []),
     ...(openid ? [html`<li>${text('consent.openid')}</li>`] : []),
     ...scopes.map(({ name, description }) => html`<li>${description ?? name}</li>`),
+    ...claims.map((claim) => html`<li>${textHtml('consent.claim', { claim: html`<strong>${claim}</strong>` })}</li>`),
+    ...resources.map(
+      (resource) => html`<li>${textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })}</li>`,
+    ),
   ];
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 <ul class="rows">${asked}</ul>

@@ -6,6 +6,7 @@ import type { By } from '../../contract/events.ts';
 import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import type { Agreement } from '../../domain/agreement.ts';
 import type { Form } from '../../http/form.ts';
 import { type Brand, sendPage } from '../../http/pages.ts';
 import { text as words } from '../../http/texts.ts';
@@ -23,10 +24,13 @@ interface Person {
 export function createConsents({
   sql,
   sessionCookie,
+  adminAudience,
   now,
 }: {
   sql: Sql;
   sessionCookie: (realm: string) => string;
+  /** The page has words of its own for it. */
+  adminAudience: string;
   now: () => Date;
 }) {
   const about = (realm: string, session: Person, text: string, since: string) => [
@@ -38,8 +42,8 @@ export function createConsents({
   ];
 
   return {
-    /** The scopes that the person has agreed to give the client. */
-    of: (realm: string, userId: string, client: ClientView): Promise<string[]> =>
+    /** What the person has agreed to give the client. */
+    of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>
       store.read(sql, realm, userId, client.id),
 
     ask(
@@ -53,13 +57,15 @@ export function createConsents({
         since,
       }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest; since: number },
     ): FastifyReply {
-      const { client, toAgree: scopes, openid, administers, text, redirectUri } = asked;
+      const { client, scopesToAgree: scopes, toAgree, openid, administers, text, redirectUri } = asked;
       const body = consentPage({
         realm,
         application: client.title,
         username: session.username,
         scopes,
         openid,
+        resources: toAgree.resources.filter((resource) => resource !== adminAudience),
+        claims: toAgree.claims,
         administers,
         request: text,
         since,
@@ -90,16 +96,16 @@ export function createConsents({
       tx: Tx,
       by: By,
       realm: string,
-      { userId, client, scopes }: { userId: string; client: ClientView; scopes: readonly string[] },
+      { userId, client, agreed }: { userId: string; client: ClientView; agreed: Agreement },
     ): Promise<void> {
-      await store.add(tx.sql, realm, { userId, client: client.id, scopes, now: now() });
+      await store.add(tx.sql, realm, { userId, client: client.id, agreed, now: now() });
       tx.record({
         type: 'CONSENT_GRANTED',
         realm,
         by,
         clientId: client.clientId,
         subject: { type: 'user', id: userId, name: null },
-        data: { scopes },
+        data: { ...agreed },
       });
     },
   };

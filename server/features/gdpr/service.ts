@@ -57,10 +57,10 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
         const at = now();
         const ended = await store.removeConsent(tx.sql, realm, { userId, clientId, now: at });
         if (!ended) throw new Problem('not-found', 'There is no consent for this application');
-        const { scopes, grants } = ended;
+        const { grants, ...agreed } = ended;
         await refuseTokensOf(tx.sql, realm, grants, at);
         const subject = { type: 'user', id: userId, name: username } as const;
-        tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { scopes } });
+        tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
       }),
 
     /** Everything that is the person's goes; what must stay knows them by a pseudonym that leads nowhere. */

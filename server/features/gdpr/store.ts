@@ -1,6 +1,7 @@
 // SQL of a data subject and of what they agreed to.
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Agreement } from '../../domain/agreement.ts';
 import { LONGEST } from '../../domain/end-access.ts';
 
 export interface SubjectRow {
@@ -16,29 +17,33 @@ export async function subject(sql: Sql, realm: string, userId: string): Promise<
 }
 
 export const consents = (sql: Sql, realm: string, userId: string): Promise<ConsentRecord[]> => sql<ConsentRecord>`
-  select c.client_id as "clientId", c.name as "clientName", o.scopes, '{}'::text[] as resources,
+  select c.client_id as "clientId", c.name as "clientName", o.scopes, o.resources, o.claims,
     floor(extract(epoch from o.granted_at) * 1000)::bigint as "grantedAt",
     floor(extract(epoch from o.updated_at) * 1000)::bigint as "updatedAt"
   from consent o join client c on c.realm_id = o.realm_id and c.id = o.client
   where o.realm_id = ${realm} and o.user_id = ${userId} order by c.client_id`;
+
+interface Removed extends Agreement {
+  grants: { id: string; seconds: number }[];
+}
 
 /** What was agreed to, and the grants that ended with it; undefined: there was nothing. */
 export async function removeConsent(
   sql: Sql,
   realm: string,
   { userId, clientId, now }: { userId: string; clientId: string; now: Date },
-): Promise<{ scopes: string[]; grants: { id: string; seconds: number }[] } | undefined> {
-  const [row] = await sql<{ scopes: string[]; grants: { id: string; seconds: number }[] }>`
+): Promise<Removed | undefined> {
+  const [row] = await sql<Removed>`
     with gone as (
       delete from consent o using client c
       where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
         and c.client_id = ${clientId}
-      returning o.client, o.scopes, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
+      returning o.client, o.scopes, o.resources, o.claims, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
     ), ended as (
       update refresh_family f set revoked_at = ${now} from gone
       where f.realm_id = ${realm} and f.user_id = ${userId} and f.client = gone.client and f.revoked_at is null
       returning f.id, gone.seconds
-    ) select scopes, coalesce((select jsonb_agg(ended) from ended), '[]') as grants from gone`;
+    ) select scopes, resources, claims, coalesce((select jsonb_agg(ended) from ended), '[]') as grants from gone`;
   return row;
 }
 

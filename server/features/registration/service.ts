@@ -122,7 +122,14 @@ export function createRegistration(deps: RegistrationDeps) {
           const secret = confidential ? newClientSecret() : undefined;
           const actor =
             used === undefined ? null : ({ type: 'system', id: used, name: 'initial access token' } as const);
-          const fields = { ...input, clientId: `dcr-${newId()}`, ...(secret !== undefined && { secret }) };
+          // A later update leaves them: an administrator may have given others.
+          const { allowedResources } = policy;
+          const fields = {
+            ...input,
+            allowedResources,
+            clientId: `dcr-${newId()}`,
+            ...(secret !== undefined && { secret }),
+          };
           const row = await requestsIn(tx).create(clients, callerOf({ ...by, actor }), realm, fields);
           const next = newToken('svc_rat_');
           await store.insertRegistration(tx.sql, realm, row.id, sha256(next));

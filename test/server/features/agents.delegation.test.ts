@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/agents.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, post, SECRET } from '../../support/clients.ts';
@@ -107,6 +108,13 @@ describe('a delegated token', () => {
     expect(await errorOf({})).toBe('invalid_client');
     await server.admin.call(api.activateAgent, agent);
     expect((await delegate()).status).toBe(200);
+  });
+
+  test('is for no resource that the person did not agree to', async () => {
+    await server.admin.call(putSettings, { params, body: { resourceIndicators: [API] } });
+    expect(await errorOf({ resource: API })).toBe('invalid_target');
+    await server.pool.query('update consent set resources = $1 where realm_id = $2', [[API], REALM]);
+    expect([claimsIn((await delegate({ resource: API })).body.access_token).aud].flat()).toContain(API);
   });
 
   test('needs what the person agreed to, and a person who is there', async () => {

@@ -1,6 +1,9 @@
 // Consent and RP-initiated logout: what people are asked in their browser, and that nobody can answer for them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
+import { listUserConsents } from '../../../server/contract/gdpr.ts';
+import { createProtocolMapper } from '../../../server/contract/protocol-mappers.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import {
   authorizePath,
@@ -11,7 +14,7 @@ import {
   redeem,
   refresh,
 } from '../../support/applications.ts';
-import { makeClient, makeRealm } from '../../support/clients.ts';
+import { claimsIn, makeClient, makeRealm } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -28,7 +31,7 @@ beforeAll(async () => {
       redirectUris: [CALLBACK],
       postLogoutRedirectUris: [BYE, 'http://127.0.0.1/bye'],
     };
-    await makeClient(server, realm, { clientId: 'spa', ...common });
+    await makeClient(server, realm, { clientId: 'spa', ...common, optionalClientScopes: ['account'] });
     await makeClient(server, realm, {
       clientId: 'third',
       name: 'Third <b>Party</b>',
@@ -111,6 +114,96 @@ describe('the consent page', () => {
     const other = ask({ scope: 'openid phone' }).split('?')[1] ?? '';
     expect((await mallory.post(CONSENT, { ...mine, request: other, decision: 'allow' })).status).toBe(400);
     expect((await person().post(CONSENT, { ...mine, decision: 'allow' })).status).toBe(400);
+  });
+});
+
+describe('a client that asks for no scope', () => {
+  const BANK = 'https://api.bank.example';
+  const OTHER = 'https://api.other.example';
+  const of = { params: { realm: 'acme' } };
+  const at = (clientId: string, more: Record<string, string> = {}, verifier = newVerifier()) =>
+    authorizePath('acme', clientId, verifier, more);
+  const silent = async (someone: ReturnType<typeof person>, clientId: string, more: Record<string, string> = {}) =>
+    parameters((await someone.open(at(clientId, { prompt: 'none', ...more }))).url);
+  const strict = {
+    tokenEndpointAuthMethod: 'none' as const,
+    redirectUris: [CALLBACK],
+    consentRequired: true,
+    defaultClientScopes: [],
+    optionalClientScopes: ['offline_access'],
+  };
+  let userId = '';
+  beforeAll(async () => {
+    await server.admin.call(putSettings, { ...of, body: { resourceIndicators: [BANK, OTHER] } });
+    const attributes = { salary: ['90000'] };
+    const { body } = await server.admin.call(createUser, {
+      ...of,
+      body: { username: 'dora', password: PASSWORD, attributes },
+    });
+    userId = body?.id ?? '';
+    await makeClient(server, 'acme', { clientId: 'budget', ...strict });
+    const clientId = await makeClient(server, 'acme', { clientId: 'payroll', ...strict });
+    await server.admin.call(createProtocolMapper, {
+      params: { realm: 'acme', clientId },
+      body: { name: 'salary', source: 'attribute', in: ['userinfo'] },
+    });
+  });
+
+  test('learns nobody’s name without being allowed to', async () => {
+    const dora = await signedIn('dora');
+    expect(await silent(dora, 'budget')).toMatchObject({ error: 'consent_required' });
+    expect((await dora.open(at('budget'))).text).toContain('Know who you are');
+    const nameless = at('budget', { prompt: 'none' }).replace('scope=openid&', '');
+    expect(parameters((await dora.open(nameless)).url)).toMatchObject({ error: 'consent_required' });
+  });
+
+  test('acts nowhere for a person but where they agreed to, and the page says where', async () => {
+    const dora = await signedIn('dora');
+    expect(await silent(dora, 'budget', { resource: BANK })).toMatchObject({ error: 'consent_required' });
+    const verifier = newVerifier();
+    const wanted = { resource: BANK, scope: 'openid offline_access' };
+    const page = await dora.open(at('budget', wanted, verifier));
+    expect(page.text).toContain(BANK);
+    const allowed = await dora.post(CONSENT, { ...page.fields, decision: 'allow' });
+    const code = parameters(allowed.url).code ?? '';
+    const { body } = await redeem(server, 'acme', 'budget', { code, verifier });
+    expect([claimsIn(body.access_token).aud].flat()).toContain(BANK);
+    const further = await refresh(server, 'acme', 'budget', body.refresh_token, { resource: OTHER });
+    expect(further.body.error).toBe('invalid_target');
+    expect(await silent(dora, 'budget', wanted)).toHaveProperty('code');
+    expect(await silent(dora, 'budget', { resource: OTHER })).toMatchObject({ error: 'consent_required' });
+    const { body: kept } = await server.admin.call(listUserConsents, { params: { realm: 'acme', userId } });
+    expect(kept).toMatchObject([{ clientId: 'budget', scopes: ['offline_access', 'openid'], resources: [BANK] }]);
+  });
+
+  test('is told nothing by its own mappers before the person has seen what', async () => {
+    const dora = await signedIn('dora');
+    expect(await silent(dora, 'payroll')).toMatchObject({ error: 'consent_required' });
+    const page = await dora.open(at('payroll'));
+    expect(page.text).toContain('salary');
+    await dora.post(CONSENT, { ...page.fields, decision: 'allow' });
+    expect(await silent(dora, 'payroll')).toHaveProperty('code');
+    const { body: kept } = await server.admin.call(listUserConsents, { params: { realm: 'acme', userId } });
+    expect(kept).toContainEqual(expect.objectContaining({ clientId: 'payroll', claims: ['salary'] }));
+  });
+
+  test('is asked for anew where the person took it back', async () => {
+    const dora = await signedIn('dora');
+    const page = await dora.open(at('payroll', { resource: BANK }));
+    await dora.post(CONSENT, { ...page.fields, decision: 'allow' });
+    expect(await silent(dora, 'payroll', { resource: BANK })).toHaveProperty('code');
+    const { body } = await redeem(
+      server,
+      'acme',
+      'spa',
+      await getCode(server, 'acme', 'spa', { username: 'dora', parameters: { scope: 'openid account' } }),
+    );
+    const revoked = await fetch(`${server.baseUrl}/realms/acme/account/gdpr/consents/payroll`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${body.access_token}` },
+    });
+    expect(revoked.status).toBe(204);
+    expect(await silent(dora, 'payroll', { resource: BANK })).toMatchObject({ error: 'consent_required' });
   });
 });
 

@@ -1,6 +1,7 @@
 // What an authorization request needs next, as a table; and which claims scopes give.
 import { describe, expect, test } from 'vitest';
 import { freshClaim } from '../../../server/contract/claims.ts';
+import type { Agreement } from '../../../server/domain/agreement.ts';
 import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/domain/claims.ts';
 import type { Person } from '../../../server/domain/person.ts';
 import type { Prompt } from '../../../server/features/authorize/checks.ts';
@@ -19,7 +20,12 @@ const scope = (name: string, claims: ScopeView['claims'] = []): ScopeView => ({
   claims,
 });
 
+const EMAIL: Agreement = { scopes: ['openid', 'email'], resources: [], claims: [] };
+const all: Agreement = { scopes: ['email', 'openid', 'phone'], resources: ['https://api.example'], claims: ['salary'] };
+const onlyOpenid = { ...EMAIL, scopes: ['openid'] };
+
 interface Case {
+  toAgree?: Agreement;
   prompt?: Prompt[];
   maxAgeSeconds?: number;
   requiredLevel?: number;
@@ -33,6 +39,7 @@ const outcome = ({
   requiredLevel = 0,
   consentRequired = false,
   administers = false,
+  toAgree = EMAIL,
   known = {},
 }: Case) => {
   const step = decide(
@@ -41,10 +48,18 @@ const outcome = ({
       maxAgeSeconds,
       requiredLevel,
       administers,
-      toAgree: [scope('email')],
+      toAgree,
       client: { consentRequired },
     },
-    { session, missing: undefined, fresh: false, agreed: false, expectedUser: undefined, consented: [], ...known },
+    {
+      session,
+      missing: undefined,
+      fresh: false,
+      agreed: false,
+      expectedUser: undefined,
+      consented: undefined,
+      ...known,
+    },
   );
   if (step.do === 'refuse') return step.error.error;
   return step.do === 'sign-in' && step.forced ? 'sign-in again' : step.do;
@@ -70,11 +85,28 @@ const table: [string, Case, string][] = [
   ['and is refused if they did', { known: { expectedUser: 'v', fresh: true } }, 'login_required'],
   ['the hinted person goes on', { known: { expectedUser: 'u' } }, 'code'],
   ['consent is asked for where the client needs it', { consentRequired: true }, 'consent'],
-  ['and remembered', { consentRequired: true, known: { consented: ['email', 'phone'] } }, 'code'],
-  ['scope by scope', { consentRequired: true, known: { consented: ['phone'] } }, 'consent'],
-  ['prompt consent asks anew', { prompt: ['consent'], known: { consented: ['email'] } }, 'consent'],
+  ['and remembered', { consentRequired: true, known: { consented: all } }, 'code'],
+  ['even for who somebody is', { consentRequired: true, toAgree: onlyOpenid }, 'consent'],
+  ['never silently', { consentRequired: true, toAgree: onlyOpenid, prompt: ['none'] }, 'consent_required'],
+  [
+    'even where nothing has a name',
+    { consentRequired: true, toAgree: { scopes: [], resources: [], claims: [] } },
+    'consent',
+  ],
+  [
+    'resource by resource',
+    { consentRequired: true, toAgree: { ...EMAIL, resources: ['https://api.example'] }, known: { consented: EMAIL } },
+    'consent',
+  ],
+  [
+    'claim by claim of its own mappers',
+    { consentRequired: true, toAgree: { ...EMAIL, claims: ['salary'] }, known: { consented: EMAIL } },
+    'consent',
+  ],
+  ['scope by scope', { consentRequired: true, known: { consented: onlyOpenid } }, 'consent'],
+  ['prompt consent asks anew', { prompt: ['consent'], known: { consented: all } }, 'consent'],
   ['but once only', { prompt: ['consent'], known: { agreed: true, fresh: true } }, 'code'],
-  ['admin rights are agreed to anew each time', { administers: true, known: { consented: ['email'] } }, 'consent'],
+  ['admin rights are agreed to anew each time', { administers: true, known: { consented: all } }, 'consent'],
   ['and then lent', { administers: true, known: { agreed: true } }, 'code'],
   ['never silently', { prompt: ['none'], consentRequired: true }, 'consent_required'],
   ['who acts for somebody needs no proof of them', { known: { session: acting, missing: 'proof' } }, 'code'],
@@ -83,7 +115,7 @@ const table: [string, Case, string][] = [
   ['nor proves more', { requiredLevel: 1, known: { session: acting } }, 'login_required'],
   ['nor is somebody else', { known: { session: acting, expectedUser: 'v' } }, 'login_required'],
   ['nor agrees', { consentRequired: true, known: { session: acting, agreed: true } }, 'consent_required'],
-  ['but goes by what was agreed', { consentRequired: true, known: { session: acting, consented: ['email'] } }, 'code'],
+  ['but goes by what was agreed', { consentRequired: true, known: { session: acting, consented: all } }, 'code'],
   ['and gets no admin rights', { administers: true, known: { session: acting, agreed: true } }, 'consent_required'],
 ];
 test.each(table)('%s', (_, input, expected) => {

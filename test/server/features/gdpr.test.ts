@@ -135,8 +135,9 @@ describe('a person', () => {
       {
         clientId: 'asks',
         clientName: null,
-        scopes: ['offline_access', 'profile'],
+        scopes: ['offline_access', 'openid', 'profile'],
         resources: [],
+        claims: [],
         grantedAt: expect.any(Number),
         updatedAt: expect.any(Number),
       },

@@ -1,11 +1,13 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { getClient, listClients } from '../../../server/contract/clients.ts';
+import { getClient, listClients, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import * as api from '../../../server/contract/provisioning.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { CALLBACK, getCode, PASSWORD } from '../../support/applications.ts';
+import { authorizePath, CALLBACK, getCode, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -88,6 +90,25 @@ describe('registration', () => {
     expect(events).toMatchObject([
       { clientId: body.client_id, actor: { type: 'system', name: 'initial access token' } },
     ]);
+  });
+
+  test('lets tokens be asked for no resource but the policy’s, and a later update leaves what an administrator gave', async () => {
+    const [bank, shop] = ['https://api.bank.example', 'https://api.shop.example'];
+    await server.admin.call(putSettings, { params: { realm }, body: { resourceIndicators: [bank, shop] } });
+    const app = { ...APP, token_endpoint_auth_method: 'none' };
+    const asked = async (client: Record<string, unknown>, resource: string) => {
+      const path = authorizePath(realm, String(client.client_id), newVerifier(), { resource, prompt: 'none' });
+      return new URL((await createPerson(server.baseUrl).open(path)).url).searchParams.get('error');
+    };
+    const { body: plain } = await register(app);
+    expect(await asked(plain, bank)).toBe('invalid_target');
+    await allow({ allowedResources: [shop] });
+    const { body: client } = await register(app);
+    expect([await asked(client, bank), await asked(client, shop)]).toEqual(['invalid_target', 'login_required']);
+    const id = String(plain.registration_client_uri).split('/').at(-1) ?? '';
+    await server.admin.call(putClient, { params: { realm, id }, body: { allowedResources: [bank] } });
+    expect((await manage(plain, 'PUT', { ...app, client_id: plain.client_id })).status).toBe(200);
+    expect([await asked(plain, bank), await asked(plain, shop)]).toEqual(['login_required', 'invalid_target']);
   });
 
   test('is what openid-client does, and the client signs people in', async () => {
@@ -247,6 +268,7 @@ describe('provisioning', () => {
       allowedGrantTypes: ['authorization_code', 'refresh_token'],
       allowedScopes: [],
       allowedRedirectHosts: [],
+      allowedResources: [],
       requireConsent: true,
       mostClients: 1000,
       initialAccessTokenTtlSeconds: 86_400,

@@ -81,6 +81,7 @@ const cases: Case[] = [
       clientRegistrationGrantTypes: ['refresh_token'],
       clientRegistrationScopes: ['email'],
       clientRegistrationRedirectHosts: ['other.example.com'],
+      clientRegistrationResources: ['https://other.example.com'],
       clientRegistrationConsent: true,
       mostRegisteredClients: 8,
       initialAccessTokenTtlSeconds: 3602,
