@@ -1,18 +1,18 @@
 // What tokens say: claims, the scopes that name them, and those of single clients, as `get` and `describe` show them.
-import { getClaim, listClaims } from '../server/contract/claims.ts';
-import { getClientScope, listClientScopes } from '../server/contract/client-scopes.ts';
+import { claimRoutes } from '../server/contract/claims.ts';
+import { clientScopeRoutes } from '../server/contract/client-scopes.ts';
 import { listProtocolMappers } from '../server/contract/protocol-mappers.ts';
 import { list, text, yes } from './cells.ts';
 import { clients } from './configuration-kinds.ts';
-import { kind, type Scope } from './kinds.ts';
+import { type Kind, kind, type Scope } from './kinds.ts';
 
-export const claims = kind({
+const claims = kind({
   plural: 'claims',
   singular: 'claim',
   help: 'what tokens say of people, and where it comes from',
   inRealm: true,
   searches: true,
-  list: listClaims,
+  routes: claimRoutes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'CLAIM', cell: (c) => c.name },
@@ -22,10 +22,9 @@ export const claims = kind({
     { head: 'IN', cell: (c) => list(c.in) },
     { head: 'TYPE', cell: (c) => c.jsonType, wide: true },
   ],
-  single: { route: getClaim, params: ({ id }) => ({ id }) },
 });
 
-export const mappers = kind({
+const mappers = kind({
   plural: 'mappers',
   singular: 'mapper',
   help: 'claims of one client alone: its protocol mappers',
@@ -33,7 +32,7 @@ export const mappers = kind({
   of: 'client',
   parent: async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id'),
   parentIn: 'clientId',
-  list: listProtocolMappers,
+  routes: { list: listProtocolMappers },
   nameOf: ({ name }) => name,
   columns: [
     { head: 'MAPPER', cell: (m) => m.name },
@@ -46,12 +45,12 @@ export const mappers = kind({
   ],
 });
 
-export const clientScopes = kind({
+const clientScopes = kind({
   plural: 'client-scopes',
   singular: 'client-scope',
   help: 'scopes that clients ask for, and their claims',
   inRealm: true,
-  list: listClientScopes,
+  routes: clientScopeRoutes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'SCOPE', cell: (s) => s.name },
@@ -59,5 +58,6 @@ export const clientScopes = kind({
     { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
     { head: 'DESCRIPTION', cell: (s) => text(s.description) },
   ],
-  single: { route: getClientScope, params: ({ id }) => ({ id }) },
 });
+
+export const claimKinds: readonly Kind[] = [claims, mappers, clientScopes];

@@ -1,36 +1,45 @@
 // What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
-import { listAdminRoles } from '../server/contract/admin-access.ts';
-import { getAgent, listAgents } from '../server/contract/agents.ts';
-import { getApplication, listApplications } from '../server/contract/applications.ts';
-import { getAuthorizationService, listAuthorizationServices } from '../server/contract/authorization-service-routes.ts';
-import { getClient, listClients } from '../server/contract/clients.ts';
-import { getFlow, listFlows } from '../server/contract/flows.ts';
-import { getGroup, listGroups } from '../server/contract/groups.ts';
-import { listKeys } from '../server/contract/keys.ts';
-import { listMessageTemplates } from '../server/contract/message-templates.ts';
-import { listMessagingProviders } from '../server/contract/messaging.ts';
-import { getOrganization, listOrganizations } from '../server/contract/organizations.ts';
-import { getRealm, listRealms } from '../server/contract/realms.ts';
-import { getRole, listRoles } from '../server/contract/roles.ts';
+import { adminRoleRoutes } from '../server/contract/admin-access.ts';
+import { agentRoutes } from '../server/contract/agents.ts';
+import { applicationRoutes } from '../server/contract/applications.ts';
+import {
+  deleteAuthorizationService,
+  getAuthorizationService,
+  listAuthorizationServices,
+  putAuthorizationService,
+} from '../server/contract/authorization-service-routes.ts';
+import { clientRoutes } from '../server/contract/clients.ts';
+import { createFlow, deleteFlow, getFlow, listFlows, putFlow } from '../server/contract/flows.ts';
+import { groupRoutes } from '../server/contract/groups.ts';
+import { deleteKey, listKeys } from '../server/contract/keys.ts';
+import {
+  deleteMessageTemplate,
+  listMessageTemplates,
+  putMessageTemplate,
+} from '../server/contract/message-templates.ts';
+import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
+import { organizationRoutes } from '../server/contract/organizations.ts';
+import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
+import { roleRoutes } from '../server/contract/roles.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { getWebhook, listWebhooks } from '../server/contract/webhooks.ts';
-import { getWorkloadIdentity, listWorkloadIdentities } from '../server/contract/workload-identity.ts';
+import { webhookRoutes } from '../server/contract/webhooks.ts';
+import { workloadIdentityRoutes } from '../server/contract/workload-identity.ts';
 import { list, text, time, yes } from './cells.ts';
-import { kind } from './kinds.ts';
+import { type Kind, kind } from './kinds.ts';
 
-export const realms = kind({
+const realms = kind({
   plural: 'realms',
   singular: 'realm',
   help: 'realms, with their revisions',
   inRealm: false,
-  list: listRealms,
+  routes: { list: listRealms, get: getRealm, create: createRealm, remove: deleteRealm },
+  at: ({ realm }) => ({ realm }),
   nameOf: ({ realm }) => realm,
   columns: [
     { head: 'REALM', cell: ({ realm }) => realm },
     { head: 'NAME', cell: ({ displayName }) => displayName },
     { head: 'REVISION', cell: ({ revision }) => String(revision) },
   ],
-  single: { route: getRealm, params: ({ realm }) => ({ realm }) },
 });
 
 export const clients = kind({
@@ -39,7 +48,7 @@ export const clients = kind({
   help: 'applications and service accounts',
   inRealm: true,
   searches: true,
-  list: listClients,
+  routes: clientRoutes,
   nameOf: ({ clientId }) => clientId,
   is: ({ clientId, id }, word) => clientId === word || id === word,
   columns: [
@@ -54,19 +63,18 @@ export const clients = kind({
     { head: 'REDIRECTS TO', cell: (c) => list(c.redirectUris), wide: true },
     { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
   ],
-  single: { route: getClient, params: ({ id }) => ({ id }) },
 });
 
 const namesIn = (clientRoles: Readonly<Record<string, readonly string[]>>): string[] =>
   Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`));
 
-export const roles = kind({
+const roles = kind({
   plural: 'roles',
   singular: 'role',
   help: 'realm roles',
   inRealm: true,
   searches: true,
-  list: listRoles,
+  routes: roleRoutes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'ROLE', cell: (r) => r.name },
@@ -78,16 +86,15 @@ export const roles = kind({
     { head: 'DESCRIPTION', cell: (r) => text(r.description) },
     { head: 'ID', cell: (r) => r.id, wide: true },
   ],
-  single: { route: getRole, params: ({ id }) => ({ id }) },
 });
 
-export const groups = kind({
+const groups = kind({
   plural: 'groups',
   singular: 'group',
   help: 'groups, by path',
   inRealm: true,
   searches: true,
-  list: listGroups,
+  routes: groupRoutes,
   nameOf: ({ path }) => path,
   is: ({ path, id }, word) => path === word || path === `/${word}` || id === word,
   columns: [
@@ -98,30 +105,30 @@ export const groups = kind({
     { head: 'ATTRIBUTES', cell: (g) => list(Object.keys(g.attributes)), wide: true },
     { head: 'ID', cell: (g) => g.id, wide: true },
   ],
-  single: { route: getGroup, params: ({ id }) => ({ id }) },
 });
 
-export const flows = kind({
+const flows = kind({
   plural: 'flows',
   singular: 'flow',
   help: 'sign-in flows',
   inRealm: true,
-  list: listFlows,
+  routes: { list: listFlows, get: getFlow, create: createFlow, put: putFlow, remove: deleteFlow },
+  at: ({ alias }) => ({ alias }),
   nameOf: ({ alias }) => alias,
   columns: [
     { head: 'FLOW', cell: (f) => f.alias },
     { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
   ],
-  single: { route: getFlow, params: ({ alias }) => ({ alias }) },
 });
 
-export const applications = kind({
+const applications = kind({
   plural: 'applications',
   singular: 'application',
   help: 'what people see as one app',
   inRealm: true,
   searches: true,
-  list: listApplications,
+  routes: applicationRoutes,
+  at: ({ name }) => ({ name }),
   nameOf: ({ name }) => name,
   columns: [
     { head: 'APPLICATION', cell: (a) => a.name },
@@ -133,16 +140,15 @@ export const applications = kind({
     { head: 'FLOW', cell: (a) => text(a.flowOverride), wide: true },
     { head: 'URL', cell: (a) => text(a.url), wide: true },
   ],
-  single: { route: getApplication, params: ({ name }) => ({ name }) },
 });
 
-export const agents = kind({
+const agents = kind({
   plural: 'agents',
   singular: 'agent',
   help: 'programs that act by a client of their own while somebody answers for them',
   inRealm: true,
   searches: true,
-  list: listAgents,
+  routes: agentRoutes,
   nameOf: ({ name }) => name,
   is: ({ name, id }, word) => name === word || id === word,
   columns: [
@@ -157,16 +163,15 @@ export const agents = kind({
     { head: 'PURPOSE', cell: (a) => text(a.purpose), wide: true },
     { head: 'ID', cell: (a) => a.id, wide: true },
   ],
-  single: { route: getAgent, params: ({ id }) => ({ id }) },
 });
 
-export const organizations = kind({
+const organizations = kind({
   plural: 'organizations',
   singular: 'organization',
   help: 'companies and their like, with their domains',
   inRealm: true,
   searches: true,
-  list: listOrganizations,
+  routes: organizationRoutes,
   nameOf: ({ name }) => name,
   is: ({ name, id }, word) => name === word || id === word,
   columns: [
@@ -178,7 +183,6 @@ export const organizations = kind({
     { head: 'CREATED', cell: (o) => time(o.createdAt), wide: true },
     { head: 'ID', cell: (o) => o.id, wide: true },
   ],
-  single: { route: getOrganization, params: ({ id }) => ({ id }) },
 });
 
 export const webhooks = kind({
@@ -186,7 +190,7 @@ export const webhooks = kind({
   singular: 'webhook',
   help: 'subscriptions to events',
   inRealm: true,
-  list: listWebhooks,
+  routes: webhookRoutes,
   nameOf: ({ name }) => name,
   is: ({ name, id }, word) => name === word || id === word,
   columns: [
@@ -198,15 +202,14 @@ export const webhooks = kind({
     { head: 'CREATED', cell: (w) => time(w.createdAt), wide: true },
     { head: 'ID', cell: (w) => w.id, wide: true },
   ],
-  single: { route: getWebhook, params: ({ id }) => ({ id }) },
 });
 
-export const workloadIdentities = kind({
+const workloadIdentities = kind({
   plural: 'workload-identities',
   singular: 'workload-identity',
   help: 'foreign subjects that may act as a client',
   inRealm: true,
-  list: listWorkloadIdentities,
+  routes: workloadIdentityRoutes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'NAME', cell: (w) => w.name },
@@ -217,15 +220,20 @@ export const workloadIdentities = kind({
     { head: 'AUDIENCE', cell: (w) => w.audience, wide: true },
     { head: 'SCOPES', cell: (w) => w.scopes, wide: true },
   ],
-  single: { route: getWorkloadIdentity, params: ({ id }) => ({ id }) },
 });
 
-export const messagingProviders = kind({
+const messagingProviders = kind({
   plural: 'messaging-providers',
   singular: 'messaging-provider',
   help: 'who sends e-mail, SMS and push messages',
   inRealm: true,
-  list: listMessagingProviders,
+  routes: {
+    list: listMessagingProviders,
+    create: putMessagingProvider,
+    put: putMessagingProvider,
+    remove: deleteMessagingProvider,
+  },
+  at: ({ channel, driver }) => ({ channel, driver }),
   nameOf: ({ channel, driver }) => `${channel}/${driver}`,
   columns: [
     { head: 'PROVIDER', cell: (p) => `${p.channel}/${p.driver}` },
@@ -238,12 +246,18 @@ export const messagingProviders = kind({
   ],
 });
 
-export const messageTemplates = kind({
+const messageTemplates = kind({
   plural: 'message-templates',
   singular: 'message-template',
   help: 'what messages say, by locale',
   inRealm: true,
-  list: listMessageTemplates,
+  routes: {
+    list: listMessageTemplates,
+    create: putMessageTemplate,
+    put: putMessageTemplate,
+    remove: deleteMessageTemplate,
+  },
+  at: ({ templateKey, channel, locale }) => ({ templateKey, channel, locale }),
   nameOf: ({ templateKey, channel, locale }) => `${templateKey}/${channel}/${locale}`,
   columns: [
     { head: 'TEMPLATE', cell: (t) => `${t.templateKey}/${t.channel}/${t.locale}` },
@@ -254,12 +268,13 @@ export const messageTemplates = kind({
   ],
 });
 
-export const keys = kind({
+const keys = kind({
   plural: 'keys',
   singular: 'key',
   help: 'signing keys, the active one first',
   inRealm: true,
-  list: listKeys,
+  routes: { list: listKeys, remove: deleteKey },
+  at: ({ keyId }) => ({ keyId }),
   nameOf: ({ keyId }) => keyId,
   columns: [
     { head: 'KEY', cell: (k) => k.keyId },
@@ -270,12 +285,18 @@ export const keys = kind({
   ],
 });
 
-export const authorizationServices = kind({
+const authorizationServices = kind({
   plural: 'authorization-services',
   singular: 'authorization-service',
   help: 'what clients protect, and who may do what with it',
   inRealm: true,
-  list: listAuthorizationServices,
+  routes: {
+    list: listAuthorizationServices,
+    get: getAuthorizationService,
+    put: putAuthorizationService,
+    remove: deleteAuthorizationService,
+  },
+  at: ({ id }) => ({ clientId: id }),
   nameOf: ({ clientId }) => clientId,
   is: ({ clientId, id }, word) => clientId === word || id === word,
   columns: [
@@ -287,7 +308,6 @@ export const authorizationServices = kind({
     { head: 'PERMISSIONS', cell: (s) => String(s.permissions) },
     { head: 'ID', cell: (s) => s.id, wide: true },
   ],
-  single: { route: getAuthorizationService, params: ({ id }) => ({ clientId: id }) },
 });
 
 const FEW = 5;
@@ -304,7 +324,7 @@ export const managers = kind({
   singular: 'manager',
   help: 'who keeps what as declared',
   inRealm: true,
-  list: listManagers,
+  routes: { list: listManagers },
   nameOf: ({ manager }) => manager,
   columns: [
     { head: 'MANAGER', cell: (m) => m.manager },
@@ -314,12 +334,12 @@ export const managers = kind({
   ],
 });
 
-export const adminRoles = kind({
+const adminRoles = kind({
   plural: 'admin-roles',
   singular: 'admin-role',
   help: 'what administrators can be allowed',
   inRealm: true,
-  list: listAdminRoles,
+  routes: adminRoleRoutes,
   nameOf: ({ name }) => name,
   columns: [
     { head: 'ADMIN ROLE', cell: (r) => r.name },
@@ -328,3 +348,22 @@ export const adminRoles = kind({
     { head: 'WHICH', cell: (r) => list(r.permissions), wide: true },
   ],
 });
+
+export const configurationKinds: readonly Kind[] = [
+  realms,
+  clients,
+  roles,
+  groups,
+  organizations,
+  applications,
+  agents,
+  authorizationServices,
+  flows,
+  webhooks,
+  workloadIdentities,
+  messagingProviders,
+  messageTemplates,
+  keys,
+  managers,
+  adminRoles,
+];

@@ -1,16 +1,17 @@
 // The kinds of objects by which a realm and others know each other's people: providers, service providers, SCIM targets.
-import { getIdentityProvider, listIdentityProviders } from '../server/contract/identity-providers.ts';
-import { getSamlClient, listSamlClients } from '../server/contract/saml-clients.ts';
-import { getScimTarget, listScimTargets } from '../server/contract/scim-targets.ts';
+import { identityProviderRoutes } from '../server/contract/identity-providers.ts';
+import { samlClientRoutes } from '../server/contract/saml-clients.ts';
+import { scimTargetRoutes } from '../server/contract/scim-targets.ts';
 import { list, text, time, yes } from './cells.ts';
-import { kind } from './kinds.ts';
+import { type Kind, kind } from './kinds.ts';
 
-export const identityProviders = kind({
+const identityProviders = kind({
   plural: 'identity-providers',
   singular: 'identity-provider',
   help: 'by whom else people sign in; kept, and not used by this release yet',
   inRealm: true,
-  list: listIdentityProviders,
+  routes: identityProviderRoutes,
+  at: ({ alias }) => ({ alias }),
   nameOf: ({ alias }) => alias,
   columns: [
     { head: 'PROVIDER', cell: (p) => p.alias },
@@ -21,15 +22,14 @@ export const identityProviders = kind({
     { head: 'DOMAINS', cell: (p) => list(p.domains), wide: true },
     { head: 'SECRET', cell: (p) => yes(p.secretSet), wide: true },
   ],
-  single: { route: getIdentityProvider, params: ({ alias }) => ({ alias }) },
 });
 
-export const scimTargets = kind({
+const scimTargets = kind({
   plural: 'scim-targets',
   singular: 'scim-target',
   help: 'where people and groups are provisioned to; kept, and not used by this release yet',
   inRealm: true,
-  list: listScimTargets,
+  routes: scimTargetRoutes,
   nameOf: ({ name }) => name,
   is: ({ name, id }, word) => name === word || id === word,
   columns: [
@@ -41,16 +41,16 @@ export const scimTargets = kind({
     { head: 'GROUPS', cell: (t) => yes(t.groups), wide: true },
     { head: 'SECRET', cell: (t) => yes(t.secretSet), wide: true },
   ],
-  single: { route: getScimTarget, params: ({ id }) => ({ id }) },
 });
 
-export const samlClients = kind({
+const samlClients = kind({
   plural: 'saml-clients',
   singular: 'saml-client',
   help: 'service providers by SAML 2.0; kept, and not used by this release yet',
   inRealm: true,
   searches: true,
-  list: listSamlClients,
+  routes: samlClientRoutes,
+  at: ({ entityId }) => ({ entityId }),
   nameOf: ({ entityId }) => entityId,
   columns: [
     { head: 'ENTITY ID', cell: (c) => c.entityId },
@@ -62,5 +62,6 @@ export const samlClients = kind({
     { head: 'FLOW', cell: (c) => text(c.flowOverride), wide: true },
     { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
   ],
-  single: { route: getSamlClient, params: ({ entityId }) => ({ entityId }) },
 });
+
+export const federationKinds: readonly Kind[] = [identityProviders, samlClients, scimTargets];

@@ -1,52 +1,8 @@
-// The kinds of objects that `get` and `describe` know, in the order of their help.
-import { claims, clientScopes, mappers } from './claim-kinds.ts';
-import {
-  adminRoles,
-  agents,
-  applications,
-  authorizationServices,
-  clients,
-  flows,
-  groups,
-  keys,
-  managers,
-  messageTemplates,
-  messagingProviders,
-  organizations,
-  realms,
-  roles,
-  webhooks,
-  workloadIdentities,
-} from './configuration-kinds.ts';
-import { identityProviders, samlClients, scimTargets } from './federation-kinds.ts';
+// The kinds of objects that commands know, in the order of their help.
+import { claimKinds } from './claim-kinds.ts';
+import { configurationKinds } from './configuration-kinds.ts';
+import { federationKinds } from './federation-kinds.ts';
 import type { Kind } from './kinds.ts';
-import { deliveries, events, sessions, users } from './run-time-kinds.ts';
+import { runTimeKinds } from './run-time-kinds.ts';
 
-export const kinds: readonly Kind[] = [
-  realms,
-  clients,
-  users,
-  roles,
-  groups,
-  organizations,
-  applications,
-  agents,
-  claims,
-  mappers,
-  identityProviders,
-  samlClients,
-  scimTargets,
-  clientScopes,
-  authorizationServices,
-  flows,
-  webhooks,
-  deliveries,
-  workloadIdentities,
-  messagingProviders,
-  messageTemplates,
-  keys,
-  sessions,
-  events,
-  managers,
-  adminRoles,
-];
+export const kinds: readonly Kind[] = [...configurationKinds, ...claimKinds, ...federationKinds, ...runTimeKinds];

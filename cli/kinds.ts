@@ -1,4 +1,4 @@
-// Owns: what `get` and `describe` ask of a kind of object: how it is listed, found by name, and shown in columns.
+// Owns: what commands ask of a kind of object: its routes, how it is found by name, and shown in columns.
 // Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: issue "CLI": get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
 import type { z } from 'zod';
@@ -6,6 +6,7 @@ import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';
 import type { Route } from '../server/contract/route.ts';
 import type { Connection } from './command.ts';
 import { Refused } from './faults.ts';
+import type { WriteRoute } from './writes.ts';
 
 export interface Filter {
   /** Search text; the server searches where it can, else the name. */
@@ -50,7 +51,10 @@ export interface Definition<T extends object> {
   many?: true;
   /** The server's list takes `q`. */
   searches?: true;
-  list: ReadRoute<T[]>;
+  /** As its contract has them: what is missing can't be read by itself, or written so. */
+  routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
+  /** What the path of a single one says beside the realm; default: its id. */
+  at?(row: T): Record<string, string>;
   /** The id of the object that the listed ones belong to. */
   parent?(scope: Scope): Promise<string>;
   /** The path's parameter for it; default: `id`. */
@@ -59,8 +63,11 @@ export interface Definition<T extends object> {
   /** Whether a person's word means this one; by name where it is left out. */
   is?(row: T, word: string): boolean;
   columns: Column<T>[];
-  /** The single resource's address, which says who manages it. */
-  single?: { route: ReadRoute<object>; params: (row: T) => Record<string, string> };
+}
+export interface WriteRoutes {
+  create?: WriteRoute;
+  put?: WriteRoute;
+  remove?: WriteRoute;
 }
 export type ReadRoute<T> = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType<T>>;
 
@@ -71,6 +78,9 @@ export interface Kind {
   inRealm: boolean;
   of: string | undefined;
   many: boolean;
+  routes: WriteRoutes;
+  /** What the path says beside the realm, of an object as it is listed. */
+  at(value: object): Record<string, string>;
   heads(wide: boolean): string[];
   /** What a write answered, as a row. */
   rowOf(value: object): Row;
@@ -81,7 +91,8 @@ export interface Kind {
 }
 
 export function kind<T extends object>(definition: Definition<T>): Kind {
-  const { plural, singular, nameOf, columns, searches, list, single } = definition;
+  const { plural, singular, nameOf, columns, searches, routes } = definition;
+  const at = definition.at ?? ((row: T) => ({ id: String(Reflect.get(row, 'id')) }));
   const is = definition.is ?? ((row: T, word: string) => nameOf(row) === word);
   const shown = (wide: boolean) => columns.filter((column) => wide || !column.wide);
   const rowOf = (value: T): Row => ({
@@ -94,7 +105,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     const { connection, realm, signal } = scope;
     const params = { realm, [definition.parentIn ?? 'id']: await definition.parent?.(scope) };
     const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
-    for await (const row of allRows(connection.client, list, { params, query, signal }))
+    for await (const row of allRows(connection.client, routes.list, { params, query, signal }))
       if (searches || matches(nameOf(row), q)) yield row;
   }
 
@@ -102,7 +113,9 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     ...definition,
     of: definition.of,
     many: definition.many ?? false,
-    rowOf: (value) => rowOf(value as T), // the wire's schema is the kind's own
+    // the wire's schema is the kind's own
+    rowOf: (value) => rowOf(value as T),
+    at: (value) => at(value as T),
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {
       // one more than is wanted, which tells that there are more
@@ -111,8 +124,8 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     async find(scope, word) {
       for await (const row of all(scope, { q: word })) {
         if (!is(row, word)) continue;
-        if (!single) return { ...rowOf(row), managedBy: [] };
-        return { ...rowOf(row), ...(await read(scope, single.route, single.params(row))) };
+        if (!routes.get) return { ...rowOf(row), managedBy: [] };
+        return { ...rowOf(row), ...(await read(scope, routes.get, at(row))) };
       }
       const [where, option] = definition.inRealm ? [` in the realm ${scope.realm}`, ` -r ${scope.realm}`] : ['', ''];
       throw new Refused(

@@ -1,11 +1,11 @@
 // What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
 import { listEvents } from '../server/contract/events.ts';
-import { listSessions } from '../server/contract/sessions.ts';
-import { getUser, listUsers } from '../server/contract/users.ts';
+import { endSession, listSessions } from '../server/contract/sessions.ts';
+import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { list, party, text, time, yes } from './cells.ts';
 import { webhooks } from './configuration-kinds.ts';
-import { kind, type Scope } from './kinds.ts';
+import { type Kind, kind, type Scope } from './kinds.ts';
 
 export const users = kind({
   plural: 'users',
@@ -14,7 +14,8 @@ export const users = kind({
   inRealm: true,
   many: true,
   searches: true,
-  list: listUsers,
+  routes: { list: listUsers, get: getUser, create: createUser, put: putUser, remove: deleteUser },
+  at: ({ id }) => ({ userId: id }),
   nameOf: ({ username }) => username,
   is: ({ username, id }, word) => username.toLowerCase() === word.toLowerCase() || id === word,
   columns: [
@@ -28,10 +29,9 @@ export const users = kind({
     { head: 'MUST', cell: (u) => list(u.requiredActions), wide: true },
     { head: 'ID', cell: (u) => u.id, wide: true },
   ],
-  single: { route: getUser, params: ({ id }) => ({ userId: id }) },
 });
 
-export const deliveries = kind({
+const deliveries = kind({
   plural: 'deliveries',
   singular: 'delivery',
   help: 'what was sent to a webhook, newest first',
@@ -39,7 +39,7 @@ export const deliveries = kind({
   of: 'webhook',
   many: true,
   parent: async (scope: Scope) => Reflect.get((await webhooks.find(scope, scope.of ?? '')).value, 'id'),
-  list: listDeliveries,
+  routes: { list: listDeliveries },
   nameOf: ({ id }) => id,
   columns: [
     { head: 'TIME', cell: (d) => time(d.createdAt) },
@@ -58,7 +58,7 @@ export const sessions = kind({
   help: 'live sign-in sessions, newest first',
   inRealm: true,
   many: true,
-  list: listSessions,
+  routes: { list: listSessions, remove: endSession },
   nameOf: ({ id }) => id,
   columns: [
     { head: 'SESSION', cell: (s) => s.id },
@@ -79,7 +79,7 @@ export const events = kind({
   help: 'the audit log, newest first',
   inRealm: true,
   many: true,
-  list: listEvents,
+  routes: { list: listEvents },
   nameOf: ({ id }) => id,
   columns: [
     { head: 'TIME', cell: (e) => time(e.occurredAt) },
@@ -92,3 +92,5 @@ export const events = kind({
     { head: 'DATA', cell: (e) => JSON.stringify(e.data), wide: true },
   ],
 });
+
+export const runTimeKinds: readonly Kind[] = [users, sessions, events, deliveries];

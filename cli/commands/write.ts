@@ -14,13 +14,7 @@ import type { Kind, Scope } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { confirm } from '../prompt.ts';
-import { type Flag, fieldsOf, flagsOf, type WriteRoute, type Writes, writes } from '../writes.ts';
-
-type Written = Kind & { writes: Writes };
-const written: Written[] = kinds.flatMap((kind) => {
-  const of = writes[kind.plural];
-  return of ? [{ ...kind, writes: of }] : [];
-});
+import { type Flag, fieldsOf, flagsOf, type WriteRoute } from '../writes.ts';
 
 async function scopeOf(cli: Cli, kind: Kind, option: string | undefined): Promise<Scope> {
   const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
@@ -49,7 +43,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export const registerCreate: Register = (program, cli) => {
   const create = program.command('create').description('make one object, from options or from a file');
-  for (const kind of written) if (kind.writes.create) registerCreateOf(create, kind, kind.writes.create, cli);
+  for (const kind of kinds) if (kind.routes.create) registerCreateOf(create, kind, kind.routes.create, cli);
   examples(
     create,
     'realmctl create realm --realm acme',
@@ -71,7 +65,7 @@ interface CreateOptions {
 }
 const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
-function registerCreateOf(create: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
   const command = create.command(kind.singular).alias(kind.plural).description(kind.help);
   if (kind.inRealm) addRealm(command);
   command
@@ -149,7 +143,7 @@ async function fromFile({ io }: Cli, file: string | undefined): Promise<Record<s
 
 export const registerEdit: Register = (program, cli) => {
   const edit = program.command('edit').description('change one object in your editor ($VISUAL, $EDITOR)');
-  for (const kind of written) if (kind.writes.put) registerEditOf(edit, kind, kind.writes.put, cli);
+  for (const kind of kinds) if (kind.routes.put) registerEditOf(edit, kind, kind.routes.put, cli);
   examples(
     edit,
     'realmctl edit client billing -r acme',
@@ -159,7 +153,7 @@ export const registerEdit: Register = (program, cli) => {
   );
 };
 
-function registerEditOf(edit: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
   const command = edit.command(kind.singular).alias(kind.plural).description(kind.help);
   command.argument('<name>', `the ${kind.singular}`);
   if (kind.inRealm) addRealm(command);
@@ -188,8 +182,8 @@ function registerEditOf(edit: Command, kind: Written, route: WriteRoute, cli: Cl
         say(cli.io, 'Nothing was changed.');
       } else {
         // what is put by its own name, and made where it isn't there, is said whole
-        const body = route === kind.writes.create ? after : Object.fromEntries(changed);
-        await send(scope, route, { at: kind.writes.at(found.value), body, etag: found.etag });
+        const body = route === kind.routes.create ? after : Object.fromEntries(changed);
+        await send(scope, route, { at: kind.at(found.value), body, etag: found.etag });
         say(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);
       }
     } catch (error) {
@@ -216,7 +210,7 @@ function editor({ io, signal }: Cli, file: string): Promise<void> {
 
 export const registerDelete: Register = (program, cli) => {
   const remove = program.command('delete').description('delete objects by name; asks first');
-  for (const kind of written) if (kind.writes.remove) registerDeleteOf(remove, kind, kind.writes.remove, cli);
+  for (const kind of kinds) if (kind.routes.remove) registerDeleteOf(remove, kind, kind.routes.remove, cli);
   examples(
     remove,
     'realmctl delete role reader -r acme',
@@ -225,7 +219,7 @@ export const registerDelete: Register = (program, cli) => {
   );
 };
 
-function registerDeleteOf(remove: Command, kind: Written, route: WriteRoute, cli: Cli): void {
+function registerDeleteOf(remove: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
   const command = remove.command(kind.singular).alias(kind.plural).description(kind.help);
   command.argument('<name...>', `the ${kind.plural}`);
   if (kind.inRealm) addRealm(command);
@@ -243,7 +237,7 @@ function registerDeleteOf(remove: Command, kind: Written, route: WriteRoute, cli
       if (!yes && !(await confirm(cli, `Delete ${kind.singular} ${names}${where}?`)))
         throw new Refused('nothing was deleted');
       for (const { name, value } of found) {
-        await send(scope, route, { at: kind.writes.at(value) });
+        await send(scope, route, { at: kind.at(value) });
         say(cli.io, `Deleted ${kind.singular} ${name}.`);
       }
     });
