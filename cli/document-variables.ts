@@ -10,7 +10,7 @@ const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const NAME = /^SVC_VAR_[A-Z0-9_]+$/;
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** Of `{"clients":[{"secret":…}]}`, and one more for objects of which the values may be placeholders. */
+/** Of `{"clients":[{"secret":…}]}`, and one more for objects some of whose values may be placeholders. */
 const [SECTION, FIELD, INNER] = [1, 3, 4];
 
 /** Those of the file, and of the environment what the file doesn't have. */
@@ -49,17 +49,18 @@ export async function* withVariables(
   let key = false;
   let inString = false;
   let escaped = false;
-  let [section, field] = ['', ''];
+  let [section, field, within] = ['', '', ''];
   /** The string that is looked at, as far as it has come; undefined: no string, or one that can't matter. */
   let held: Buffer[] | undefined;
 
   function ended(text: string): string {
     if (key && open.length === SECTION) section = parsed(text);
     else if (key && open.length === FIELD) field = parsed(text);
+    else if (key && open.length === INNER) within = parsed(text);
     if (key) return text;
     const { secrets = [], placeholders = [] } = presentSections.get(section) ?? {};
     const own = open.length === FIELD && open[1] === true && secrets.includes(field);
-    const inner = open.length === INNER && open[1] === true && placeholders.includes(field);
+    const inner = open.length === INNER && open[1] === true && placeholders.includes(`${field}.${within}`);
     const name = own || inner ? PLACEHOLDER.exec(parsed(text))?.[1] : undefined;
     const value = name === undefined ? undefined : variables.get(name);
     if (name === undefined || value === undefined) return text;

@@ -18,7 +18,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
   if (!section.secrets?.length && placeholders.length === 0) return value;
   return mapElements(section, value, (element, key) => {
     const out: Record<string, unknown> = { ...element };
-    for (const field of placeholders)
+    for (const field of new Set(placeholders.map((path) => path.split('.')[0] ?? '')))
       for (const [inner, text] of Object.entries(Object(element[field])))
         if (typeof text === 'string') literal(text, `${field}.${inner} of ${key || `the ${label}`}`);
     for (const secret of section.secrets ?? []) {

@@ -7,12 +7,13 @@ import { byKey, resourceRoutes } from './resource.ts';
 /** What this release does of it: keeps it. */
 const notYet = 'Signing in by a provider is not a part of this release: it is kept, and nobody is sent there';
 
-/** In a document it may be a placeholder, which is resolved before it counts. */
-const placeholder = /^\$\{SVC_VAR_[A-Z0-9_]+\}$/;
+/** A document may have one in place of an endpoint; whoever goes there looks it up. */
+export const isPlaceholder = (value: unknown): boolean =>
+  typeof value === 'string' && /^\$\{SVC_VAR_[A-Z0-9_]+\}$/.test(value);
 const Endpoint = z
   .string()
   .max(2048)
-  .refine((s) => isHttpsAddress(s) || placeholder.test(s), 'must be an absolute https address');
+  .refine((s) => isHttpsAddress(s) || isPlaceholder(s), 'must be an absolute https address');
 const Pem = text(20_000).regex(
   /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/,
   'must be a certificate in PEM',

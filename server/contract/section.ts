@@ -48,7 +48,7 @@ export interface Section {
   secrets?: readonly string[];
   /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
   people?: readonly string[];
-  /** Fields beside the secrets in which a document may have placeholders: objects whose values they stand in. */
+  /** Addresses, by path, that may be placeholders of a document; they are kept and shown as such. */
   placeholders?: readonly string[];
   /** Elements in one document; left out: any number. */
   most?: number;

@@ -11,7 +11,7 @@ import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
-import { IdentityProviderDocument } from './identity-providers.ts';
+import { endpointFields, IdentityProviderDocument } from './identity-providers.ts';
 import { MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
@@ -163,7 +163,7 @@ export const sections = {
     key: 'alias',
     element: IdentityProviderDocument,
     secrets: ['secret'],
-    placeholders: ['config'],
+    placeholders: endpointFields.map((field) => `config.${field}`),
     namedLists: { mappers: 'name' },
     most: 1000,
     resource: { kind: 'Realm', most: 200, description: 'By whom else people sign in, by alias' },

@@ -105,7 +105,7 @@ export interface RealmPart {
   secrets?: readonly string[];
   /** What decides where its secrets are sent, by path: where any of it changes, they are asked for again. */
   sentTo?(object: Pick<Item, 'key' | 'fields'>): Fields;
-  /** Objects of which a document's values may be placeholders. */
+  /** Addresses, by path, that may be placeholders of a document: kept as such, so that no value of the environment can be read. */
   placeholders?: readonly string[];
   /** Fields that list usernames: people's data, exported with users alone. */
   people?: readonly string[];

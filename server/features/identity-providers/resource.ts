@@ -5,6 +5,7 @@ import {
   configFields,
   endpointFields,
   IdentityProvider,
+  isPlaceholder,
   type ProviderConfig,
 } from '../../contract/identity-providers.ts';
 import { isHttpsAddress } from '../../contract/names.ts';
@@ -12,7 +13,7 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { asSet, strings } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
-import type { Fields } from '../../resource/part.ts';
+import type { Fields, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
@@ -33,11 +34,15 @@ function lacking(type: keyof typeof configFields, config: ProviderConfig): strin
 const endpointsOf = (config: ProviderConfig): Fields =>
   Object.fromEntries(endpointFields.map((field) => [`config.${field}`, config[field]]));
 
-function configFaults({ type, config }: Fields): FieldError[] {
+function configFaults({ fields: { type, config }, before, path }: Saved): FieldError[] {
   if (!isType(type)) return [];
   const all: ProviderConfig = Object(config);
+  const was: ProviderConfig = Object(before?.config);
+  // features/transfer has judged a document's; a request can only leave one where it is
+  const isEndpoint = (field: (typeof endpointFields)[number]) =>
+    isHttpsAddress(all[field]) || (isPlaceholder(all[field]) && (path !== '' || all[field] === was[field]));
   const foreign = Object.keys(all).filter((field) => !configFields[type].includes(field));
-  const unsafe = endpointFields.filter((field) => all[field] !== undefined && !isHttpsAddress(all[field]));
+  const unsafe = endpointFields.filter((field) => all[field] !== undefined && !isEndpoint(field));
   const missing = lacking(type, all);
   return [
     ...foreign.map((field) => ({ path: `config.${field}`, message: `is no field of the type ${type}` })),
@@ -97,7 +102,7 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       canonical,
       // It stands in the addresses that the provider knows.
       keyStays: 'make another provider instead',
-      check: ({ fields }) => configFaults(fields),
+      check: configFaults,
       sentTo: ({ fields: { config } }) => endpointsOf(Object(config)),
       references: ({ fields }) =>
         strings([fields.firstLoginFlow]).map((key) => ({ kind: 'flow', key, path: 'firstLoginFlow' })),

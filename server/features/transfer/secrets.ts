@@ -1,6 +1,7 @@
 // Placeholders in a document: resolved on the way in, written in place of stored secrets on the way out.
 // Comparing secrets is resource/secrets.ts's, sealing and hashing the features'. Decisions "Import, export, plan" (Secrets in a document).
 import { createHash } from 'node:crypto';
+import { isHttpsAddress } from '../../contract/names.ts';
 import type { Area } from '../../contract/permissions.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { Problem } from '../../contract/problem.ts';
@@ -25,44 +26,41 @@ const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 export const declaresSecret = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
   items.some(
     ({ fields }) =>
-      (part.secrets?.some((field) => typeof fields[field] === 'string') ?? false) || hasPlaceholder(part, fields),
+      (part.secrets?.some((field) => typeof fields[field] === 'string') ?? false) ||
+      namesBeside(part, fields).length > 0,
   );
 
 interface PlaceOfText {
   field: string;
   value: string;
   allowed: boolean;
-  put(into: Record<string, unknown>, found: unknown): void;
 }
 
 /** Texts of an object's fields, and of those objects that may hold placeholders. */
-function places({ placeholders = [] }: RealmPart, fields: Fields, secrets: ReadonlySet<string>): PlaceOfText[] {
-  return Object.entries(fields).flatMap(([field, value]): PlaceOfText[] => {
-    if (typeof value === 'string') {
-      const put: PlaceOfText['put'] = (into, found) => {
-        into[field] = found;
-      };
-      return [{ field, value, allowed: secrets.has(field), put }];
-    }
-    if (!placeholders.includes(field)) return [];
+const places = (
+  { placeholders = [] }: RealmPart,
+  fields: Fields,
+  secrets: ReadonlySet<string> = new Set(),
+): PlaceOfText[] =>
+  Object.entries(fields).flatMap(([field, value]): PlaceOfText[] => {
+    if (typeof value === 'string') return [{ field, value, allowed: secrets.has(field) }];
+    if (!placeholders.some((path) => path.startsWith(`${field}.`))) return [];
     return Object.entries(Object(value)).flatMap(([inner, text]): PlaceOfText[] => {
-      const put: PlaceOfText['put'] = (into, found) => {
-        into[field] = { ...Object(into[field] ?? value), [inner]: found };
-      };
-      return typeof text === 'string' ? [{ field: `${field}.${inner}`, value: text, allowed: true, put }] : [];
+      const path = `${field}.${inner}`;
+      return typeof text === 'string' ? [{ field: path, value: text, allowed: placeholders.includes(path) }] : [];
     });
   });
-}
 
-/** Whether an object has a placeholder beside its secrets. */
-const hasPlaceholder = (part: RealmPart, fields: Fields): boolean =>
-  places(part, fields, new Set()).some(({ value, allowed }) => allowed && PLACEHOLDER.test(value));
+/** Names of an object's placeholders beside its secrets. */
+const namesBeside = (part: RealmPart, fields: Fields): string[] =>
+  places(part, fields).flatMap(({ value, allowed }) => (allowed && PLACEHOLDER.exec(value)?.[1]) || []);
 
 /**
  * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
  * The environment is the server's, shared by all realms: only who may write such an object in every realm may have it
  * looked up, or one realm's administrators could use another's secret. Nobody else learns which names there are.
- * A placeholder without a value means the secret that is stored, if any; and who may not write the section, and so has no more
+ * Beside secrets a placeholder stays as it is, for its value could be read there; it must be an address, and is looked up by
+ * whoever goes there. A placeholder without a value means the secret that is stored, if any; and who may not write the section, and so has no more
  * than a plan of it, has no secret compared: they would learn whether they guessed it.
  * @throws Problem `forbidden` and `missing-environment` with all missing names, where no secret can be stored; `invalid-request`
  *   for anything else in `${…}`
@@ -87,10 +85,10 @@ export function resolveSecrets(
     const looksUp = holdsAll(principal, '*', [`${part.area}:write`]);
     for (const [i, item] of items.entries()) {
       const resolved: Record<string, unknown> = {};
-      for (const { field, value, put, allowed } of places(part, item.fields, secrets)) {
+      for (const { field, value, allowed } of places(part, item.fields, secrets)) {
         const secret = secrets.has(field);
         if (!LOOKS_LIKE_ONE.test(value)) {
-          if (secret && !writes) put(resolved, new KeepsSecret('notCompared', undefined, { planned: true }));
+          if (secret && !writes) resolved[field] = new KeepsSecret('notCompared', undefined, { planned: true });
           continue;
         }
         const path = `${item.path}.${field}`;
@@ -101,10 +99,12 @@ export function resolveSecrets(
           faults.push({ path, message: 'must be a literal, or a placeholder named SVC_VAR_… (A-Z, 0-9, _)' });
         else if (!looksUp) {
           if (!secret) throw notLookedUp(path, part);
-          put(resolved, new KeepsSecret('notCompared', name, { planned: !writes }));
-        } else if (environment[name] !== undefined && Object.hasOwn(environment, name))
-          put(resolved, environment[name]);
-        else if (secret) put(resolved, new KeepsSecret('variableNotSet', name));
+          resolved[field] = new KeepsSecret('notCompared', name, { planned: !writes });
+        } else if (environment[name] !== undefined && Object.hasOwn(environment, name)) {
+          if (secret) resolved[field] = environment[name];
+          else if (!isHttpsAddress(environment[name]))
+            faults.push({ path, message: `the variable ${name} is no absolute https address` });
+        } else if (secret) resolved[field] = new KeepsSecret('variableNotSet', name);
         else missing.push({ path, name });
       }
       if (Object.keys(resolved).length > 0) items[i] = { ...item, fields: { ...item.fields, ...resolved } };
@@ -193,5 +193,6 @@ export function withPlaceholders(part: RealmPart, key: string, fields: Fields, n
       out[field] = `\${${name}}`;
     } else delete out[field];
   }
+  for (const name of namesBeside(part, fields)) names.add(name);
   return out;
 }

@@ -5,14 +5,18 @@ import * as api from '../../../server/contract/identity-providers.ts';
 import { createOrganization } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createScimTarget, getScimTarget, putScimTarget } from '../../../server/contract/scim-targets.ts';
-import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
+import { exportRealm, importRealm, type RealmDocument } from '../../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 const params = { realm: 'acme' };
 beforeAll(async () => {
   server = await startTestServer({
-    env: { SVC_VAR_TOKEN_ENDPOINT: 'https://id.example.com/token', SVC_VAR_PLAIN: 'http://id.example.com/token' },
+    env: {
+      SVC_VAR_TOKEN_ENDPOINT: 'https://id.example.com/token',
+      SVC_VAR_PLAIN: 'http://id.example.com/token',
+      SVC_VAR_PASSWORD: 'the-shared-smtp-password',
+    },
   });
   await server.admin.call(createRealm, { body: { realm: 'acme' } });
 });
@@ -81,17 +85,50 @@ describe('a placeholder in its config', () => {
       body: { identityProviders: [{ alias: 'moved', ...oidc, config: { ...oidc.config, tokenEndpoint } }] },
     });
 
-  test('is the environment’s value for who administers every realm, and must be an https address then', async () => {
-    await apply(`\${SVC_VAR_TOKEN_ENDPOINT}`);
+  test('stays a placeholder for whoever reads it, and must be an https address', async () => {
+    const placeholder = `\${SVC_VAR_TOKEN_ENDPOINT}`;
+    const { body: plan } = await apply(placeholder, { dryRun: 'true' });
+    const { body: applied } = await apply(placeholder);
     const { body } = await server.admin.call(api.getIdentityProvider, at('moved'));
-    expect(body?.config).toEqual({ ...oidc.config, tokenEndpoint: 'https://id.example.com/token' });
-    expect((await apply(`\${SVC_VAR_TOKEN_ENDPOINT}`)).body?.inSync).toBe(true);
+    expect(body?.config).toEqual({ ...oidc.config, tokenEndpoint: placeholder });
+    expect((await apply(placeholder)).body?.inSync).toBe(true);
     const { body: exported } = await server.admin.call(exportRealm, { params });
     expect(exported?.identityProviders?.find(({ alias }) => alias === 'moved')?.config).toEqual(body?.config);
-    const wrong = await problem(apply(`\${SVC_VAR_PLAIN}`));
-    expect(pathsOf(wrong)).toEqual([400, ['identityProviders[0].config.tokenEndpoint']]);
+    expect(exported?.requiredEnv).toContain('SVC_VAR_TOKEN_ENDPOINT');
+    const { body: events } = await server.admin.call(listEvents, { params, query: {} });
+    for (const answer of [plan, applied, body, exported, events])
+      expect(JSON.stringify(answer)).not.toContain('https://id.example.com/token');
+    for (const name of ['PLAIN', 'PASSWORD']) {
+      const wrong = await problem(apply(`\${SVC_VAR_${name}}`));
+      expect(pathsOf(wrong)).toEqual([400, ['identityProviders[0].config.tokenEndpoint']]);
+      expect(JSON.stringify(wrong.problem)).not.toMatch(/http:|shared/);
+    }
     expect(await problem(apply(`\${SVC_VAR_NOWHERE}`))).toMatchObject({ status: 400 });
     expect((await problem(apply(`\${SVC_VAR_NOWHERE}`))).message).toContain('SVC_VAR_NOWHERE');
+  });
+
+  test('can be left where it is by a request, and be set by none', async () => {
+    await apply(`\${SVC_VAR_TOKEN_ENDPOINT}`);
+    const { body } = await server.admin.call(api.getIdentityProvider, at('moved'));
+    const put = (config: object) => server.admin.call(api.putIdentityProvider, { ...at('moved'), body: { config } });
+    await put({ ...body?.config, pkce: true });
+    for (const field of ['tokenEndpoint', 'jwksUri'])
+      expect(pathsOf(await problem(put({ ...body?.config, [field]: `\${SVC_VAR_PLAIN}` })))).toEqual([
+        400,
+        [`config.${field}`],
+      ]);
+  });
+
+  test('stands where an address does alone: nothing else of the environment is looked up, or shown', async () => {
+    const saml = { alias: 'saml', type: 'saml', config: { singleSignOnUrl: 'https://id.example.com/sso' } };
+    for (const entityId of [`\${SVC_VAR_PASSWORD}`, `\${SVC_VAR_TOKEN_ENDPOINT}`]) {
+      const body = { identityProviders: [{ ...saml, config: { ...saml.config, entityId } }] } as RealmDocument;
+      for (const query of [{ dryRun: 'true' as const }, {}]) {
+        const wrong = await problem(server.admin.call(importRealm, { params, query, body }));
+        expect(pathsOf(wrong)).toEqual([400, ['identityProviders[0].config.entityId']]);
+        expect(JSON.stringify(wrong.problem)).not.toContain('the-shared-smtp-password');
+      }
+    }
   });
 });
 
