@@ -9,7 +9,10 @@ const fields = {
   description: text(2000).nullable().describe('What it is for'),
   url: HttpUrl.nullable().describe('Where it is opened'),
   iconUrl: HttpUrl.nullable().describe('Its picture'),
-  clients: z.array(name(255)).max(100).describe('clientIds; a client belongs to one application at most'),
+  clients: z
+    .array(name(255))
+    .max(100)
+    .describe('clientIds; a client belongs to one application at most, and realmctl to none'),
   samlClients: z.array(name(1024)).max(100).describe('Entity ids'),
   flowOverride: name(255).nullable().describe('Alias of the flow that signs people in; a client’s own goes before it'),
   roles: z.array(name(255)).max(100).describe('Realm roles whose holders may use it; empty: everybody'),
@@ -36,6 +39,7 @@ export const applicationRoutes = resourceRoutes({
   searches: true,
   example: { name: 'wiki', displayName: 'Wiki', url: 'https://wiki.example.com/', visible: true },
   updateExample: { description: 'What everybody knows' },
+  problems: ['privilege-escalation'],
   describe: { list: 'List or search applications', remove: 'Delete an application; its clients stay' },
 });
 export const {

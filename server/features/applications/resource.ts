@@ -1,6 +1,7 @@
 // Owns: applications as administrators keep them: which clients one is made of, who may use it, the flow that signs in to it.
 // Does not own: refusing who may not use it (features/authorize), what a client's view holds of it (features/clients/view.ts).
 // Implements: specification 2.10, 4.10; decisions "Application".
+import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { Application } from '../../contract/applications.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
@@ -119,10 +120,16 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
         ...strings(fields.roles).map((key) => ({ kind: 'role', key, path: 'roles' })),
         ...strings([fields.flowOverride]).map((key) => ({ kind: 'flow', key, path: 'flowOverride' })),
       ],
+      check: ({ fields }) =>
+        strings(fields.clients).includes(ADMIN_CLI)
+          ? [{ path: 'clients', message: `${ADMIN_CLI} signs administrators in, and belongs to no application` }]
+          : [],
       whole: sharedClients,
       // A client can go from one to another: nothing refers to them.
       atOnce: true,
       link,
+      // It says who signs in to its clients, and how.
+      actsAs: ({ before, save }) => [...strings(before?.clients), ...strings(save.clients)],
       events: { create: 'APPLICATION_CREATED', update: 'APPLICATION_UPDATED', delete: 'APPLICATION_DELETED' },
       detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),
     },

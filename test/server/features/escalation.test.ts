@@ -3,6 +3,7 @@
 // Implements: decisions "Rights", "Admin authentication".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
+import * as applications from '../../../server/contract/applications.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
@@ -251,6 +252,38 @@ test('a workload’s way to a client that holds more can no more be taken away t
   );
   expect((await server.admin.call(getWorkloadIdentity, at)).body?.name).toBe(name);
   await server.admin.call(deleteWorkloadIdentity, at);
+});
+
+describe('who keeps applications and no more', () => {
+  const make = (who: Client, body: { name: string }) => who.call(applications.createApplication, { params, body });
+
+  test('cannot say who signs in to a client that holds more, before or after, by API or by document', async () => {
+    const keeper = await administrator(server, {
+      home: realm,
+      target: realm,
+      permissions: ['applications:read', 'applications:write', 'clients:read'],
+    });
+    const off = { clients: ['robot'], enabled: false };
+    await expect(make(keeper, { name: 'seized', ...off })).rejects.toMatchObject(refused);
+    const byDocument = { params, body: { applications: [{ name: 'seized', ...off }] } };
+    await expect(keeper.call(importRealm, byDocument)).rejects.toMatchObject(refused);
+    await make(server.admin, { name: 'machines', ...{ clients: ['robot'] } });
+    const at = { params: { realm, name: 'machines' } };
+    for (const body of [{ enabled: false }, { clients: [] }, { flowOverride: 'browser' }, { roles: ['payer'] }])
+      await expect(keeper.call(applications.putApplication, { ...at, body })).rejects.toMatchObject(refused);
+    await expect(keeper.call(applications.deleteApplication, at)).rejects.toMatchObject(refused);
+    await make(keeper, { name: 'plain', ...{ clients: ['app'], enabled: false } });
+    await keeper.call(applications.deleteApplication, { params: { realm, name: 'plain' } });
+    await server.admin.call(applications.deleteApplication, at);
+  });
+
+  test('cannot shut out whoever signs in by realmctl, nor can anybody', async () => {
+    const body = { name: 'shut', clients: ['realmctl'], enabled: false };
+    const fault = { status: 400, problem: { errors: [{ path: 'clients' }] } };
+    await expect(
+      server.admin.call(applications.createApplication, { params: { realm: 'master' }, body }),
+    ).rejects.toMatchObject(fault);
+  });
 });
 
 describe('who may write the realm itself and no more', () => {
