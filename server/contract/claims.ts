@@ -15,9 +15,19 @@ export const reservedClaims: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What says which roles somebody holds comes from the roles that they hold: whoever may edit scopes could else give any. */
-const roleClaims: ReadonlySet<string> = new Set(['realm_access', 'resource_access']);
-export const saysRoles = (claim: string): boolean => roleClaims.has(claim.split('.')[0] ?? '');
+/**
+ * What says which roles somebody holds comes from the roles that they hold there: whoever may edit scopes could else give any,
+ * and a client's role can have the name of any of the realm's. @returns the field that is wrong
+ */
+export function forgesRoles(claim: string, source: string, value: string | null): 'source' | 'value' | undefined {
+  const [outer, ...inner] = claim.split('.');
+  if (outer === 'realm_access') return source === 'roles' ? undefined : 'source';
+  if (outer !== 'resource_access') return undefined;
+  if (source !== 'clientRoles') return 'source';
+  const client = value ?? '';
+  const said = inner.join('.');
+  return said === client || (client !== '' && said === `${client}.roles`) ? undefined : 'value';
+}
 
 export const claimSources = [
   'attribute',

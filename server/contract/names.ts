@@ -18,6 +18,10 @@ export const name = (max = 255) =>
     .refine((s) => s === s.trim(), 'must not begin or end with a blank')
     .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters');
 
+/** What nobody sees, or what turns the rest around, makes one name look like another. */
+export const hides = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
+export const HIDES = 'must not contain control, invisible or direction characters';
+
 export const RealmName = z
   .string()
   .max(63)

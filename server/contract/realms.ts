@@ -1,6 +1,6 @@
 // Realms themselves. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
 import { z } from 'zod';
-import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
+import { EpochMs, HIDES, hides, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 /** The realm that always exists; its users can hold admin roles over every realm. */
@@ -36,7 +36,12 @@ export const createRealm = route({
   summary: 'Create a realm, seeded with keys, the browser flow and the built-in roles',
   permission: null,
   description: 'Needs the permission `realm:create`, which only an administrator of `master` can hold.',
-  body: z.strictObject({ realm: RealmName, displayName: name(200).optional() }),
+  body: z.strictObject({
+    realm: RealmName,
+    displayName: name(200)
+      .refine((s) => !hides(s), HIDES)
+      .optional(),
+  }),
   example: { realm: 'acme', displayName: 'Acme' },
   status: 201,
   response: Realm,

@@ -1,5 +1,5 @@
 // What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
-import { type Claim, type ClaimPlace, reservedClaims, saysRoles } from '../contract/claims.ts';
+import { type Claim, type ClaimPlace, forgesRoles, reservedClaims } from '../contract/claims.ts';
 import type { Person, Roles } from './person.ts';
 
 /** A claim as the token path needs it; `name` is the claim's in the token. */
@@ -83,7 +83,7 @@ function collected(
       // What a token means hangs on them.
       if (!wanted(claim) || reservedClaims.has(claim.name) || claim.name in out) continue;
       // Stored before the contract refused it.
-      if (claim.source !== 'roles' && claim.source !== 'clientRoles' && saysRoles(claim.name)) continue;
+      if (forgesRoles(claim.name, claim.source, claim.value)) continue;
       const value = sourceOf(claim, subject, session);
       if (value !== undefined && value !== null) put(out, claim.name, value);
     }

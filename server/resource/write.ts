@@ -13,6 +13,7 @@ import { eventsOf } from './events.ts';
 import type { PlannedChange, RealmPart, Saved, Wanted } from './part.ts';
 import { chunks } from './references.ts';
 import { movedSecrets } from './secrets.ts';
+import { hiddenFaults } from './shown-names.ts';
 
 const UNIQUE_VIOLATION = '23505';
 export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
@@ -20,7 +21,7 @@ export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 /** What the changed objects' own fields must hold together, each fault at its place. */
 export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]): FieldError[] =>
   saved.flatMap((one) => {
-    const faults = part.check?.(one, realm) ?? [];
+    const faults = [...hiddenFaults(one), ...(part.check?.(one, realm) ?? [])];
     return (faults.length > 0 ? faults : movedSecrets(part, one)).map((fault) => ({
       ...fault,
       path: join(one.path, fault.path),

@@ -1,6 +1,6 @@
 // What a claim may say, pure: faults that no single field's schema can see.
 import { z } from 'zod';
-import { claimFields, reservedClaims, saysRoles, sessionFacts, userProperties } from '../../contract/claims.ts';
+import { claimFields, forgesRoles, reservedClaims, sessionFacts, userProperties } from '../../contract/claims.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
 
@@ -8,6 +8,11 @@ const Shape = z.object({ name: z.string(), ...claimFields });
 const fault = (path: string, message: string): FieldError => ({ path, message });
 const oneOf = (path: string, value: string | null, allowed: readonly string[]): FieldError[] =>
   value !== null && allowed.includes(value) ? [] : [fault(path, `must be one of ${allowed.join(', ')}`)];
+
+const FORGED = {
+  source: 'must be roles for realm_access, and clientRoles for resource_access',
+  value: 'must be the client that the claim is below resource_access: none, or as resource_access.CLIENT says',
+};
 
 /** @param at whose tokens it would be in */
 export function claimFaults(given: object, at: RealmAt): FieldError[] {
@@ -20,11 +25,11 @@ export function claimFaults(given: object, at: RealmAt): FieldError[] {
   }
   const said = claim ?? name;
   const path = claim === null ? 'name' : 'claim';
+  const forged = forgesRoles(said, source, value);
   return [
     ...(reservedClaims.has(said.split('.')[0] ?? '') ? [fault(path, 'is a claim that the server itself sets')] : []),
-    ...(saysRoles(said) && source !== 'roles' && source !== 'clientRoles'
-      ? [fault('source', 'must be roles or clientRoles for realm_access and resource_access')]
-      : []),
+    ...(forged === undefined ? [] : [fault(forged, FORGED[forged])]),
+    ...(/\p{Cf}/u.test(said) ? [fault(path, 'must not contain invisible or direction characters')] : []),
     ...(source === 'property' ? oneOf('attribute', attribute, userProperties) : []),
     ...(source === 'organization' && jsonType !== 'string' && jsonType !== 'json'
       ? [fault('jsonType', 'must be string or json for organizations')]

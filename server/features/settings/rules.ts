@@ -1,7 +1,7 @@
 // What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
-import { loopbackHosts } from '../../contract/names.ts';
+import { HIDES, hides, loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../contract/settings.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
@@ -53,6 +53,7 @@ export function settingsFaults(
       'riskMediumThreshold',
       'riskHighThreshold',
     );
+  if (hides(wanted.displayName)) refuse(HIDES, 'displayName');
   if (!wanted.supportedLocales.includes(wanted.defaultLocale))
     refuse(
       `defaultLocale (${wanted.defaultLocale}) must be one of supportedLocales`,

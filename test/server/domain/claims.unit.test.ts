@@ -26,6 +26,28 @@ describe('roles in a token', () => {
     },
   );
 
+  test.each<[string, Partial<ClaimView>]>([
+    ['realm_access.roles', { source: 'clientRoles', value: 'billing' }],
+    ['realm_access', { source: 'clientRoles' }],
+    ['resource_access', { source: 'roles' }],
+    ['resource_access', { source: 'clientRoles', value: 'billing' }],
+    ['resource_access.shop', { source: 'clientRoles', value: 'billing' }],
+    ['resource_access.shop.roles', { source: 'clientRoles', value: 'billing' }],
+    ['resource_access.shop', { source: 'clientRoles' }],
+    ['resource_access..roles', { source: 'clientRoles' }],
+  ])('%s is never made of roles that are held elsewhere', (name, more) => {
+    const claim = claimOf({ name, ...more });
+    expect(refused(claim)).toBe(true);
+    expect(given(claim)).toEqual({});
+  });
+
+  test('of one client are that client’s', () => {
+    for (const name of ['resource_access.billing', 'resource_access.billing.roles'])
+      expect(refused(claimOf({ name, source: 'clientRoles', value: 'billing' }))).toBe(false);
+    const claim = claimOf({ name: 'resource_access.billing', source: 'clientRoles', value: 'billing' });
+    expect(given(claim)).toEqual({ resource_access: { billing: ['clerk'] } });
+  });
+
   test('are those that somebody holds', () => {
     const claim = claimOf({ name: 'realm_access', source: 'roles' });
     expect(refused(claim)).toBe(false);

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/claims.ts';
 import * as scopes from '../../../server/contract/client-scopes.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
 import { claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
@@ -56,6 +57,9 @@ describe('a claim', () => {
     ['what the server says', { name: 'sub', source: 'constant', value: 'x' }, 'name'],
     ['it under another name', { claim: 'aud.x', source: 'constant', value: 'x' }, 'claim'],
     ['roles that nobody holds', { claim: 'realm_access', source: 'constant', value: 'x' }, 'source'],
+    ['a client’s roles as the realm’s', { claim: 'realm_access.roles', source: 'clientRoles', value: 'spa' }, 'source'],
+    ['a client’s roles as another’s', { claim: 'resource_access.spa', source: 'clientRoles', value: 'shop' }, 'value'],
+    ['a name that hides', { claim: 'team\u202e', source: 'constant', value: 'x' }, 'claim'],
     ['a property that nobody has', { source: 'property', attribute: 'password' }, 'attribute'],
     ['of a session what is not told', { source: 'session', attribute: 'token' }, 'attribute'],
     ['no constant', { source: 'constant' }, 'value'],
@@ -66,6 +70,19 @@ describe('a claim', () => {
   ])('cannot say %s', async (_, fields, path) => {
     const attempt = makeClaim({ name: 'refused', ...fields });
     await expect(attempt).rejects.toMatchObject({ status: 400, problem: { errors: [{ path }] } });
+  });
+
+  test('is in a scope whose description hides nothing, by API and by document', async () => {
+    const fault = (path: string) => ({ status: 400, problem: { errors: [{ path }] } });
+    const body = { name: 'hidden', description: 'Nothing\u202e at all' };
+    await expect(server.admin.call(scopes.createClientScope, { params, body })).rejects.toMatchObject(
+      fault('description'),
+    );
+    await expect(server.admin.call(importRealm, { params, body: { clientScopes: [body] } })).rejects.toMatchObject(
+      fault('clientScopes[0].description'),
+    );
+    const spelt = { name: 'spelt', description: 'می\u200cخواهم\nدو' };
+    expect((await server.admin.call(scopes.createClientScope, { params, body: spelt })).body).toMatchObject(spelt);
   });
 
   test('cannot name another realm or the admin API as audience', async () => {

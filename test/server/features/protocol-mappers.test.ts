@@ -130,6 +130,11 @@ describe('a protocol mapper', () => {
     ],
     ['the person that is sealed in it', { name: 'svc_person', source: 'attribute' }, 'name'],
     ['its grant', { claim: 'gid', source: 'constant', value: 'x' }, 'claim'],
+    [
+      'a client’s roles as the realm’s',
+      { claim: 'realm_access.roles', source: 'clientRoles', value: 'shop' },
+      'source',
+    ],
     ['roles that nobody holds', { claim: 'realm_access', source: 'attribute' }, 'source'],
     ['organizations as numbers', { source: 'organization', jsonType: 'number' }, 'jsonType'],
     ['a property that nobody has', { source: 'property', attribute: 'password' }, 'attribute'],

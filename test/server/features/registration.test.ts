@@ -92,6 +92,14 @@ describe('registration', () => {
     ]);
   });
 
+  test('takes no name that hides characters or turns them around', async () => {
+    for (const client_name of ['Bank\u202eknaB', 'Ba\u200dnk', 'Bank\u0007']) {
+      const { status, body } = await register({ ...APP, client_name });
+      expect([status, body.error]).toEqual([400, 'invalid_client_metadata']);
+    }
+    expect(await registered()).toEqual([]);
+  });
+
   test('lets tokens be asked for no resource but the policy’s, and a later update leaves what an administrator gave', async () => {
     const [bank, shop] = ['https://api.bank.example', 'https://api.shop.example'];
     await server.admin.call(putSettings, { params: { realm }, body: { resourceIndicators: [bank, shop] } });
