@@ -3,7 +3,7 @@
 // Implements: issue "CLI": exit code 2 for what a file says wrongly, before anything is sent.
 import type { Command } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { applyDocument, planDocument } from '../server/contract/planning.ts';
+import { applyDocument, planDocument } from '../server/contract/import-document.ts';
 import type { Plan } from '../server/contract/transfer.ts';
 import { type Cli, type Connection, managerName, realmName } from './command.ts';
 import { type Declared, declaredBy } from './declared.ts';
@@ -110,7 +110,7 @@ function inFiles(
   return new Outcome(2);
 }
 
-interface Asked {
+interface How {
   manager: string;
   prune?: boolean;
   force?: boolean;
@@ -118,25 +118,42 @@ interface Asked {
   mustExist?: boolean;
 }
 
-/** The plan of a realm; with `revision` it is applied, where the realm still is at that revision. */
-export async function planOf(
+/** The plan of a realm. */
+export const planOf = (
   cli: Pick<Cli, 'io' | 'signal'>,
   { client }: Connection,
   { realm, document }: Merged,
-  { manager, prune = false, force = false, mustExist = false }: Asked,
-  revision?: number,
-): Promise<Plan> {
-  const asked = { realm, document, manager, prune, force, signal: cli.signal };
-  return revision === undefined
-    ? during(cli.io, `Planning realm ${realm}`, planDocument(client, { ...asked, mustExist }))
-    : during(cli.io, `Applying realm ${realm}`, applyDocument(client, { ...asked, revision }));
-}
+  { manager, prune = false, force = false, mustExist = false }: How,
+): Promise<Plan> =>
+  during(
+    cli.io,
+    `Planning realm ${realm}`,
+    planDocument(client, { realm, document, manager, prune, force, mustExist, signal: cli.signal }),
+  );
 
-/** The same; refusals are reported. */
-export const ask: typeof planOf = (cli, connection, merged, asked, revision) =>
-  planOf(cli, connection, merged, asked, revision).catch((error) => {
+/** The same; a refusal is told with file and line. */
+export const planFiles: typeof planOf = (cli, connection, merged, how) =>
+  planOf(cli, connection, merged, how).catch((error) => {
     throw inFiles(cli, error, merged);
   });
+
+/** Applies it where the realm still is at that revision; a refusal is told with file and line. */
+export const applyFiles = (
+  cli: Pick<Cli, 'io' | 'signal'>,
+  { client }: Connection,
+  merged: Merged,
+  { manager, prune = false, force = false }: How,
+  revision: number,
+): Promise<Plan> => {
+  const { realm, document } = merged;
+  return during(
+    cli.io,
+    `Applying realm ${realm}`,
+    applyDocument(client, { realm, document, manager, prune, force, revision, signal: cli.signal }),
+  ).catch((error) => {
+    throw inFiles(cli, error, merged);
+  });
+};
 
 /** The plans of all realms. A refused one is reported, and the others are still made. */
 export async function planAll(
@@ -149,7 +166,7 @@ export async function planAll(
   let refused = false;
   for (const wanted of realms) {
     try {
-      const plan = await ask(cli, connection, wanted, options);
+      const plan = await planFiles(cli, connection, wanted, options);
       const notCompared = declared.missing.filter(({ realm }) => realm === wanted.realm);
       plans.push({ realm: wanted.realm, plan, notCompared });
     } catch (error) {

@@ -6,7 +6,7 @@ import { managerOf, managersIn } from '../operator/resource.ts';
 import { ServerProblem } from '../server/contract/client.ts';
 import { getAdoption } from '../server/contract/realms.ts';
 import type { Cli, Connection } from './command.ts';
-import { ask, planOf, type Wanted } from './declarations.ts';
+import { planFiles, planOf, type Wanted } from './declarations.ts';
 import type { Part, ResourceName } from './declared.ts';
 import { Refused } from './faults.ts';
 import { merge } from './merge.ts';
@@ -24,7 +24,7 @@ export async function planAsOperator(
 ): Promise<{ plans: Planned[]; waits: boolean }> {
   const resources = declared.parts.map(asResource).sort((a, b) => rank(a) - rank(b));
   // what all of it together can't be is a fault, told with its place; what only waits for another is none
-  for (const whole of realms) await ask(cli, connection, whole, { manager: `k8s:${cluster}`, force: true });
+  for (const whole of realms) await planFiles(cli, connection, whole, { manager: `k8s:${cluster}`, force: true });
   const plans: Planned[] = [];
   let waits = false;
   for (const part of resources) {

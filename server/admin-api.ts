@@ -108,7 +108,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     documentEnvironment: config.documentEnvironment,
     reservedManagers: config.SVC_RESERVED_MANAGERS,
     denied,
-    detoured: (err) => log.info({ err }, 'an import was written the long way'),
+    bulkFailed: (err) => log.info({ err }, 'an import could not be inserted in bulk, and was staged'),
     baseUrl,
     now,
     newId,

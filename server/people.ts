@@ -30,7 +30,7 @@ import { createTerms } from './features/sign-in/terms.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
-const STRANGERS_A_MINUTE = 60;
+const UNPROVEN_A_MINUTE = 60;
 
 export interface PeopleDeps {
   sql: Sql;
@@ -88,7 +88,7 @@ export function createPeople(deps: PeopleDeps) {
     sessions,
     risk,
     attempts,
-    strangers: createAttempts({ limit: STRANGERS_A_MINUTE, now }),
+    unproven: createAttempts({ limit: UNPROVEN_A_MINUTE, now }),
     seal: signInSeal,
     baseUrl,
     now,

@@ -30,7 +30,7 @@ import type { RealmPart } from './resource/part.ts';
 import type { Resources } from './resources.ts';
 
 export interface RealmDocumentDeps
-  extends Pick<TransferDeps, 'denied' | 'detoured' | 'documentEnvironment' | 'reservedManagers'> {
+  extends Pick<TransferDeps, 'denied' | 'bulkFailed' | 'documentEnvironment' | 'reservedManagers'> {
   sql: Sql;
   realmSql: RealmSql;
   transact: Transact;
@@ -67,7 +67,7 @@ export function createParts({
 
 export function createRealmDocument(deps: RealmDocumentDeps) {
   const { sql, transact, pool, databaseUrl, seal, credentials, realms, now, newId } = deps;
-  const { realmSql, denied, detoured, documentEnvironment, reservedManagers } = deps;
+  const { realmSql, denied, bulkFailed, documentEnvironment, reservedManagers } = deps;
   const parts = createParts(deps);
   const users = createUserTransfer({ databaseUrl, seal, newId });
   const transfer = createTransfer({
@@ -82,7 +82,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     reservedManagers,
     guesses: createGuesses({ realmSql, seal, now }),
     denied,
-    detoured,
+    bulkFailed,
     now,
     newId,
   });

@@ -1,7 +1,15 @@
 // `realmctl apply -f`: the plan is shown, agreed to, and just that plan is applied, realm after realm.
 import { ServerProblem } from '../../server/contract/client.ts';
 import { type Cli, examples, type Register } from '../command.ts';
-import { addPlan, ask, type PlanOptions, planAll, readWanted, sayMissing, type Wanted } from '../declarations.ts';
+import {
+  addPlan,
+  applyFiles,
+  type PlanOptions,
+  planAll,
+  readWanted,
+  sayMissing,
+  type Wanted,
+} from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
 import { addOutput, type Format, plain, say } from '../output.ts';
 import { doneText, inSync, keptText, type Planned, planText, sumText } from '../plan.ts';
@@ -60,7 +68,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
       if (!merged) continue;
       try {
         cli.signal.throwIfAborted();
-        const result = await ask(cli, connection, merged, options, plan.revision);
+        const result = await applyFiles(cli, connection, merged, options, plan.revision);
         applied.push({ realm, plan: result, notCompared: [] });
       } catch (error) {
         sayPartial(cli, { done: done(), failed: realm, open });

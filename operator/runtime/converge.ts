@@ -1,5 +1,5 @@
-// From a document to a realm that holds it: plan (dry run), claims, apply, words. It has no diff of its own and knows no
-// kind; the server's plan says what differs, in words that go on unchanged. What a resource may is for claims.ts to say.
+// From a document to a realm that holds it: plan (dry run), takeover, apply, words. It has no diff of its own and knows no
+// kind; the server's plan says what differs, in words that go on unchanged. What a resource may is for takeover.ts to say.
 // Design "Reconciler"; decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
@@ -7,6 +7,12 @@ import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
 import { keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
+import type { Details } from './details.ts';
+import { flowsFirst } from './flows-first.ts';
+import type { Outcome } from './outcome.ts';
+import { changeLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
+import type { EventReason } from './reasons.ts';
+import { applyPlan, applyUnplanned, dryRun } from './server-import.ts';
 import {
   type Admission,
   appliedBefore,
@@ -15,13 +21,7 @@ import {
   refuseAdoption,
   refuseGuestFlows,
   takenIn,
-} from './claims.ts';
-import type { Details } from './details.ts';
-import { flowsFirst } from './flows-first.ts';
-import type { Outcome } from './outcome.ts';
-import { changeLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
-import type { EventReason } from './reasons.ts';
-import { applyPlan, applyUnplanned, dryRun } from './server-plan.ts';
+} from './takeover.ts';
 
 export interface ConvergeOptions {
   client: Client;

@@ -9,10 +9,10 @@ import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
 import { managerOf, managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import type { Source } from '../source/source.ts';
-import { type Admission, sameResource } from './claims.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
 import { selects } from './selector.ts';
+import { type Admission, sameResource } from './takeover.ts';
 
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 30_000;
 const LONGEST_REFUSAL = 64 * 1024;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
-export interface Ask {
+export interface ApiRequest {
   accept?: string;
   contentType?: string;
   body?: unknown;
@@ -89,7 +89,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
     return current.dispatcher;
   }
 
-  async function send(method: Method, path: string, { accept, contentType, body }: Ask, signal: AbortSignal) {
+  async function send(method: Method, path: string, { accept, contentType, body }: ApiRequest, signal: AbortSignal) {
     const options: RequestOptions = {};
     await config.applyToHTTPSOptions(options);
     const headers: Record<string, string> = { accept: accept ?? 'application/json' };
@@ -117,7 +117,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
     /** Of the pod, or as the kubeconfig says. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     /** @throws ApiFailure with the API server's words */
-    async call(method: Method, path: string, { signal, ...ask }: Ask = {}): Promise<unknown> {
+    async call(method: Method, path: string, { signal, ...ask }: ApiRequest = {}): Promise<unknown> {
       const timeout = AbortSignal.timeout(TIMEOUT_MS);
       const content = await send(method, path, ask, signal ? AbortSignal.any([signal, timeout]) : timeout);
       const whole = await text(content);
@@ -128,7 +128,10 @@ function apiOver(config: KubeConfig, connections?: Connections) {
       }
     },
     /** Without a time limit: who follows knows how long is too long. */
-    async lines(path: string, { signal, ...ask }: Ask & { signal: AbortSignal }): Promise<AsyncIterable<string>> {
+    async lines(
+      path: string,
+      { signal, ...ask }: ApiRequest & { signal: AbortSignal },
+    ): Promise<AsyncIterable<string>> {
       return linesOf(await send('GET', path, ask, signal));
     },
     async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { API_VERSION, FINALIZER, plurals, type Resource } from '../resource.ts';
-import { type Api, type Ask, found } from './api.ts';
+import { type Api, type ApiRequest, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createRecorder } from './events.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -41,7 +41,7 @@ export function createWrites({
   });
 
   /** @returns false where the resource is gone */
-  async function patch(resource: Resource, part: '' | '/status', ask: Ask): Promise<boolean> {
+  async function patch(resource: Resource, part: '' | '/status', ask: ApiRequest): Promise<boolean> {
     const written = await found(act('PATCH', `${pathOf(resource)}${part}?fieldManager=${COMPONENT}`, ask));
     if (written !== undefined) cache.written(resource.kind, written);
     return written !== undefined;

@@ -45,8 +45,8 @@ const seconds = (moment: Date): number => moment.getTime() / 1000;
  * How a row is met that another transaction holds: a request that stands alone waits, a group passes it over, so that nobody
  * waits for somebody else's row and no two groups can hold each other up.
  */
-export type Held = 'wait' | 'pass over';
-const lock: Record<Held, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
+export type WhenLocked = 'wait' | 'pass over';
+const lock: Record<WhenLocked, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
 
 /** Writes without reading: {@link Tx.atLast}. */
 type Write = Tx['atLast'];
@@ -102,7 +102,7 @@ export interface CodeRow extends PersonRow {
 export const lockCodes = (
   sql: Sql,
   asked: readonly { realm: string; client: string; codeHash: Buffer }[],
-  held: Held,
+  whenLocked: WhenLocked,
 ): Promise<CodeRow[]> => sql<CodeRow>`
   with asked as (
     select * from json_to_recordset(${JSON.stringify(
@@ -118,7 +118,7 @@ export const lockCodes = (
         join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
         join client k on k.realm_id = c.realm_id and k.id = c.client
       where c.realm_id = a.realm_id and c.code_hash = a.code_hash and (c.client = a.client) is true
-      for no key update of c ${lock[held]} for key share of s, u, k ${lock[held]}
+      for no key update of c ${lock[whenLocked]} for key share of s, u, k ${lock[whenLocked]}
     ) c
   )
   select h.n, h.session_id, h.session_expires_at, h.request, h.expires_at, h.used_at, h.family_id, h.user_enabled, ${personColumns}
@@ -199,7 +199,7 @@ export interface FamilyRow extends PersonRow {
 export const lockFamilies = (
   sql: Sql,
   asked: readonly { realm: string; client: string; familyId: string; cutoffs: Cutoffs }[],
-  held: Held,
+  whenLocked: WhenLocked,
 ): Promise<FamilyRow[]> => sql<FamilyRow>`
   with asked as (
     select * from json_to_recordset(${JSON.stringify(
@@ -225,7 +225,7 @@ export const lockFamilies = (
         join realm_user u on u.realm_id = f.realm_id and u.id = f.user_id
         left join session s on s.realm_id = f.realm_id and s.id = f.session_id
       where f.realm_id = a.realm_id and f.id = a.family_id and (f.client = a.client) is true
-      for no key update of f ${lock[held]}
+      for no key update of f ${lock[whenLocked]}
     ) f
   )
   select h.n, h.id as family_id, h.token_hash, h.revoked_at, h.expires_at, h.grant_data, h.generation, h.user_enabled,

@@ -13,7 +13,7 @@ export interface EventConsumer {
   wanted(realm: Fragment): Fragment;
   /**
    * A query over `happened`, the events of these realms: it writes what is to be done, and gives a job's `payload` (jsonb) for
-   * each. `receiver`, where an event has one, is the id of the only one that it is for; `kin` is ADMIN_WRITE for what that
+   * each. `receiver`, where an event has one, is the id of the only one that it is for; `type_group` is ADMIN_WRITE for what that
    * stands for.
    */
   take(occurredAt: Date): Fragment;
@@ -21,4 +21,4 @@ export interface EventConsumer {
 
 /** The columns of `happened`. */
 export const HAPPENED = `realm_id text, id uuid, type text, actor jsonb, subject jsonb, client_id text, ip_address text,
-  outcome text, data jsonb, receiver uuid, kin text`;
+  outcome text, data jsonb, receiver uuid, type_group text`;

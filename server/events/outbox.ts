@@ -39,7 +39,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
     outcome: outcome ?? 'success',
     data: data ?? {},
     receiver,
-    kin: isAdminWrite(type) ? 'ADMIN_WRITE' : undefined,
+    type_group: isAdminWrite(type) ? 'ADMIN_WRITE' : undefined,
   });
   // One text for all rows: an array for each column takes longer to write.
   const happened = (events: readonly DomainEvent[]) => fragment`

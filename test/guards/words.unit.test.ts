@@ -17,6 +17,10 @@ const instead: [word: RegExp, term: string, but?: RegExp][] = [
   [/\bnobody hears of\b/i, 'without an audit event'],
   [/\b(?:isNews|newsOf|DatabaseNews)\b/, 'change, event, outage'],
   [/\bunsettled\b/i, 'in flight'],
+  [/\b(?:interface|type) Ask(?:ed|er|ing)?\b/, 'request, options', /sign-in\/(?:engine|judge)\.ts|test\/support/],
+  [/\b(?:CameToBe|Unwritten|detoured)\b/, 'created meanwhile, planned only, failed'],
+  [/\bkin\b/i, 'group'],
+  [/\bthe house\b/i, 'the server, every layer'],
 ];
 
 const files = globSync('{server,operator,cli,quickstart,test/support}/**/*.ts');

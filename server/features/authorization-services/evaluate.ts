@@ -8,7 +8,7 @@ import type {
   AuthorizationResource,
   DecisionStrategy,
 } from '../../contract/authorization-services.ts';
-import { type Asker, isPlain, type Known, listed, type Verdict, verdictOf } from './policies.ts';
+import { isPlain, type Known, listed, type Requester, type Verdict, verdictOf } from './policies.ts';
 import type { Services } from './rules.ts';
 import { decide, negated, type Vote } from './vote.ts';
 
@@ -20,7 +20,7 @@ export interface Model {
   policies: ReadonlyMap<string, AuthorizationPolicy>;
   permissions: readonly AuthorizationPermission[];
 }
-export interface Asked {
+export interface ResourceRequest {
   resource: string;
   scopes?: readonly string[] | undefined;
 }
@@ -41,7 +41,7 @@ const tally = (strategy: DecisionStrategy, votes: readonly (readonly [name: stri
     : `${strategy}: ${listed(votes.map(([name, vote]) => `${name} ${words[vote]}`))}`;
 
 /** Verdicts of policies about one asker: each is asked once, however many permissions and aggregates name it. */
-function policyVerdicts({ policies, known }: Model, asker: Asker): (name: string) => Verdict {
+function policyVerdicts({ policies, known }: Model, asker: Requester): (name: string) => Verdict {
   const reached = new Map<string, Verdict>();
   const open = new Set<string>();
   const memberOf = ({ config }: AuthorizationPolicy) => config.policies ?? [];
@@ -110,7 +110,7 @@ interface Judged {
 }
 
 /** Answers one asker's requests. */
-export function evaluator(model: Model, asker: Asker): (asked: Asked) => EvaluationResult {
+export function evaluator(model: Model, asker: Requester): (asked: ResourceRequest) => EvaluationResult {
   const { settings } = model;
   const verdict = policyVerdicts(model, asker);
   const judged = new Map<string, Judged>();

@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts';
 import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../domain/person.ts';
 import { clientRoleKey } from '../../http/document.ts';
 import { type Model, modelOf } from './evaluate.ts';
-import type { Asker } from './policies.ts';
+import type { Requester } from './policies.ts';
 
 interface ModelRow {
   services: Record<string, unknown> | null;
@@ -43,11 +43,11 @@ export async function readModel(sql: Sql, realm: string, client: string): Promis
 }
 
 /** When and how they ask. */
-export type Circumstances = Pick<Asker, 'clientId' | 'at' | 'context'>;
+export type Circumstances = Pick<Requester, 'clientId' | 'at' | 'context'>;
 
 export interface Found {
   userId: string | null;
-  asker: Asker;
+  asker: Requester;
 }
 
 export async function readUser(

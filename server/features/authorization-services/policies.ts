@@ -5,7 +5,7 @@ import { clientRoleKey } from '../../http/document.ts';
 import type { Vote } from './vote.ts';
 
 /** Who asks, when, and what they say of it. */
-export interface Asker {
+export interface Requester {
   /** As the reasons call them: `the user ana`. */
   called: string;
   /** Disabled people are permitted nothing. */
@@ -66,7 +66,7 @@ function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what
   return gone.length > 0 ? unclear() : no(`has none of ${what}: ${named(lacking)}`);
 }
 
-function role(config: PolicyConfig, { roles: own }: Asker, known: Known): Verdict {
+function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Verdict {
   const { roles = [], clientRoles = {} } = config;
   const wanted = [
     ...roles.map((name) => ({ name, has: own.realm.includes(name), known: known.roles.has(name) })),
@@ -81,13 +81,13 @@ function role(config: PolicyConfig, { roles: own }: Asker, known: Known): Verdic
   return having(wanted, config, 'the roles');
 }
 
-function user({ users = [] }: PolicyConfig, { username }: Asker): Verdict {
+function user({ users = [] }: PolicyConfig, { username }: Requester): Verdict {
   if (username === null) return no('no user asks');
   const same = users.some((name) => name.toLowerCase() === username.toLowerCase());
   return same ? yes(`is the user ${username}`) : no(`is none of the users ${listed(users)}`);
 }
 
-function group(config: PolicyConfig, { groups: own }: Asker, known: Known): Verdict {
+function group(config: PolicyConfig, { groups: own }: Requester, known: Known): Verdict {
   const { groups = [], includeSubgroups = false } = config;
   const inside = (path: string) =>
     own.some((mine) => mine === path || (includeSubgroups && mine.startsWith(`${path}/`)));
@@ -95,7 +95,7 @@ function group(config: PolicyConfig, { groups: own }: Asker, known: Known): Verd
   return having(wanted, {}, 'the groups');
 }
 
-function client({ clients = [] }: PolicyConfig, { clientId }: Asker, known: Known): Verdict {
+function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: Known): Verdict {
   if (clientId === null) return no('no client asks');
   const wanted = clients.map((name) => ({ name, has: name === clientId, known: known.clients.has(name) }));
   const { vote, reason } = having(wanted, {}, 'the clients');
@@ -105,7 +105,7 @@ function client({ clients = [] }: PolicyConfig, { clientId }: Asker, known: Know
     : no(`asks by none of the clients ${listed(clients)}`);
 }
 
-function attribute(config: PolicyConfig, { attributes, context }: Asker): Verdict {
+function attribute(config: PolicyConfig, { attributes, context }: Requester): Verdict {
   const { attribute: name = '', source = 'user', values = [], match = 'any' } = config;
   const all = source === 'user' ? attributes : context;
   const own = new Set(Object.hasOwn(all, name) ? all[name] : []);
@@ -136,7 +136,7 @@ function clockIn(timeZone: string, at: Date) {
   return { weekday, day: Number(day), month: Number(month), time, date: `${part('year')}-${month}-${day}` };
 }
 
-function time(config: PolicyConfig, { at }: Asker): Verdict {
+function time(config: PolicyConfig, { at }: Requester): Verdict {
   const { notBefore, notAfter, daysOfWeek, daysOfMonth, months, from, until, timeZone = 'UTC' } = config;
   const now = clockIn(timeZone, at);
   const said = `it is ${now.weekday}, ${now.date} ${now.time} in ${timeZone}`;
@@ -160,7 +160,7 @@ type Plain = Exclude<AuthorizationPolicy['type'], 'aggregate'>;
 export type PlainPolicy = AuthorizationPolicy & { type: Plain };
 export const isPlain = (policy: AuthorizationPolicy): policy is PlainPolicy => policy.type !== 'aggregate';
 
-export function verdictOf({ type, config }: PlainPolicy, asker: Asker, known: Known): Verdict {
+export function verdictOf({ type, config }: PlainPolicy, asker: Requester, known: Known): Verdict {
   switch (type) {
     case 'role':
       return role(config, asker, known);

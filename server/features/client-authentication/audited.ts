@@ -2,13 +2,13 @@
 // The token endpoint audits its own, with the grant.
 import type { Refusals } from '../../events/refusals.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
-import type { Asked, Authenticated, ClientAuthentication } from './service.ts';
+import type { Authenticated, ClientAuthentication, ClientRequest } from './service.ts';
 
 export const auditedAuthentication = (
   authentication: ClientAuthentication,
   refusals: Pick<Refusals, 'record'>,
 ): ClientAuthentication => ({
-  async authenticate(asked: Asked): Promise<Authenticated> {
+  async authenticate(asked: ClientRequest): Promise<Authenticated> {
     try {
       return await authentication.authenticate(asked);
     } catch (thrown) {

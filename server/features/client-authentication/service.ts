@@ -18,7 +18,7 @@ const NO_SECRET = Buffer.alloc(32);
 /** The one of now, and for a while the one before. */
 const MOST_SECRETS = 2;
 
-export interface Asked {
+export interface ClientRequest {
   realm: string;
   authorization: string | undefined;
   form: Form;
@@ -74,7 +74,7 @@ export function createClientAuthentication({
 
   /** Guessing is limited; but for a strong secret, which nobody guesses: whoever has it is let in at any time. */
   async function secretProves(
-    { realm, address }: Asked,
+    { realm, address }: ClientRequest,
     client: ClientView | undefined,
     { clientId, secrets }: { clientId: string; secrets: string[] },
   ): Promise<boolean> {
@@ -92,7 +92,7 @@ export function createClientAuthentication({
     return holds && takesSecrets;
   }
 
-  async function proves(asked: Asked, client: ClientView | undefined, presented: Presented): Promise<boolean> {
+  async function proves(asked: ClientRequest, client: ClientView | undefined, presented: Presented): Promise<boolean> {
     if (presented.method === 'secret') return secretProves(asked, client, presented);
     if (client === undefined) return false;
     if (presented.method === 'none') return client.authMethod === 'none';
@@ -101,7 +101,7 @@ export function createClientAuthentication({
     );
   }
 
-  async function proven(asked: Asked): Promise<Authenticated> {
+  async function proven(asked: ClientRequest): Promise<Authenticated> {
     const presented = presentedBy(asked.authorization, asked.form);
     const client = await clients.view(asked.realm, presented.clientId);
     const holds = await proves(asked, client, presented);
@@ -120,7 +120,7 @@ export function createClientAuthentication({
      * @throws OAuthError, which says the name that the client gave: `invalid_client`, whatever is wrong; `invalid_request`
      *   where two methods are used at once; `slow_down` where too much was wrong already
      */
-    async authenticate(asked: Asked): Promise<Authenticated> {
+    async authenticate(asked: ClientRequest): Promise<Authenticated> {
       try {
         return await proven(asked);
       } catch (thrown) {

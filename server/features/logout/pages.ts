@@ -4,7 +4,7 @@ import { text, textHtml } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 
 /** The application that sent somebody here. */
-type Asking = Pick<ClientView, 'title' | 'homeUrl'>;
+type NamedClient = Pick<ClientView, 'title' | 'homeUrl'>;
 
 export function confirmPage({
   realm,
@@ -14,7 +14,7 @@ export function confirmPage({
   proof,
 }: {
   realm: string;
-  client: Asking | undefined;
+  client: NamedClient | undefined;
   username: string;
   request: string;
   proof: string;
@@ -30,7 +30,7 @@ export function confirmPage({
 }
 
 /** @param client whose application asked, where one did */
-export const signedOutPage = ({ realm, client }: { realm: string; client: Asking | undefined }): Html => html`
+export const signedOutPage = ({ realm, client }: { realm: string; client: NamedClient | undefined }): Html => html`
 <p class="lead" role="status">${text('logout.close')}</p>
 <div class="actions">${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${text('logout.goTo', { application: client.title })}</a>`}
 <a class="button quiet" href="/realms/${realm}/login?for=account">${text('logout.signInAgain')}</a></div>`;

@@ -28,7 +28,7 @@ export interface RealmsDeps {
 }
 
 /** The request that is audited where it is refused. */
-interface Asked {
+interface AuditedRequest {
   ip: string;
   method: string;
   path: string;
@@ -82,7 +82,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     transact(realm, (tx) => seedInto(tx, by, realm, displayName));
 
   /** @throws Problem where the principal lacks `realm:create`, which stands with `*` alone */
-  async function maker(principal: Principal, { ip, method, path }: Asked): Promise<By> {
+  async function maker(principal: Principal, { ip, method, path }: AuditedRequest): Promise<By> {
     const by = byPrincipal(principal, ip);
     if (principal.permissions.get('*')?.has('realm:create')) return by;
     await denied({ realm: principal.realm, by, permission: 'realm:create', method, path });
@@ -99,11 +99,11 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     createAs: async (
       principal: Principal,
       wanted: { realm: string; displayName?: string | undefined },
-      asked: Asked,
+      asked: AuditedRequest,
     ): Promise<Realm> => create(await maker(principal, asked), wanted),
 
     /** Whose a deleted realm was: for who may make it again. */
-    async former(principal: Principal, realm: string, asked: Asked): Promise<Adoption> {
+    async former(principal: Principal, realm: string, asked: AuditedRequest): Promise<Adoption> {
       await maker(principal, asked);
       const row = await store.readFormer(sql, realm);
       if (!row) throw new Problem('not-found', `No realm ${realm} was deleted`);

@@ -7,18 +7,18 @@ import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { AuthenticatorRecord, Method, Sent } from '../authenticators/authenticator.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
-import type { Standing } from './judge.ts';
+import type { NextStep } from './judge.ts';
 import type { Run } from './run.ts';
 import { begunBy, provenBy, type SignInState } from './state.ts';
 
-export interface AtOnceDeps extends Pick<Run, 'standingOf' | 'runUntold' | 'verdictOf'> {
+export interface AtOnceDeps extends Pick<Run, 'nextStepOf' | 'runUntold' | 'verdictOf'> {
   registry: readonly AuthenticatorRecord[];
   factors: Factors;
   credentials: Pick<Credentials, 'standing'>;
   now: () => Date;
 }
 
-export interface Asker {
+export interface AtOnceRequest {
   realm: string;
   policy: RealmSettingsDto;
   /** Whether it is for this person; whoever it isn't for learns nothing of what else is missing. */
@@ -30,7 +30,7 @@ export type AtOnce =
   /** `reason` is for the audit log alone; `detail`: what to do first, at the realm's page. */
   | { ok: false; reason: string; userId?: string | undefined; missing?: 'code'; detail?: string };
 
-type Asked = Extract<Standing, { do: 'ask' }>;
+type AskedStep = Extract<NextStep, { do: 'ask' }>;
 
 const inWords: Record<RequiredAction, string> = {
   UPDATE_PASSWORD: 'change your password',
@@ -42,12 +42,12 @@ const inWords: Record<RequiredAction, string> = {
 };
 
 export function createAtOnce(deps: AtOnceDeps) {
-  const { registry, factors, credentials, standingOf, runUntold, verdictOf, now } = deps;
+  const { registry, factors, credentials, nextStepOf, runUntold, verdictOf, now } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
 
   /** The step that what was sent can answer: the one that is asked for, or one that may be taken instead. */
-  function answerable(standing: Asked): { method: Method; executionId: string } | undefined {
-    for (const { authenticatorId, executionId } of [standing, ...standing.others]) {
+  function answerable(nextStep: AskedStep): { method: Method; executionId: string } | undefined {
+    for (const { authenticatorId, executionId } of [nextStep, ...nextStep.others]) {
       const method = methods.get(authenticatorId);
       if (method?.answers) return { method, executionId };
     }
@@ -56,14 +56,14 @@ export function createAtOnce(deps: AtOnceDeps) {
 
   return async function proveAtOnce(
     request: FastifyRequest,
-    { realm, policy, admits }: Asker,
+    { realm, policy, admits }: AtOnceRequest,
     sent: Sent,
   ): Promise<AtOnce> {
     const visit = { request, realm, policy };
     const at = `/realms/${realm}/login`;
     const begun = { realm, requiredLevel: 0, forced: true, request: null, continueAt: '', now: now() };
     let state: SignInState = begunBy({ ...begun, identify: factors.identify });
-    let standing = await standingOf(realm, policy, state);
+    let nextStep = await nextStepOf(realm, policy, state);
     let userId: string | undefined;
     const refuse = (reason: string, detail?: string): AtOnce => ({
       ok: false,
@@ -80,36 +80,36 @@ export function createAtOnce(deps: AtOnceDeps) {
         // Whoever has a second factor gives it here, whatever the flow says of it.
         const requiredLevel = factors.haveSecond(person?.types ?? []) ? SECOND_FACTOR : 0;
         state = { ...state, purpose: { ...state.purpose, requiredLevel } };
-        standing = await standingOf(realm, policy, state, person);
+        nextStep = await nextStepOf(realm, policy, state, person);
       }
-      if (standing.do === 'finish' && state.is === 'known')
+      if (nextStep.do === 'finish' && state.is === 'known')
         return { ok: true, user: state.user, proven: provenBy(state, now()) };
-      if (standing.do === 'refused') return refuse(standing.because);
-      if (standing.do !== 'ask' || standing.action)
+      if (nextStep.do === 'refused') return refuse(nextStep.because);
+      if (nextStep.do !== 'ask' || nextStep.action)
         return refuse(
           'action-required',
-          `First sign in at ${at} and ${'action' in standing && standing.action && inWords[standing.action]}`,
+          `First sign in at ${at} and ${'action' in nextStep && nextStep.action && inWords[nextStep.action]}`,
         );
-      if (standing.enrol) return refuse('mfa-required', `First sign in at ${at} and set up a second factor`);
-      const next = answerable(standing);
+      if (nextStep.enrol) return refuse('mfa-required', `First sign in at ${at} and set up a second factor`);
+      const next = answerable(nextStep);
       if (!next) return refuse('page-required', `Sign in at ${at}: it asks for what can be given there alone`);
       const { method, executionId } = next;
-      if (executionId !== standing.executionId) {
+      if (executionId !== nextStep.executionId) {
         const choice = { do: 'choose', execution: executionId };
-        ({ state } = await runUntold(visit, state, { do: 'sent', form: choice, standing }));
-        standing = await standingOf(realm, policy, state);
+        ({ state } = await runUntold(visit, state, { do: 'sent', form: choice, nextStep }));
+        nextStep = await nextStepOf(realm, policy, state);
         continue;
       }
       const form = method.answers?.(sent);
       if (!form) return { ok: false, reason: `${method.id}-missing`, userId, missing: 'code' };
-      const verdict = await verdictOf(visit, state, standing, form);
+      const verdict = await verdictOf(visit, state, nextStep, form);
       if (verdict.do === 'again') {
         userId ??= verdict.user?.id;
         return refuse(verdict.reason === '' ? 'wrong' : verdict.reason);
       }
-      const after = await runUntold(visit, state, { do: 'answered', asked: standing, verdict, at: now().getTime() });
+      const after = await runUntold(visit, state, { do: 'answered', asked: nextStep, verdict, at: now().getTime() });
       state = after.state;
-      standing = after.standing ?? (await standingOf(realm, policy, state));
+      nextStep = after.nextStep ?? (await nextStepOf(realm, policy, state));
     }
     return refuse('exhausted');
   };

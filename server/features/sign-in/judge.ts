@@ -31,7 +31,7 @@ export interface Judged {
 
 type Config = Record<string, unknown>;
 type Offered = Ask['others'][number] & { config: Config };
-export type Standing =
+export type NextStep =
   /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
   | (Omit<Ask, 'others'> & { config: Config; others: Offered[]; action?: RequiredAction })
   /** It has to be done before they are signed in. */
@@ -39,13 +39,13 @@ export type Standing =
   | { do: 'finish'; level: number }
   | { do: 'refused'; because: Because };
 /** Where there is a page to fill in. */
-export type PageAsked = Extract<Standing, { do: 'ask' | 'act' }>;
+export type PageAsked = Extract<NextStep, { do: 'ask' | 'act' }>;
 
-export const isPage = (standing: Standing): standing is PageAsked => standing.do === 'ask' || standing.do === 'act';
+export const isPage = (nextStep: NextStep): nextStep is PageAsked => nextStep.do === 'ask' || nextStep.do === 'act';
 /** The step that a form is for: the one that is asked, or one that can be taken on its page instead. */
-export function stepNamed(standing: Standing, name: string | undefined): PageAsked | undefined {
-  if (!isPage(standing) || name === idOf(standing)) return isPage(standing) ? standing : undefined;
-  const other = standing.do === 'ask' ? standing.others.find(({ executionId }) => executionId === name) : undefined;
+export function stepNamed(nextStep: NextStep, name: string | undefined): PageAsked | undefined {
+  if (!isPage(nextStep) || name === idOf(nextStep)) return isPage(nextStep) ? nextStep : undefined;
+  const other = nextStep.do === 'ask' ? nextStep.others.find(({ executionId }) => executionId === name) : undefined;
   return other && { do: 'ask', ...other, enrol: false, others: [] };
 }
 
@@ -65,7 +65,7 @@ export function createJudge({
   const records = new Map(registry.map((entry) => [entry.id, entry]));
   const methods = registry.filter((entry) => entry.category === 'METHOD');
 
-  function byTree({ tree, settings, requiredLevel }: Demand, judged: Judged): Standing {
+  function byTree({ tree, settings, requiredLevel }: Demand, judged: Judged): NextStep {
     const { person, risk } = judged;
     const types = person?.types ?? [];
     const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
@@ -109,7 +109,7 @@ export function createJudge({
   function required(
     { actions, passwordSetAt }: NonNullable<Judged['person']>,
     { passwordMaxAgeDays }: Demand['settings'],
-  ): Standing | undefined {
+  ): NextStep | undefined {
     const old = hasExpired(passwordSetAt, passwordMaxAgeDays, now());
     const [action] = old ? ['UPDATE_PASSWORD' as const, ...actions] : actions;
     if (!action) return undefined;
@@ -119,9 +119,9 @@ export function createJudge({
     return { do: 'ask', executionId, authenticatorId: method.id, enrol: true, others: [], config: {}, action };
   }
 
-  return function judge(demand: Demand, judged: Judged): Standing {
-    const standing = byTree(demand, judged);
-    return (standing.do === 'finish' && judged.person && required(judged.person, demand.settings)) || standing;
+  return function judge(demand: Demand, judged: Judged): NextStep {
+    const nextStep = byTree(demand, judged);
+    return (nextStep.do === 'finish' && judged.person && required(judged.person, demand.settings)) || nextStep;
   };
 }
 export type Judge = ReturnType<typeof createJudge>;

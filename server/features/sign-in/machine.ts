@@ -14,16 +14,16 @@ import { merged } from '../../domain/factors.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
 import type { KnownUser } from '../credentials/service.ts';
-import { idOf, type PageAsked, type Standing, stepNamed } from './judge.ts';
+import { idOf, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import type { Because, Done, Known, Open, Over, SignInState } from './state.ts';
 
 export type Input =
   | { do: 'begun' }
-  /** A form; `standing`: where the sign-in stands that it is for. */
-  | { do: 'sent'; form: Form; standing: Standing }
+  /** A form; `nextStep`: what the sign-in asks that it is for. */
+  | { do: 'sent'; form: Form; nextStep: NextStep }
   | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
   | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown'>)
-  | { do: 'judged'; standing: Standing }
+  | { do: 'judged'; nextStep: NextStep }
   /** What it rests on holds no more. */
   | { do: 'withdrawn' };
 
@@ -32,7 +32,7 @@ export type Effect =
   | { do: 'score' }
   | { do: 'judge'; known?: PersonStanding | undefined }
   | { do: 'tell-failure'; failure: Failure }
-  | { do: 'tell-challenge'; asked: Extract<Standing, { do: 'ask' }>; user: KnownUser; risk: Known['risk'] };
+  | { do: 'tell-challenge'; asked: Extract<NextStep, { do: 'ask' }>; user: KnownUser; risk: Known['risk'] };
 
 /** Why somebody was not signed in, for the audit log. */
 export interface Failure {
@@ -58,13 +58,13 @@ export function advance(state: SignInState, input: Input, isSecond: (authenticat
   if (state.is === 'refused') return stays(state);
   switch (input.do) {
     case 'sent':
-      return sent(state, input.form, input.standing);
+      return sent(state, input.form, input.nextStep);
     case 'answered':
       return answered(state, input);
     case 'scored':
       return stays(state.is === 'known' ? { ...state, risk: input.risk, deviceKnown: input.deviceKnown } : state);
     case 'judged':
-      return judged(state, input.standing, isSecond);
+      return judged(state, input.nextStep, isSecond);
     case 'withdrawn':
       return refused(state, 'withdrawn');
   }
@@ -76,14 +76,14 @@ function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
   return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
 }
 
-function sent(state: Open, form: Form, standing: Standing): Next {
+function sent(state: Open, form: Form, nextStep: NextStep): Next {
   if (form.do === 'choose') {
-    const offered = standing.do === 'ask' && standing.others.some((o) => o.executionId === form.execution);
+    const offered = nextStep.do === 'ask' && nextStep.others.some((o) => o.executionId === form.execution);
     return stays(offered ? { ...state, chosen: form.execution, complaint: undefined } : state);
   }
-  const asked = stepNamed(standing, form.step);
+  const asked = stepNamed(nextStep, form.step);
   if (asked) return { state, effects: [{ do: 'verify', asked, form }] };
-  return standing.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
+  return nextStep.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
 }
 
 function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Next {
@@ -152,12 +152,12 @@ const renewed = (credentials: Known['credentials'], by: { old: string; now: stri
   Object.fromEntries(Object.entries(credentials).map(([of, id]) => [of, id === by?.old ? by.now : id]));
 
 /** What it tells the audit log when it comes to a new step: a refusal, a second factor. */
-function judged(state: Open, standing: Standing, isSecond: (authenticator: string) => boolean): Next {
-  if (standing.do === 'refused') return refused(state, standing.because);
-  if (standing.do !== 'ask' || !isSecond(standing.authenticatorId) || state.is === 'unknown' || state.challenged)
+function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: string) => boolean): Next {
+  if (nextStep.do === 'refused') return refused(state, nextStep.because);
+  if (nextStep.do !== 'ask' || !isSecond(nextStep.authenticatorId) || state.is === 'unknown' || state.challenged)
     return stays(state);
   const { user, risk } = state;
-  return { state: { ...state, challenged: true }, effects: [{ do: 'tell-challenge', asked: standing, user, risk }] };
+  return { state: { ...state, challenged: true }, effects: [{ do: 'tell-challenge', asked: nextStep, user, risk }] };
 }
 
 function refused(state: Open, because: Because): Next {

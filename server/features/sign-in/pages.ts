@@ -33,14 +33,14 @@ const restart = (of: Of, words: string): Html =>
 export function sendStep(
   reply: FastifyReply,
   realm: string,
-  { state, settings, standing, page, beside, csrf }: View,
+  { state, settings, nextStep, page, beside, csrf }: View,
   { registry, asked }: { registry: readonly AuthenticatorRecord[]; asked: string | undefined },
 ): FastifyReply {
   const of = { realm, csrf, asked };
-  if (standing.do === 'refused') return sendRefusal(reply, of, { state, settings, because: standing.because });
-  if (!page || standing.do === 'finish') throw new Error('there is no step to show');
+  if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because });
+  if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
-  const others = standing.do === 'ask' ? standing.others : [];
+  const others = nextStep.do === 'ask' ? nextStep.others : [];
   const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
   const { complaint, purpose } = state;
   // Pages have one script at most.
@@ -50,7 +50,7 @@ export function sendStep(
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
   of,
-  html`<input type="hidden" name="step" value="${idOf(standing)}">
+  html`<input type="hidden" name="step" value="${idOf(nextStep)}">
 ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}

@@ -87,7 +87,7 @@ export function signInRoutes(
         again: true,
       });
     }
-    if (view.standing.do === 'finish') {
+    if (view.nextStep.do === 'finish') {
       const answer = await signIns.complete(reply, request, realm, continuations);
       if (answer) return answer(reply);
     }

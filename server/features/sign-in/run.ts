@@ -23,7 +23,7 @@ import type { Site } from '../credentials/passkeys.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
-import { idOf, isPage, type Judge, type PageAsked, type Standing, stepNamed } from './judge.ts';
+import { idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
 import { countedOf, provenBy, type SignInState } from './state.ts';
 
@@ -53,7 +53,7 @@ export interface RunDeps {
 /** What came of an input, and where that stands, if it was judged. */
 interface Reached {
   state: SignInState;
-  standing?: Standing;
+  nextStep?: NextStep;
 }
 
 const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
@@ -102,12 +102,12 @@ export function createRun(deps: RunDeps) {
   }
 
   /** What its person still has to do. @param read the person's standing, where it has just been read */
-  async function standingOf(
+  async function nextStepOf(
     realm: string,
     settings: RealmSettingsDto,
     state: SignInState,
     read?: PersonStanding,
-  ): Promise<Standing> {
+  ): Promise<NextStep> {
     if (state.is === 'refused') return { do: 'refused', because: state.because };
     const known = state.is === 'unknown' ? undefined : state;
     if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
@@ -183,7 +183,7 @@ export function createRun(deps: RunDeps) {
         if (state.is !== 'known') return undefined;
         return { do: 'scored', ...(await risk.score(request, realm, policy, state.user.id)) };
       case 'judge':
-        return { do: 'judged', standing: await standingOf(realm, policy, state, effect.known) };
+        return { do: 'judged', nextStep: await nextStepOf(realm, policy, state, effect.known) };
       case 'tell-failure':
         await tellFailure(visit, state, effect.failure);
         return undefined;
@@ -206,9 +206,9 @@ export function createRun(deps: RunDeps) {
 
   async function go(visit: Visit, from: SignInState, first: Input, doing: typeof perform): Promise<Reached> {
     let state = from;
-    let standing: Standing | undefined;
+    let nextStep: NextStep | undefined;
     async function take(input: Input): Promise<void> {
-      if (input.do === 'judged') standing = input.standing;
+      if (input.do === 'judged') nextStep = input.nextStep;
       const next = advance(state, input, isSecond);
       state = next.state;
       for (const effect of next.effects) {
@@ -217,11 +217,11 @@ export function createRun(deps: RunDeps) {
       }
     }
     await take(first);
-    return standing ? { state, standing } : { state };
+    return nextStep ? { state, nextStep } : { state };
   }
 
   return {
-    standingOf,
+    nextStepOf,
 
     /** What an input makes of a sign-in. */
     run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),
@@ -237,16 +237,16 @@ export function createRun(deps: RunDeps) {
       tried(recordOf(asked), stepOf(visit, state, asked), form),
 
     /** The form of its step; undefined where there is nothing to fill in. */
-    async pageOf(visit: Visit, state: SignInState, standing: Standing): Promise<StepPage | undefined> {
-      if (!isPage(standing) || state.is === 'refused' || state.is === 'done') return undefined;
-      return recordOf(standing).begin(stepOf(visit, state, standing), state.complaint);
+    async pageOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<StepPage | undefined> {
+      if (!isPage(nextStep) || state.is === 'refused' || state.is === 'done') return undefined;
+      return recordOf(nextStep).begin(stepOf(visit, state, nextStep), state.complaint);
     },
 
     /** What can be tried on its page, by execution. */
-    async besideOf(visit: Visit, state: SignInState, standing: Standing): Promise<Map<string, Beside>> {
+    async besideOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<Map<string, Beside>> {
       const found = new Map<string, Beside>();
-      for (const { authenticatorId, executionId } of standing.do === 'ask' ? standing.others : []) {
-        const asked = stepNamed(standing, executionId);
+      for (const { authenticatorId, executionId } of nextStep.do === 'ask' ? nextStep.others : []) {
+        const asked = stepNamed(nextStep, executionId);
         const beside = asked && (await methods.get(authenticatorId)?.beside?.(stepOf(visit, state, asked)));
         if (beside) found.set(executionId, beside);
       }

@@ -23,7 +23,7 @@ import { createAtOnce } from './at-once.ts';
 import { type Continuation, continuationOf } from './continuation.ts';
 import { type Carried, inTab } from './cookie.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
-import { createJudge, idOf, isPage, type Standing } from './judge.ts';
+import { createJudge, idOf, isPage, type NextStep } from './judge.ts';
 import { joined, reopened } from './machine.ts';
 import { createRun } from './run.ts';
 import { type BeginInput, begunBy, type Done, type Open, type Over, type SignInState } from './state.ts';
@@ -45,7 +45,7 @@ export interface SignInDeps {
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   /** Bounds how often one address may have kept what nobody has proven anything in. */
-  strangers: { take(address: string): number | undefined };
+  unproven: { take(address: string): number | undefined };
   /** For what the cookie carries. */
   seal: TokenSeal;
   baseUrl: string;
@@ -80,7 +80,7 @@ export interface Linked {
 export interface View {
   state: SignInState;
   settings: RealmSettingsDto;
-  standing: Standing;
+  nextStep: NextStep;
   /** The step's form; absent where there is nothing to fill in. */
   page: StepPage | undefined;
   /** What else can be tried on it, by execution. */
@@ -93,7 +93,7 @@ export function createSignIns(deps: SignInDeps) {
   const storage = createStorage(deps);
   const judge = createJudge(deps);
   const runner = createRun({ ...deps, judge });
-  const { run, standingOf, pageOf, besideOf } = runner;
+  const { run, nextStepOf, pageOf, besideOf } = runner;
   const finish = createFinish({ ...deps, storage });
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
   function begun(input: BeginInput, policy: RealmSettingsDto): Open {
@@ -190,12 +190,12 @@ export function createSignIns(deps: SignInDeps) {
     if (from.is !== 'refused' && from.took === took) return here;
     // Where nothing has happened yet it is at its beginning.
     if (form.do === 'restart' && !held.stored) return here;
-    const asked = await standingOf(realm, visit.policy, from);
-    const { state: reached, standing } = await run(visit, from, { do: 'sent', form, standing: asked });
-    if (reached === from && !standing) return here;
+    const asked = await nextStepOf(realm, visit.policy, from);
+    const { state: reached, nextStep } = await run(visit, from, { do: 'sent', form, nextStep: asked });
+    if (reached === from && !nextStep) return here;
     const state = takenBy(reached, took);
-    if (standing?.do === 'finish' && state.is === 'known')
-      return (await end(reply, { ...visit, held, state, level: standing.level }, continuations)) ?? here;
+    if (nextStep?.do === 'finish' && state.is === 'known')
+      return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;
     await storage.keep(reply, realm, held, state);
     return here;
   }
@@ -206,9 +206,9 @@ export function createSignIns(deps: SignInDeps) {
     /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
     async missing(input: Omit<BeginInput, 'session'> & { session: LiveSession }): Promise<Missing | undefined> {
       const policy = await settingsOf(input.realm);
-      const standing = await standingOf(input.realm, policy, begun(input, policy), input.session.standing);
-      if (standing.do === 'finish') return undefined;
-      return standing.do === 'act' || (standing.do === 'ask' && standing.action) ? 'action' : 'proof';
+      const nextStep = await nextStepOf(input.realm, policy, begun(input, policy), input.session.standing);
+      if (nextStep.do === 'finish') return undefined;
+      return nextStep.do === 'act' || (nextStep.do === 'ask' && nextStep.action) ? 'action' : 'proof';
     },
 
     /** Whether what somebody has proven is all that a flow and the realm ask of them now: pure, once it has been asked for. */
@@ -228,9 +228,9 @@ export function createSignIns(deps: SignInDeps) {
       const { realm, session } = input;
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
-      const { state, standing } = await run(visit, begun(input, policy), { do: 'begun' });
+      const { state, nextStep } = await run(visit, begun(input, policy), { do: 'begun' });
       // What was proven before, or refused, is not for a cookie that can be sent again and again.
-      const inCookie = !session && standing?.do === 'ask';
+      const inCookie = !session && nextStep?.do === 'ask';
       const beginning = input.again ? 'in its place' : 'beside others';
       const tab = await storage.begin(reply, realm, state, { beginning, inCookie });
       const page = inTab(`/realms/${realm}/login`, tab);
@@ -251,16 +251,16 @@ export function createSignIns(deps: SignInDeps) {
         const { token, state } = held;
         const csrf = csrfOf(token);
         if (state.is === 'done') {
-          const standing = { do: 'finish', level: state.done.level } as const;
-          return { state, settings: policy, standing, page: undefined, beside: new Map(), csrf };
+          const nextStep = { do: 'finish', level: state.done.level } as const;
+          return { state, settings: policy, nextStep, page: undefined, beside: new Map(), csrf };
         }
-        const standing = await standingOf(realm, policy, state);
+        const nextStep = await nextStepOf(realm, policy, state);
         const visit = { request, realm, policy, token };
-        const page = await pageOf(visit, state, standing);
-        const beside = await besideOf(visit, state, standing);
-        const view = { state, settings: policy, standing, page, beside, csrf };
-        if (!page?.keep || !isPage(standing) || state.is === 'refused' || state.kept[idOf(standing)]) return view;
-        const kept = { [idOf(standing)]: page.keep };
+        const page = await pageOf(visit, state, nextStep);
+        const beside = await besideOf(visit, state, nextStep);
+        const view = { state, settings: policy, nextStep, page, beside, csrf };
+        if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
+        const kept = { [idOf(nextStep)]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
         if (await storage.keep(reply, realm, held, { ...state, kept })) return view;
       }
@@ -309,9 +309,9 @@ export function createSignIns(deps: SignInDeps) {
       const { state } = held;
       if (state.is === 'done') return onward(reply, realm, held, state, continuations);
       const policy = await settingsOf(realm);
-      const standing = await standingOf(realm, policy, state);
-      if (standing.do !== 'finish' || state.is !== 'known') return undefined;
-      const ending = { request, realm, policy, held, state, level: standing.level };
+      const nextStep = await nextStepOf(realm, policy, state);
+      if (nextStep.do !== 'finish' || state.is !== 'known') return undefined;
+      const ending = { request, realm, policy, held, state, level: nextStep.level };
       const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));
       if (answer === 'withdrawn') await withdraw(reply, ending);
       if (answer === 'lost') return to(inTab(state.purpose.continueAt, held.tab));

@@ -28,7 +28,7 @@ export interface StorageDeps {
   sql: Sql;
   realmSql: RealmSql;
   /** Bounds how often one address may have kept what nobody has proven anything in. */
-  strangers: { take(address: string): number | undefined };
+  unproven: { take(address: string): number | undefined };
   /** For what the cookie carries. */
   seal: TokenSeal;
   baseUrl: string;
@@ -38,7 +38,7 @@ export interface StorageDeps {
 /** Another request has kept something else meanwhile. */
 class Lost extends Error {}
 
-export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: StorageDeps) {
+export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: StorageDeps) {
   const cookie = createSignInCookie({ seal, baseUrl, now });
   const hasProven = (state: SignInState): boolean => state.is !== 'unknown' && state.user !== undefined;
 
@@ -49,8 +49,8 @@ export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: 
   }
 
   /** A row for somebody who has proven nothing: from one address not more than people need. */
-  function keepForStranger(realm: string, { ip }: FastifyRequest): void {
-    const retryAfterSeconds = strangers.take(inRealm(realm, ip));
+  function limitUnproven(realm: string, { ip }: FastifyRequest): void {
+    const retryAfterSeconds = unproven.take(inRealm(realm, ip));
     if (retryAfterSeconds !== undefined)
       throw new Problem('too-many-requests', 'Too many sign-ins were begun from here. Try again shortly.', {
         retryAfterSeconds,
@@ -100,7 +100,7 @@ export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: 
       const expiresAt = new Date(now().getTime() + LIFETIME_SECONDS * 1000);
       const carried = inCookie ? cookie.carry(reply, realm, beginning, { state, expiresAt }) : undefined;
       if (carried !== undefined) return carried;
-      if (!state.before) keepForStranger(realm, reply.request);
+      if (!state.before) limitUnproven(realm, reply.request);
       const token = newSecret();
       await store.insert(realmSql(realm), realm, sha256(token), state, now(), expiresAt);
       return cookie.keepNew(reply, realm, beginning, token, expiresAt);
@@ -110,7 +110,7 @@ export function createStorage({ sql, realmSql, strangers, seal, baseUrl, now }: 
     async keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(realmSql(realm), realm, id, state);
-      if (!hasProven(state)) keepForStranger(realm, reply.request);
+      if (!hasProven(state)) limitUnproven(realm, reply.request);
       const first = await store.insert(realmSql(realm), realm, id, state, now(), expiresAt);
       cookie.keep(reply, realm, held);
       return first;

@@ -12,9 +12,9 @@ import type { Mint } from '../issued-tokens/mint.ts';
 import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { type CodeRequest, judgeCode } from './judge.ts';
-import { type Ask, createRedeeming, type Taken } from './redeem.ts';
+import { createRedeeming, type Redemption, type Taken } from './redeem.ts';
 
-interface CodeAsk extends Ask {
+interface CodeRedemption extends Redemption {
   codeHash: Buffer;
   request: CodeRequest;
   /** The grant that it begins. */
@@ -41,22 +41,22 @@ export function codeGrant({
   newId: () => string;
 }): Grant<typeof grantBodies.authorization_code> {
   const grantType = 'authorization_code';
-  const redeem = createRedeeming<CodeAsk, grants.CodeRow>({
+  const redeem = createRedeeming<CodeRedemption, grants.CodeRow>({
     transact,
     families,
     grantType,
-    lock: (sql, asks, held) =>
+    lock: (sql, redemptions, whenLocked) =>
       grants.lockCodes(
         sql,
-        asks.map(({ call, codeHash }) => ({ realm: call.realm, client: call.client.id, codeHash })),
-        held,
+        redemptions.map(({ call, codeHash }) => ({ realm: call.realm, client: call.client.id, codeHash })),
+        whenLocked,
       ),
     judge: ({ request }, row) => judgeCode(row, request),
     take(tx, passed) {
       grants.takeCodes(
         tx.atLast,
-        passed.map(({ ask, taken }) => {
-          const { call, codeHash, familyId, tokenHash, request } = ask;
+        passed.map(({ redemption, taken }) => {
+          const { call, codeHash, familyId, tokenHash, request } = redemption;
           const life = lifeOf(call.settings, call.client, request.now);
           const offline = isOffline(taken, tokenHash);
           const { session_expires_at: ends } = taken.row;
@@ -71,8 +71,8 @@ export function codeGrant({
           };
         }),
       );
-      for (const { ask, taken } of passed) {
-        const { realm, client, by } = ask.call;
+      for (const { redemption, taken } of passed) {
+        const { realm, client, by } = redemption.call;
         const { row, resources } = taken;
         tx.record({
           type: 'TOKEN_ISSUED',

@@ -10,14 +10,14 @@ import type { ClientView } from '../clients/view.ts';
 import type { Minted } from '../issued-tokens/mint.ts';
 
 /** For whom the token endpoint does something, before a client is known. */
-export interface Asking<Body = unknown> {
+export interface GrantRequest<Body = unknown> {
   realm: string;
   ipAddress: string;
   body: Body;
 }
 
 /** What a grant gets: everything that needs no grant to be decided is decided. */
-export interface GrantCall<Body = unknown, Who extends Authenticated = Authenticated> extends Asking<Body> {
+export interface GrantCall<Body = unknown, Who extends Authenticated = Authenticated> extends GrantRequest<Body> {
   settings: RealmSettingsDto;
   who: Who;
   client: ClientView;
@@ -48,7 +48,7 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
    * `proof`: the client proves who it is. `any`: also one that only names itself, since what it presents is bound to it.
    * Or nobody authenticates, and what is presented says whose the token will be.
    */
-  clientAuth: 'proof' | 'any' | { by(asking: Asking<z.output<Body>>): Promise<Who> };
+  clientAuth: 'proof' | 'any' | { by(asking: GrantRequest<z.output<Body>>): Promise<Who> };
   /** Which clients may use it, where that isn't said by their grant types. */
   allowedTo?(client: ClientView): boolean;
   /**
@@ -61,7 +61,7 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   /** Whether the client acts for itself, and so may have tokens for the admin API where it holds an admin role. */
   ownBehalf(who: Who): boolean;
   /** How a refusal that it didn't record itself is recorded, where that isn't TOKEN_REFUSED; `kind`: events/refusals.ts. */
-  refused?(asking: Asking<z.output<Body>>, who: Who, error: OAuthError): { event: DomainEvent; kind?: string };
+  refused?(asking: GrantRequest<z.output<Body>>, who: Who, error: OAuthError): { event: DomainEvent; kind?: string };
   authorize(call: GrantCall<z.output<Body>, Who>): Promise<Granted>;
 }
 

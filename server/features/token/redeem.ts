@@ -4,14 +4,14 @@
 import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { Held } from '../../domain/grants.ts';
+import type { WhenLocked } from '../../domain/grants.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Families } from './families.ts';
 import { type GrantCall, refusedEvent } from './grant.ts';
 import type { Passed, Refused, Verdict } from './judge.ts';
 
 /** A request to take one. */
-export interface Ask {
+export interface Redemption {
   call: GrantCall;
   /** The row that it is about, beneath the realm. */
   key: string;
@@ -19,22 +19,22 @@ export interface Ask {
 export type Taken<Row> = { row: Row } & Passed;
 type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
 
-export interface RedeemingOptions<A extends Ask, Row extends { n: number }> {
+export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {
   transact: Transact;
   families: Families;
   grantType: string;
-  /** Locks and reads: `n` is the place among `asks`; what isn't there has no row. */
-  lock(sql: Sql, asks: readonly A[], held: Held): Promise<readonly Row[]>;
-  judge(ask: A, row: Row | undefined): Verdict;
+  /** Locks and reads: `n` is the place among `redemptions`; what isn't there has no row. */
+  lock(sql: Sql, redemptions: readonly A[], whenLocked: WhenLocked): Promise<readonly Row[]>;
+  judge(redemption: A, row: Row | undefined): Verdict;
   /** Writes and records. */
-  take(tx: Tx, passed: readonly { ask: A; taken: Taken<Row> }[]): void;
+  take(tx: Tx, passed: readonly { redemption: A; taken: Taken<Row> }[]): void;
   /** The grant that the row is of, or has begun. */
   familyOf(row: Row): { familyId: string; userId: string } | undefined;
-  useUp?(tx: Tx, ask: A): void;
+  useUp?(tx: Tx, redemption: A): void;
 }
 
 /** @throws OAuthError the refusal */
-export function createRedeeming<A extends Ask, Row extends { n: number }>({
+export function createRedeeming<A extends Redemption, Row extends { n: number }>({
   transact,
   families,
   grantType,
@@ -43,16 +43,16 @@ export function createRedeeming<A extends Ask, Row extends { n: number }>({
   take,
   familyOf,
   useUp = () => {},
-}: RedeemingOptions<A, Row>): (ask: A) => Promise<Taken<Row>> {
+}: RedeemingOptions<A, Row>): (redemption: A) => Promise<Taken<Row>> {
   /** A refusal that changes something is a value, since an exception would roll back its audit row. */
-  async function refuse(tx: Tx, ask: A, row: Row | undefined, refused: Refused): Promise<OAuthError> {
+  async function refuse(tx: Tx, redemption: A, row: Row | undefined, refused: Refused): Promise<OAuthError> {
     const { error, description, reason, effect } = refused;
     const unchanged = new OAuthError(error, description, reason === undefined ? {} : { reason });
     const family = row && familyOf(row);
-    const { call } = ask;
+    const { call } = redemption;
     const { realm, client, by } = call;
     if (effect === 'nothing') throw unchanged;
-    if (effect === 'use up') useUp(tx, ask);
+    if (effect === 'use up') useUp(tx, redemption);
     else if (family) {
       const ended = await families.end(tx, call, family.familyId);
       if (effect === 'reuse' && !ended) throw unchanged;
@@ -72,41 +72,41 @@ export function createRedeeming<A extends Ask, Row extends { n: number }>({
     return refusal;
   }
 
-  async function together(tx: Tx, asks: readonly A[]): Promise<(Taken<Row> | undefined)[]> {
-    const rows = new Map((await lock(tx.sql, asks, 'pass over')).map((row) => [row.n, row]));
+  async function together(tx: Tx, redemptions: readonly A[]): Promise<(Taken<Row> | undefined)[]> {
+    const rows = new Map((await lock(tx.sql, redemptions, 'pass over')).map((row) => [row.n, row]));
     const taken = new Set<string>();
-    const results = asks.map((ask, n): Taken<Row> | undefined => {
+    const results = redemptions.map((redemption, n): Taken<Row> | undefined => {
       const row = rows.get(n);
-      const key = `${ask.call.realm} ${ask.key}`;
+      const key = `${redemption.call.realm} ${redemption.key}`;
       if (!row || taken.has(key)) return undefined;
-      const verdict = judge(ask, row);
+      const verdict = judge(redemption, row);
       if (!verdict.ok) return undefined;
       taken.add(key);
       return { row, ...verdict };
     });
-    const passed = asks.flatMap((ask, n) => {
+    const passed = redemptions.flatMap((redemption, n) => {
       const one = results[n];
-      return one ? [{ ask, taken: one }] : [];
+      return one ? [{ redemption, taken: one }] : [];
     });
     if (passed.length > 0) take(tx, passed);
     return results;
   }
 
-  async function alone(tx: Tx, ask: A): Promise<Outcome<Row>> {
-    const [row] = await lock(tx.sql, [ask], 'wait');
-    const verdict = judge(ask, row);
-    if (!verdict.ok) return { ok: false, refusal: await refuse(tx, ask, row, verdict) };
+  async function alone(tx: Tx, redemption: A): Promise<Outcome<Row>> {
+    const [row] = await lock(tx.sql, [redemption], 'wait');
+    const verdict = judge(redemption, row);
+    if (!verdict.ok) return { ok: false, refusal: await refuse(tx, redemption, row, verdict) };
     if (!row) throw new Error('what there is no row of was let pass');
     const taken = { row, ...verdict };
-    take(tx, [{ ask, taken }]);
+    take(tx, [{ redemption, taken }]);
     return { ok: true, taken };
   }
 
   const inGroup = createGroupCommit<A, Taken<Row>>({ transact, work: together });
-  return async (ask) => {
-    const taken = await inGroup(ask);
+  return async (redemption) => {
+    const taken = await inGroup(redemption);
     if (taken) return taken;
-    const outcome = await transact(ask.call.realm, (tx) => alone(tx, ask));
+    const outcome = await transact(redemption.call.realm, (tx) => alone(tx, redemption));
     if (!outcome.ok) throw outcome.refusal;
     return outcome.taken;
   };

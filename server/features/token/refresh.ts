@@ -14,12 +14,12 @@ import type { SignIns } from '../sign-in/service.ts';
 import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { judgeRefresh, type RefreshRequest } from './judge.ts';
-import { type Ask, createRedeeming } from './redeem.ts';
+import { createRedeeming, type Redemption } from './redeem.ts';
 
 /** How stale a session's `last_seen_at` may get, so that not each refresh writes it. */
 const TOUCH_MS = 10_000;
 
-interface RefreshAsk extends Ask {
+interface RefreshRedemption extends Redemption {
   familyId: string;
   request: RefreshRequest;
   /** The token that takes its place; undefined where tokens may be used more than once. */
@@ -52,47 +52,47 @@ export function refreshGrant({
 
   /** A new token has a life of its own; none outlives its session. */
   function endOf(
-    { call, next, request }: RefreshAsk,
+    { call, next, request }: RefreshRedemption,
     { expires_at, session_expires_at: session }: grants.FamilyRow,
   ): Date {
     const own = next ? lifeOf(call.settings, call.client, request.now) : expires_at;
     return session && session < own ? session : own;
   }
 
-  const redeem = createRedeeming<RefreshAsk, grants.FamilyRow>({
+  const redeem = createRedeeming<RefreshRedemption, grants.FamilyRow>({
     transact,
     families,
     grantType,
-    lock: (sql, asks, held) =>
+    lock: (sql, redemptions, whenLocked) =>
       grants.lockFamilies(
         sql,
-        asks.map(({ call: { realm, client, settings }, familyId, request }) => ({
+        redemptions.map(({ call: { realm, client, settings }, familyId, request }) => ({
           realm,
           client: client.id,
           familyId,
           cutoffs: cutoffsOf(settings, request.now),
         })),
-        held,
+        whenLocked,
       ),
     judge: ({ request }, row) => judgeRefresh(row, request),
     take(tx, passed) {
       grants.rotateFamilies(
         tx.atLast,
-        passed.map(({ ask, taken: { row } }) => ({
-          realm: ask.call.realm,
-          familyId: ask.familyId,
-          presented: ask.request.presented,
-          next: ask.next ?? ask.request.presented,
-          expiresAt: endOf(ask, row),
-          now: ask.request.now,
+        passed.map(({ redemption, taken: { row } }) => ({
+          realm: redemption.call.realm,
+          familyId: redemption.familyId,
+          presented: redemption.request.presented,
+          next: redemption.next ?? redemption.request.presented,
+          expiresAt: endOf(redemption, row),
+          now: redemption.request.now,
           touch:
-            row.session_last_seen_at && ask.request.now.getTime() - row.session_last_seen_at.getTime() > TOUCH_MS
+            row.session_last_seen_at && redemption.request.now.getTime() - row.session_last_seen_at.getTime() > TOUCH_MS
               ? row.session_id
               : null,
         })),
       );
-      for (const { ask, taken } of passed) {
-        const { realm, client, by } = ask.call;
+      for (const { redemption, taken } of passed) {
+        const { realm, client, by } = redemption.call;
         const { row, scopes, resources } = taken;
         tx.record({
           type: 'TOKEN_REFRESHED',

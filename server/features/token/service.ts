@@ -13,7 +13,7 @@ import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
-import { type Asking, type Grant, type Granted, refusedEvent } from './grant.ts';
+import { type Grant, type Granted, type GrantRequest, refusedEvent } from './grant.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -28,7 +28,7 @@ export interface TokenAnswer {
 /** How far a request has come. */
 interface Progress {
   grant?: Grant;
-  asking?: Asking<Record<string, unknown>>;
+  asking?: GrantRequest<Record<string, unknown>>;
   who?: Authenticated;
 }
 

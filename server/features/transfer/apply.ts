@@ -7,18 +7,21 @@ import { Problem } from '../../contract/problem.ts';
 import type { ImportQuery, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { release as disown, own } from '../../domain/ownership.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { names } from '../../http/etag.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../resource/people.ts';
+import { chunks } from '../../resource/references.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
 import type { Trial } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import { type Document, refuse, type Section } from './document.ts';
-import { applyMoves, type EnginePlan, planRealm } from './engine.ts';
+import { type EnginePlan, planRealm } from './engine.ts';
 import { refuseKept } from './kept.ts';
 import type { People, UserPlan } from './people.ts';
+import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
 import * as store from './store.ts';
@@ -42,7 +45,7 @@ export interface Opened {
 }
 
 /** Ends a transaction that must not stay, with its result. */
-export class Unwritten extends Error {
+export class PlannedOnly extends Error {
   readonly result: Plan;
   constructor(result: Plan) {
     super('dry run');
@@ -51,10 +54,11 @@ export class Unwritten extends Error {
 }
 
 /** The realm that wasn't there when we looked is there now: look again. */
-export class CameToBe extends Error {}
+export class CreatedMeanwhile extends Error {}
 
 const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
-const REPLANS = 5;
+/** How often a document is planned anew where somebody came between. */
+export const REPLANS = 5;
 /** Of a release, which declares nothing. */
 const NONE: Trial = {
   begin: () => Promise.reject(new Error('a release compares no secret')),
@@ -94,13 +98,13 @@ export function createApply({
           extra: { permission: 'realm:create' },
         });
       await realms.seedInto(tx, by, realm, displayName, query.manager).catch((error: unknown) => {
-        throw error instanceof Problem && error.code === 'name-taken' ? new CameToBe(error.message) : error;
+        throw error instanceof Problem && error.code === 'name-taken' ? new CreatedMeanwhile(error.message) : error;
       });
     }
     return { revision, at: now() };
   }
 
-  /** @throws Unwritten a dry run's plan of a realm that isn't there */
+  /** @throws PlannedOnly a dry run's plan of a realm that isn't there */
   async function conclude(
     tx: Tx,
     request: Request,
@@ -125,7 +129,7 @@ export function createApply({
       const wire = (at: number) =>
         planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead, mayPlan });
       if (query.dryRun) {
-        if (created) throw new Unwritten(wire(0));
+        if (created) throw new PlannedOnly(wire(0));
         return wire(revision ?? 0);
       }
       refuseConflicts(wire(revision ?? 0));
@@ -162,7 +166,7 @@ export function createApply({
     await refuseGuesses(on, principal, realm, declared);
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
-    const config = await planRealm(on, { realm, parts, declared, ask: query, trial, permit, anew, mayAsk });
+    const config = await planRealm(on, { realm, parts, declared, options: query, trial, permit, anew, mayAsk });
     // A plan of what somebody may not write anyway gives and takes over nothing.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
@@ -267,3 +271,11 @@ function refuseConflicts({ conflicts }: Plan): void {
   const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
   throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
 }
+
+/** Ownership as the plan has it. */
+async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
+  const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...ownedBy(owner) }] : []));
+  for (const chunk of chunks(owned)) await own(sql, realm, chunk);
+  for (const chunk of chunks(moves.filter((m) => !m.owner))) await disown(sql, realm, chunk);
+}
+const ownedBy = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

@@ -2,7 +2,7 @@
 // Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
 import type { Conflict, Deletion, KeptSecret, Warning } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
-import { type OwnedRow, own, release } from '../../domain/ownership.ts';
+import type { OwnedRow } from '../../domain/ownership.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../resource/references.ts';
@@ -10,7 +10,7 @@ import { compareSecrets, type Trial } from '../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../resource/write.ts';
 import { refuse, type Section } from './document.ts';
 import { type Kept, keepNeeded, type Need } from './kept.ts';
-import { type Ask, deletion, type Move, type Owner, type Planned, planDropped, planObjects } from './plan.ts';
+import { deletion, type Move, type Owner, type Planned, type PlanOptions, planDropped, planObjects } from './plan.ts';
 import { needsOf } from './references.ts';
 import { keptSecrets, refuseValueless } from './secrets.ts';
 import * as store from './store.ts';
@@ -34,7 +34,7 @@ export async function planRealm(
     realm,
     parts,
     declared,
-    ask,
+    options,
     trial,
     permit,
     anew,
@@ -43,7 +43,7 @@ export async function planRealm(
     realm: string;
     parts: readonly RealmPart[];
     declared: readonly Section[];
-    ask: Ask & { dryRun: boolean };
+    options: PlanOptions & { dryRun: boolean };
     trial: Trial;
     /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
     permit(touched: ReadonlySet<string>): void;
@@ -57,18 +57,18 @@ export async function planRealm(
   const secrets: KeptSecret[] = [];
   const after: { part: RealmPart; objects: Pick<Item, 'key' | 'fields'>[] }[] = [];
   for (const section of declared) {
-    const { kept, objects } = await planSection(sql, { realm, section, ask, trial, all });
+    const { kept, objects } = await planSection(sql, { realm, section, options, trial, all });
     secrets.push(...kept);
     if (section.part.warnings) after.push({ part: section.part, objects });
   }
-  const pruned = ask.prune ? await planPruned(sql, { realm, parts, declared, ask, all }) : undefined;
+  const pruned = options.prune ? await planPruned(sql, { realm, parts, declared, options, all }) : undefined;
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
   refuse(all.faults);
   const { changes } = all;
-  refuseValueless(parts, changes, ask.dryRun);
+  refuseValueless(parts, changes, options.dryRun);
   refuse(await danglingReferences(sql, { realm, parts, declared, changes, mayAsk }));
-  const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: ask.manager, changes }) : [];
+  const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: options.manager, changes }) : [];
   const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
   const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
@@ -76,7 +76,7 @@ export async function planRealm(
   for (const { part, objects } of after)
     for (const one of (await part.warnings?.(sql, realm, objects, changes)) ?? [])
       warnings.push({ kind: part.kind, ...one });
-  const { dryRun, prune, manager } = ask;
+  const { dryRun, prune, manager } = options;
   return {
     changes: all.changes,
     conflicts: all.conflicts,
@@ -119,7 +119,13 @@ async function deletionsOf(
 
 async function planSection(
   sql: Sql,
-  { realm, section, ask, trial, all }: { realm: string; section: Section; ask: Ask; trial: Trial; all: Planned },
+  {
+    realm,
+    section,
+    options,
+    trial,
+    all,
+  }: { realm: string; section: Section; options: PlanOptions; trial: Trial; all: Planned },
 ): Promise<{ kept: KeptSecret[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
@@ -131,7 +137,7 @@ async function planSection(
     const stored = await part.read(sql, realm, keys);
     kept.push(...keptSecrets(part, chunk, stored));
     const current = await compareSecrets(part, chunk, stored, { sql, trial });
-    const planned = planObjects(rules, ask, { items: chunk, current, owners });
+    const planned = planObjects(rules, options, { items: chunk, current, owners });
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);
     all.conflicts.push(...planned.conflicts);
@@ -162,11 +168,11 @@ async function planPruned(
     realm,
     parts,
     declared,
-    ask,
+    options,
     all,
-  }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; ask: Ask; all: Planned },
+  }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; options: PlanOptions; all: Planned },
 ): Promise<{ owners: Map<string, Owner>; needs: Need[] }> {
-  const dropped = await droppedOf(sql, { realm, declared, manager: ask.manager });
+  const dropped = await droppedOf(sql, { realm, declared, manager: options.manager });
   const owners = new Map(dropped.map((o) => [nameOf(o.kind, o.key), o]));
   const needs: Need[] = [];
   for (const part of parts) {
@@ -209,11 +215,3 @@ async function planUnseeded(
       if (!declaredNames.has(key)) all.changes.push(deletion(part.kind, key, existing));
   }
 }
-
-/** Ownership as the plan has it. */
-export async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
-  const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...fieldsOf(owner) }] : []));
-  for (const chunk of chunks(owned)) await own(sql, realm, chunk);
-  for (const chunk of chunks(moves.filter((m) => !m.owner))) await release(sql, realm, chunk);
-}
-const fieldsOf = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

@@ -16,7 +16,7 @@ import type * as store from '../users/import-store.ts';
 import type { UserMerge } from '../users/merge.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
-import type { Ask } from './plan.ts';
+import type { PlanOptions } from './plan.ts';
 
 /** The statements of features/users/import-store.ts. */
 export type ImportStore = typeof store;
@@ -47,10 +47,15 @@ export interface People {
   /** Of the rows that they wait in. */
   importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
-  plan(sql: Sql, ask: Ask & { dryRun: boolean }, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
+  plan(
+    sql: Sql,
+    options: PlanOptions & { dryRun: boolean },
+    changes: readonly PlannedChange[],
+    mayAsk: MayAsk,
+  ): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
-  merge(tx: Tx, by: By, ask: Ask, at: Date, counts: UserPlan['counts']): Promise<void>;
+  merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
 }
 
 /** Users whose rows are staged, to be compared with whom the realm has. */
@@ -59,7 +64,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
   const many = () => stage.count() > MANY;
   return {
     importId,
-    plan: (sql, ask, changes, mayAsk) => rows.ofMany(sql, many(), () => planOf(sql, ask, changes, mayAsk)),
+    plan: (sql, options, changes, mayAsk) => rows.ofMany(sql, many(), () => planOf(sql, options, changes, mayAsk)),
     async refuseEscalation(sql, principal) {
       for (const { holder, role, permissions, target_realm } of await rows.administrators(sql, realm, importId))
         if (!holdsAll(principal, target_realm, permissions))
@@ -71,7 +76,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
 
   async function planOf(
     sql: Sql,
-    ask: Ask & { dryRun: boolean },
+    options: PlanOptions & { dryRun: boolean },
     changes: readonly PlannedChange[],
     mayAsk: MayAsk,
   ): Promise<UserPlan> {
@@ -81,17 +86,17 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     if (stage.planned) await rows.reset(sql, importId);
     stage.planned = true;
     if (many() && (known || ties)) await rows.analyze(sql, importId);
-    if (known) await rows.compare(sql, realm, importId, { ...ask, declares });
-    if (known && ask.prune) await rows.stageDropped(sql, realm, importId, ask.manager);
+    if (known) await rows.compare(sql, realm, importId, { ...options, declares });
+    if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
     // Whoever is staged is new until somebody is found.
     const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
     // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
-    if (ask.dryRun || [...counts.keys()].some((action) => action !== 'create'))
+    if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
       await refuseDoubles(rows, sql, importId);
     await refuseUnfit(rows, sql, { realm, importId, changes });
     if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
     // Otherwise the unique index finds them.
-    const taken = ask.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+    const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
     if (taken) throw taken;
     const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
     return {
@@ -133,7 +138,7 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
   const counts = fresh(inserts.count());
   return {
     importId,
-    async plan(sql, _ask, changes, mayAsk) {
+    async plan(sql, _options, changes, mayAsk) {
       if (declaresTies(declares)) {
         await rows.analyze(sql, importId);
         await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
@@ -141,7 +146,7 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
       return { counts, conflicts: [], writes: counts.size > 0 };
     },
     refuseEscalation: async () => {},
-    merge: ({ sql }, _by, _ask, at) =>
+    merge: ({ sql }, _by, _options, at) =>
       rows.ofMany(sql, true, async () => {
         await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
         await rows.giveDefaultsToWritten(sql, realm, importId);

@@ -14,7 +14,7 @@ export interface Rules {
 }
 
 /** Who applies, and how. */
-export interface Ask {
+export interface PlanOptions {
   manager: string;
   prune: boolean;
   force: boolean;
@@ -43,7 +43,7 @@ export interface Planned {
 /** The plan for the objects of one kind. `owners`: of the declared keys, and of everything that the manager owns. */
 export function planObjects(
   rules: Rules,
-  ask: Ask,
+  options: PlanOptions,
   {
     items,
     current,
@@ -51,36 +51,36 @@ export function planObjects(
   }: { items: readonly Item[]; current: ReadonlyMap<string, Existing>; owners: ReadonlyMap<string, Owner> },
 ): Planned {
   const out: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
-  for (const item of items) planDeclared(rules, ask, item, current.get(item.key), owners.get(item.key), out);
+  for (const item of items) planDeclared(rules, options, item, current.get(item.key), owners.get(item.key), out);
   return out;
 }
 
 function planDeclared(
   rules: Rules,
-  ask: Ask,
+  options: PlanOptions,
   item: Item,
   existing: Existing | undefined,
   known: Owner | undefined,
   out: Planned,
 ) {
-  const owner = known?.kept && known.manager !== ask.manager ? undefined : known;
+  const owner = known?.kept && known.manager !== options.manager ? undefined : known;
   const { kind } = rules;
   const { key } = item;
-  const foreign = owner !== undefined && owner.manager !== ask.manager;
-  if (foreign && !ask.force) {
+  const foreign = owner !== undefined && owner.manager !== options.manager;
+  if (foreign && !options.force) {
     out.conflicts.push({ kind, key, manager: owner.manager });
     return;
   }
   const before = owner !== undefined && !foreign ? owner.fields : [];
   const mine = Object.keys(item.fields).sort();
-  move(out, ask, { kind, key, owner, foreign, mine });
+  move(out, options, { kind, key, owner, foreign, mine });
   if (!existing) {
     create(rules, item, out);
     return;
   }
   // A field that is no longer declared: released; where pruning is asked for, it goes back to its fresh value.
   const fresh = rules.fresh(key);
-  const dropped = ask.prune ? before.filter((f) => !(f in item.fields) && f in fresh) : [];
+  const dropped = options.prune ? before.filter((f) => !(f in item.fields) && f in fresh) : [];
   const wanted: Record<string, unknown> = { ...item.fields };
   for (const field of dropped) wanted[field] = fresh[field];
   update(rules, { key, path: item.path, wanted, existing }, out);
@@ -88,7 +88,7 @@ function planDeclared(
 
 function move(
   out: Planned,
-  ask: Ask,
+  options: PlanOptions,
   {
     kind,
     key,
@@ -97,7 +97,7 @@ function move(
     mine,
   }: { kind: string; key: string; owner: Owner | undefined; foreign: boolean; mine: string[] },
 ): void {
-  const next = { manager: ask.manager, fields: mine };
+  const next = { manager: options.manager, fields: mine };
   if (!owner || foreign) {
     out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager } : {}), owner: next });
   } else if (owner.kept || !same([...owner.fields].sort(), mine)) {

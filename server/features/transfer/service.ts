@@ -18,7 +18,7 @@ import type { Realms } from '../realms/service.ts';
 import type { BulkInsert } from '../users/bulk-insert.ts';
 import type { UserMerge } from '../users/merge.ts';
 import type { Stage, UserTransfer } from '../users/transfer.ts';
-import { CameToBe, createApply, type Opened, type Request, Unwritten } from './apply.ts';
+import { CreatedMeanwhile, createApply, type Opened, PlannedOnly, REPLANS, type Request } from './apply.ts';
 import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import type { Guesses } from './guesses.ts';
@@ -41,8 +41,8 @@ export interface TransferDeps {
   guesses: Guesses;
   /** Audits a refusal, as the admin surface does. */
   denied(denial: Denial): Promise<void>;
-  /** Hears why an import took the long way that nothing was wrong with: it cost time alone. */
-  detoured(because: unknown): void;
+  /** Hears why a document could not be inserted in bulk that was then written all the same: it cost time alone. */
+  bulkFailed(because: unknown): void;
   now: () => Date;
   newId: () => string;
 }
@@ -66,7 +66,6 @@ export interface UserChanges {
 
 const UNIQUE = '23505';
 const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-requests']);
-const REPLANS = 5;
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
@@ -109,7 +108,7 @@ export function createTransfer({
   reservedManagers,
   guesses,
   denied,
-  detoured,
+  bulkFailed,
   now,
   newId,
 }: TransferDeps) {
@@ -159,7 +158,7 @@ export function createTransfer({
       request.signal.throwIfAborted();
       // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
       const imported = await staged(request, body);
-      detoured(error);
+      bulkFailed(error);
       return imported;
     }
   }
@@ -281,8 +280,8 @@ export function createTransfer({
       try {
         return await (request.query.dryRun ? work() : oneAtATime(request.realm, work));
       } catch (error) {
-        if (error instanceof Unwritten) return error.result;
-        if (error instanceof CameToBe) {
+        if (error instanceof PlannedOnly) return error.result;
+        if (error instanceof CreatedMeanwhile) {
           if (tries < REPLANS) continue;
           throw new Problem('name-taken', error.message);
         }

@@ -16,6 +16,6 @@ export const webhookConsumer: EventConsumer = {
         'occurredAt', ${occurredAt.getTime()}::bigint, 'actor', h.actor, 'subject', h.subject, 'data',
         h.data || jsonb_strip_nulls(jsonb_build_object('clientId', h.client_id, 'outcome', h.outcome)))::text, ${occurredAt}
     from happened h join webhook w on w.realm_id = h.realm_id
-      and case when h.receiver is null then w.enabled and w.event_types && array['*', h.type, h.kin] else w.id = h.receiver end
+      and case when h.receiver is null then w.enabled and w.event_types && array['*', h.type, h.type_group] else w.id = h.receiver end
     returning jsonb_build_object('realm', realm_id, 'webhookId', webhook_id, 'id', id) as payload`,
 };

@@ -12,7 +12,7 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import type { Authenticated } from '../client-authentication/service.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
-import type { Asking, Grant } from '../token/grant.ts';
+import type { Grant, GrantRequest } from '../token/grant.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
 import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
@@ -86,7 +86,7 @@ export function workloadGrant({
     return { ok: true, token, credential, client };
   }
 
-  async function identify({ realm, ipAddress, body }: Asking<{ subject_token: string }>): Promise<Workload> {
+  async function identify({ realm, ipAddress, body }: GrantRequest<{ subject_token: string }>): Promise<Workload> {
     const deadline = sleep(failureMs, undefined, { ref: false });
     const reading = readToken(body.subject_token);
     // Keys that come later than any failure is answered are kept for the next try.
@@ -146,7 +146,7 @@ export function workloadGrant({
   };
 }
 
-type Caller = Pick<Asking, 'realm' | 'ipAddress'>;
+type Caller = Pick<GrantRequest, 'realm' | 'ipAddress'>;
 
 /** Specification 6.1: an exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
 const eventOf =

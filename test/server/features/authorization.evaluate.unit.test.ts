@@ -11,7 +11,7 @@ import {
 } from '../../../server/contract/authorization-services.ts';
 import { canonical } from '../../../server/features/authorization-services/canonical.ts';
 import { evaluator, modelOf } from '../../../server/features/authorization-services/evaluate.ts';
-import type { Asker, Known } from '../../../server/features/authorization-services/policies.ts';
+import type { Known, Requester } from '../../../server/features/authorization-services/policies.ts';
 import { freshServices, servicesOf } from '../../../server/features/authorization-services/resource.ts';
 import { circlesOf, faultsOf } from '../../../server/features/authorization-services/rules.ts';
 import { decide, type Vote } from '../../../server/features/authorization-services/vote.ts';
@@ -22,7 +22,7 @@ const known: Known = {
   groups: new Set(['/staff', '/staff/night', '/guests']),
   clients: new Set(['web', 'cli']),
 };
-const ana: Asker = {
+const ana: Requester = {
   called: 'the user ana',
   enabled: true,
   username: 'Ana',
@@ -39,13 +39,13 @@ const services = (given: object) => {
   const { clientId: _, ...fields } = document(given);
   return servicesOf({ ...freshServices(), ...canonical(fields) });
 };
-const ask = (given: object, asked: { resource: string; scopes?: string[] }, asker: Partial<Asker> = {}) =>
+const ask = (given: object, asked: { resource: string; scopes?: string[] }, asker: Partial<Requester> = {}) =>
   evaluator(modelOf(services(given), known), { ...ana, ...asker })(asked);
 
 type Shape = [type: PolicyType, config: PolicyConfig, logic?: AuthorizationPolicy['logic']];
 const policy = (name: string, [type, config, logic]: Shape) => ({ name, type, config, ...(logic && { logic }) });
 /** What one policy alone decides. */
-const alone = (shape: Shape, asker: Partial<Asker> = {}) => {
+const alone = (shape: Shape, asker: Partial<Requester> = {}) => {
   const given = {
     resources: [{ name: 'album' }],
     policies: [policy('p', shape)],

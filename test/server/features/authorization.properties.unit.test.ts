@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AuthorizationPolicy, DecisionStrategy } from '../../../server/contract/authorization-services.ts';
 import { evaluator, modelOf } from '../../../server/features/authorization-services/evaluate.ts';
-import type { Asker, Known } from '../../../server/features/authorization-services/policies.ts';
+import type { Known, Requester } from '../../../server/features/authorization-services/policies.ts';
 import { circlesOf, type Services } from '../../../server/features/authorization-services/rules.ts';
 import { decide, negated, type Vote } from '../../../server/features/authorization-services/vote.ts';
 
@@ -73,7 +73,7 @@ const models = fc
     }),
   );
 const askers = fc.subarray(ROLES).map(
-  (realm): Asker => ({
+  (realm): Requester => ({
     called: 'somebody',
     enabled: true,
     username: 'somebody',
@@ -91,7 +91,7 @@ const knowing = (roles: readonly string[]): Known => ({
   groups: new Set(),
   clients: new Set(),
 });
-const ask = (services: Services, asker: Asker, roles: readonly string[] = ROLES, scopes: readonly string[] = []) =>
+const ask = (services: Services, asker: Requester, roles: readonly string[] = ROLES, scopes: readonly string[] = []) =>
   evaluator(modelOf(services, knowing(roles)), asker)({ resource: 'r', scopes });
 
 test('the order of votes is no matter, and what is undecided could go either way', () => {
@@ -121,7 +121,7 @@ test('one more vote for it never takes a permission away', () => {
 });
 
 /** The same written as the rules read: recursive, and without anything remembered. */
-function plainly({ settings, policies: all, permissions }: Services, { roles }: Asker, scope: string): boolean {
+function plainly({ settings, policies: all, permissions }: Services, { roles }: Requester, scope: string): boolean {
   const count = (strategy: DecisionStrategy, votes: boolean[]) => {
     const yes = votes.filter(Boolean).length;
     if (strategy === 'unanimous') return yes > 0 && yes === votes.length;
@@ -161,7 +161,7 @@ test('each scope is decided as the rules read', () => {
 test('what is permitted though roles are gone would be permitted whoever had them', () => {
   fc.assert(
     fc.property(models, askers, fc.subarray(ROLES), fc.subarray(ROLES), (services, asker, left, others) => {
-      const having = (realm: string[]): Asker => ({ ...asker, roles: { ...asker.roles, realm } });
+      const having = (realm: string[]): Requester => ({ ...asker, roles: { ...asker.roles, realm } });
       const own = asker.roles.realm.filter((role) => left.includes(role));
       const gone = others.filter((role) => !left.includes(role));
       for (const scope of ask(services, having(own), left).grantedScopes)

@@ -1,7 +1,7 @@
 // The sign-in's machine by itself: what an input makes of a state, and what it asks of the world.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Standing } from '../../../server/features/sign-in/judge.ts';
+import type { NextStep } from '../../../server/features/sign-in/judge.ts';
 import { advance, type Input, over, reopened } from '../../../server/features/sign-in/machine.ts';
 import { type Known, SignInState, type Unknown } from '../../../server/features/sign-in/state.ts';
 
@@ -22,7 +22,7 @@ const known: Known = {
 const risk = { score: 50, band: 'medium' as const, action: 'step_up' as const, findings: [] };
 const before = { id: 's', user: ann, factors: [password], rememberMe: true };
 
-const ask = (authenticatorId: string): Extract<Standing, { do: 'ask' }> => ({
+const ask = (authenticatorId: string): Extract<NextStep, { do: 'ask' }> => ({
   do: 'ask',
   executionId: `#${authenticatorId}`,
   authenticatorId,
@@ -68,22 +68,22 @@ test('what was proven before counts for the person who proved it, and for nobody
 });
 
 test('a second factor is told of once, and a first one never', () => {
-  const second: Input = { do: 'judged', standing: ask('otp') };
+  const second: Input = { do: 'judged', nextStep: ask('otp') };
   const once = go(known, second);
   expect(once.effects).toEqual([{ do: 'tell-challenge', asked: ask('otp'), user: ann, risk: undefined }]);
   expect(doings(once.state, second)).toEqual([]);
-  expect(doings(known, { do: 'judged', standing: ask('password') })).toEqual([]);
+  expect(doings(known, { do: 'judged', nextStep: ask('password') })).toEqual([]);
 });
 
 test('a refusal forgets what was proven, and leads nowhere but to a new beginning', () => {
   const { state, effects } = go(
     { ...known, risk },
-    { do: 'judged', standing: { do: 'refused', because: 'no-second-factor' } },
+    { do: 'judged', nextStep: { do: 'refused', because: 'no-second-factor' } },
   );
   expect(state).toEqual({ is: 'refused', version: 0, round: 0, purpose, user: ann, because: 'no-second-factor' });
   expect(effects).toEqual([{ do: 'tell-failure', failure: { reason: 'no-second-factor', user: ann, risk } }]);
   expect(go(state, passed('password', ann)).state).toBe(state);
-  const restart: Input = { do: 'sent', form: { do: 'restart' }, standing: { do: 'refused', because: 'risk' } };
+  const restart: Input = { do: 'sent', form: { do: 'restart' }, nextStep: { do: 'refused', because: 'risk' } };
   expect(go(state, restart).state).toEqual({ ...unknown, round: 1, before: undefined });
   expect(go({ ...known, before }, restart).state).toEqual({
     ...unknown,
@@ -93,7 +93,7 @@ test('a refusal forgets what was proven, and leads nowhere but to a new beginnin
 });
 
 test('a form is for the step that is asked, or chooses one that is offered', () => {
-  const send = (form: Record<string, string>) => go(unknown, { do: 'sent', form, standing: ask('password') });
+  const send = (form: Record<string, string>) => go(unknown, { do: 'sent', form, nextStep: ask('password') });
   expect(send({ step: '#password' }).effects).toMatchObject([{ do: 'verify', asked: { authenticatorId: 'password' } }]);
   expect(send({ step: '#otp' })).toEqual({ state: unknown, effects: [] });
   expect(send({ do: 'choose', execution: '#other' }).state).toMatchObject({ chosen: '#other' });
@@ -111,12 +111,12 @@ test('whatever comes in whatever order, the state is one that can be kept, and w
     { do: 'begun' },
     { do: 'withdrawn' },
     { do: 'scored', risk },
-    { do: 'judged', standing: ask('otp') },
-    { do: 'judged', standing: { do: 'finish', level: 2 } },
-    { do: 'judged', standing: { do: 'refused', because: 'risk' } },
-    { do: 'sent', form: { do: 'restart' }, standing: ask('password') },
-    { do: 'sent', form: { do: 'choose', execution: '#other' }, standing: ask('password') },
-    { do: 'sent', form: { step: '#otp' }, standing: ask('otp') },
+    { do: 'judged', nextStep: ask('otp') },
+    { do: 'judged', nextStep: { do: 'finish', level: 2 } },
+    { do: 'judged', nextStep: { do: 'refused', because: 'risk' } },
+    { do: 'sent', form: { do: 'restart' }, nextStep: ask('password') },
+    { do: 'sent', form: { do: 'choose', execution: '#other' }, nextStep: ask('password') },
+    { do: 'sent', form: { step: '#otp' }, nextStep: ask('otp') },
     passed('password', ann),
     passed('password', bob),
     passed('otp'),

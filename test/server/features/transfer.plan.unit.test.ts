@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type Ask,
   type Owner,
   type Planned,
+  type PlanOptions,
   planDropped,
   planObjects,
 } from '../../../server/features/transfer/plan.ts';
@@ -18,7 +18,7 @@ interface World {
 const FRESH = { colour: 'none', size: 0 };
 const rules = { kind: 'thing', fieldwise: false, required: [], fresh: () => FRESH };
 
-function plan(world: World, ask: Ask, items: readonly Item[]): Planned {
+function plan(world: World, ask: PlanOptions, items: readonly Item[]): Planned {
   const out = planObjects(rules, ask, { items, current: world.objects, owners: world.owners });
   const declaredNames = new Set(items.map((item) => item.key));
   if (ask.prune)
@@ -121,7 +121,9 @@ describe('whatever the realm holds and the document declares,', () => {
       fc.property(items, fields, (declared, other) => {
         fc.pre(declared.length > 0);
         const nothing: World = { objects: new Map(), owners: new Map() };
-        const [first, second] = ['m1', 'm2'].map((name): Ask => ({ manager: name, prune: false, force: false }));
+        const [first, second] = ['m1', 'm2'].map(
+          (name): PlanOptions => ({ manager: name, prune: false, force: false }),
+        );
         if (!first || !second) return;
         const theirs = declared.map((item) => ({ ...item, fields: other }));
         const keys = (conflicts: Planned['conflicts']) => conflicts.map((c) => c.key);

@@ -1,29 +1,29 @@
-// Asks the server for the plan of a resource's document, which holds all that the resource's manager declares.
-// The asking itself is the wire's (server/contract/planning.ts). Decisions "Custom resources" (Waiting).
+// A resource's document, which holds all that the resource's manager declares, planned and applied by the server.
+// The requests are the wire's (server/contract/import-document.ts). Decisions "Custom resources" (Waiting).
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
-import { type Asked, applyDocument, planDocument } from '../../server/contract/planning.ts';
+import { applyDocument, type DocumentImport, planDocument } from '../../server/contract/import-document.ts';
 import type { Plan } from '../../server/contract/transfer.ts';
 import { Waiting } from './outcome.ts';
 
-type Ask = Omit<Asked, 'prune' | 'signal'>;
+type Import = Omit<DocumentImport, 'prune' | 'signal'>;
 /** `mustExist`: the realm isn't ours to make. */
 type Wanted<T> = T & { mustExist: boolean };
 
 /** @throws Waiting where the realm must exist and doesn't */
-export const dryRun = (client: Client, wanted: Wanted<Ask>): Promise<Plan> =>
+export const dryRun = (client: Client, wanted: Wanted<Import>): Promise<Plan> =>
   planDocument(client, { ...wanted, prune: true }).catch((refusal) => missing(wanted, refusal));
 
 /**
  * Planned and applied in one request, taking nothing from other managers.
  * @throws Waiting where the realm must exist and doesn't; ServerProblem 412 where it must not and does
  */
-export const applyUnplanned = (client: Client, wanted: Wanted<Omit<Ask, 'force'>>): Promise<Plan> =>
+export const applyUnplanned = (client: Client, wanted: Wanted<Omit<Import, 'force'>>): Promise<Plan> =>
   applyDocument(client, { ...wanted, prune: true, force: false, revision: wanted.mustExist ? '*' : 0 }).catch(
     (refusal) => missing(wanted, refusal),
   );
 
 /** @throws ServerProblem 412 where the realm changed since the plan */
-export const applyPlan = (client: Client, wanted: Ask & { revision: number }): Promise<Plan> =>
+export const applyPlan = (client: Client, wanted: Import & { revision: number }): Promise<Plan> =>
   applyDocument(client, { ...wanted, prune: true });
 
 function missing({ realm, mustExist }: Wanted<{ realm: string }>, refusal: unknown): never {

@@ -1,11 +1,11 @@
-// Owns: asking a server for a document's plan, and applying just that plan; for the operator and the CLI alike.
+// Owns: a document sent to a server, for its plan, or to apply just that plan; for the operator and the CLI alike.
 // Does not own: the comparing; that is the server's. What a refusal means is for the caller to say.
 // Implements: decisions "Import, export, plan": dry run, then the same document with the plan's revision in If-Match.
 import { type Client, ServerProblem } from './client.ts';
 import { importRealm, type Plan, type RealmDocument } from './transfer.ts';
 
 /** A document, and as whom and how it is to be taken. */
-export interface Asked {
+export interface DocumentImport {
   realm: string;
   manager: string;
   document: RealmDocument;
@@ -16,9 +16,9 @@ export interface Asked {
   signal?: AbortSignal;
 }
 
-async function ask(
+async function importDocument(
   client: Client,
-  { realm, manager, document, prune, force, signal }: Asked,
+  { realm, manager, document, prune, force, signal }: DocumentImport,
   dryRun: boolean,
   ifMatch?: string,
 ): Promise<Plan> {
@@ -38,8 +38,10 @@ async function ask(
  * @param mustExist the realm isn't the document's to make
  * @throws ServerProblem 412 where it must exist and doesn't
  */
-export const planDocument = (client: Client, { mustExist, ...asked }: Asked & { mustExist: boolean }): Promise<Plan> =>
-  ask(client, asked, true, mustExist ? '*' : undefined);
+export const planDocument = (
+  client: Client,
+  { mustExist, ...wanted }: DocumentImport & { mustExist: boolean },
+): Promise<Plan> => importDocument(client, wanted, true, mustExist ? '*' : undefined);
 
 /**
  * @param revision of the realm that the plan was made for; 0: it must not exist, `*`: it must, whatever its revision
@@ -47,5 +49,5 @@ export const planDocument = (client: Client, { mustExist, ...asked }: Asked & { 
  */
 export const applyDocument = (
   client: Client,
-  { revision, ...asked }: Asked & { revision: number | '*' },
-): Promise<Plan> => ask(client, asked, false, revision === '*' ? revision : `"${revision}"`);
+  { revision, ...wanted }: DocumentImport & { revision: number | '*' },
+): Promise<Plan> => importDocument(client, wanted, false, revision === '*' ? revision : `"${revision}"`);
