@@ -14,6 +14,9 @@ export const LOCKED = '55P03';
 /** Foreign keys by which what is named is kept from being deleted, with who names it. */
 const keeping = new Map([['application_role_role', 'an application']]);
 
+/** Whether what was to be written is there already, by a key that only one may have (unique_violation). */
+export const isTaken = (error: unknown): boolean => codeOf(error) === '23505';
+
 /** Who names what was to be deleted. */
 export const neededBy = (error: unknown): string | undefined =>
   codeOf(error) === '23503' ? keeping.get(constraintOf(error)) : undefined;

@@ -3,6 +3,7 @@
 import type { Party } from '../contract/events.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { type Fragment, fragment } from '../db/sql.ts';
+import { userParty } from './party.ts';
 
 /** Whose a session is, and who acts in it for them. */
 interface Acted {
@@ -10,10 +11,10 @@ interface Acted {
   username: string;
   impersonator: { id: string; name: string } | null;
 }
-export const personOf = ({ userId, username }: Acted): Party => ({ type: 'user', id: userId, name: username });
+export const personOf = ({ userId, username }: Acted): Party => userParty(userId, username);
 export const actorOf = (session: Acted): Party => {
   const { impersonator } = session;
-  return impersonator ? { type: 'user', id: impersonator.id, name: impersonator.name } : personOf(session);
+  return impersonator ? userParty(impersonator.id, impersonator.name) : personOf(session);
 };
 
 type Limits = Pick<

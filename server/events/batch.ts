@@ -1,7 +1,7 @@
 // Audit rows off the request path, for events that change no state: one insert per 50 ms or 500 events, flushed on stop.
 // They go through the same outbox as all others, so webhooks get them too.
 import type { DomainEvent } from '../contract/events.ts';
-import { codeOf, LOCKED } from '../db/error-code.ts';
+import { codeOf, isTaken, LOCKED } from '../db/error-code.ts';
 import type { Transact } from '../db/transact.ts';
 
 const EVERY_MS = 50;
@@ -10,7 +10,6 @@ const MOST = 500;
 const KEPT = 50_000;
 const AGAIN_MS = 1_000;
 /** A row with its id exists: it was committed, and only the answer was lost (unique_violation). */
-const WRITTEN = '23505';
 
 export function createEventBatch({
   transact,
@@ -47,7 +46,7 @@ export function createEventBatch({
         return;
       }
       if (codeOf(error) === LOCKED) defer(events, error);
-      else if (codeOf(error) !== WRITTEN) failed(error, events.length);
+      else if (!isTaken(error)) failed(error, events.length);
     }
     for (const event of events) inFlight.delete(event);
   }

@@ -3,7 +3,7 @@
 // Implements: decisions "Import, export, plan", "Rights": the admin API writes a batch of one, a document a batch of many.
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
-import { codeOf } from '../db/error-code.ts';
+import { isTaken } from '../db/error-code.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { renameOwned, renameOwnedBelow } from '../domain/ownership.ts';
@@ -15,7 +15,6 @@ import { chunks } from './references.ts';
 import { movedSecrets } from './secrets.ts';
 import { hiddenFaults } from './shown-names.ts';
 
-const UNIQUE_VIOLATION = '23505';
 export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** What the changed objects' own fields must hold together, each fault at its place. */
@@ -103,7 +102,7 @@ async function named(part: RealmPart, saved: readonly Wanted[], written: Promise
   try {
     await written;
   } catch (error) {
-    if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+    if (!isTaken(error)) throw error;
     const [first] = saved;
     throw new Problem('name-taken', saved.length === 1 ? `The name ${first?.key} is taken` : undefined, {
       reason: `${part.kind}: unique`,

@@ -6,6 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Credential, RequiredAction } from '../../contract/users.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
+import { userParty } from '../../domain/party.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -72,7 +73,7 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
     if (!isFresh(session)) return prove(request, reply, realm, session);
     const { type, id } = Params.parse(request.params);
     const { userId, username: name } = session;
-    const by = { actor: { type: 'user', id: userId, name }, ipAddress: request.ip } as const;
+    const by = { actor: userParty(userId, name), ipAddress: request.ip } as const;
     const removed = await transact(realm, async (tx) => {
       const all = await credentials.list(realm, userId, tx.sql);
       if (!isOneOfMore(all, id, factors.kinds)) return false;

@@ -4,6 +4,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
+import { userParty } from '../../domain/party.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
@@ -42,7 +43,7 @@ export function guardAccount(
       if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
         throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
       request.holder = holder;
-      request.party = { type: 'user', id: holder.userId, name: holder.username };
+      request.party = userParty(holder.userId, holder.username);
       if (holder.csrf === undefined) return;
       if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
       else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))

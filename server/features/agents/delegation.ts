@@ -3,6 +3,7 @@
 import { delegationBody } from '../../contract/agents.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Agreement } from '../../domain/agreement.ts';
+import { userParty } from '../../domain/party.ts';
 import { type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { OFFLINE, OPENID, presentScopes } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
@@ -90,7 +91,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
         realm,
         by,
         clientId: client.clientId,
-        subject: { type: 'user', id: row.user_id, name: row.username },
+        subject: userParty(row.user_id, row.username),
         data: { grant: 'delegation', scope: minted.scope, jti: minted.jti, resources, from: claims.client_id ?? null },
       });
       return { ...minted, issuedTokenType: ACCESS_TOKEN };

@@ -8,6 +8,7 @@ import { MASTER } from '../../contract/realms.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import { strings } from '../../http/document.ts';
 import { changeOf, deletionOf } from '../../resource/change.ts';
 import type { Fields } from '../../resource/part.ts';
@@ -97,7 +98,7 @@ export function createBootstrap({
     const id = newId();
     if (!(await store.insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
     await setPassword(tx, by, MASTER, { id, username }, { phc, temporary: false });
-    tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: { type: 'user', id, name: username } });
+    tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
     await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });
     return true;
   }

@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import * as store from './passkey-store.ts';
 import type { KnownUser } from './service.ts';
@@ -141,7 +142,7 @@ export function createPasskeys({ sql, realmSql, now, newId }: PasskeyDeps) {
       const row = { id, label, secret, counter: credential.counter, now: now() };
       if (!(await store.insert(tx.sql, realm, user.id, row))) return undefined;
       await dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_PASSKEY');
-      const subject = { type: 'user', id: user.id, name: user.username } as const;
+      const subject = userParty(user.id, user.username);
       const data = { credentialId: id, type: 'webauthn', deviceType, backedUp };
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data });
       const { userVerified } = verified.registrationInfo;

@@ -4,6 +4,7 @@ import type { By } from '../../contract/events.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import type { KnownUser } from './service.ts';
 import { dropRequiredAction } from './store.ts';
 
@@ -63,7 +64,7 @@ export function createRecoveryCodes({
         insert into credential (realm_id, id, user_id, type, secret, created_at)
         values (${realm}, ${id}, ${user.id}, 'recovery-codes', ${secret}::jsonb, ${now()})`;
       await dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_RECOVERY_CODES');
-      const subject = { type: 'user', id: user.id, name: user.username } as const;
+      const subject = userParty(user.id, user.username);
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data: { credentialId: id, type: 'recovery-codes' } });
       return { now: id, old: before?.id };
     },
@@ -74,7 +75,7 @@ export function createRecoveryCodes({
         const [used] = await take(tx.sql, realm, user.id, digestOf(user.id, code), now());
         if (!used) return { ok: false, reason: 'wrong' };
         if (used.left <= FEW) await demand(tx.sql, realm, user.id);
-        const subject = { type: 'user', id: user.id, name: user.username } as const;
+        const subject = userParty(user.id, user.username);
         tx.record({ type: 'RECOVERY_CODE_USED', realm, by, subject, data: { credentialId: used.id, left: used.left } });
         return { ok: true, credentialId: used.id };
       }),

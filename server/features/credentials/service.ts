@@ -13,6 +13,7 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
+import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { createNobody } from './nobody.ts';
@@ -84,7 +85,7 @@ export function createCredentials(deps: CredentialDeps) {
         type: 'USER_LOCKED',
         realm,
         by,
-        subject: { type: 'user', id: user.id, name: user.username },
+        subject: userParty(user.id, user.username),
         data: { failures: limit.most, seconds: limit.seconds },
       }),
     );
@@ -174,7 +175,7 @@ export function createCredentials(deps: CredentialDeps) {
     const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
     if (done.length > 0) await store.dropRequiredAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
     for (const { id, username: name, temporary } of people)
-      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: { type: 'user', id, name }, data: { temporary } });
+      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: userParty(id, name), data: { temporary } });
     await endAccess(tx, realm, { people: ids, cause: 'password-changed', by, at: now(), keep });
   }
 
@@ -204,7 +205,7 @@ export function createCredentials(deps: CredentialDeps) {
     /** Forgets the failures, and with them the lock. */
     async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
       if (!(await store.unlock(tx.sql, realm, id))) return;
-      tx.record({ type: 'USER_UNLOCKED', realm, by, subject: { type: 'user', id, name: username } });
+      tx.record({ type: 'USER_UNLOCKED', realm, by, subject: userParty(id, username) });
     },
 
     /** Undefined: no such person. */
@@ -285,7 +286,7 @@ export function createCredentials(deps: CredentialDeps) {
         type: 'CREDENTIAL_DELETED',
         realm,
         by,
-        subject: { type: 'user', id: userId, name },
+        subject: userParty(userId, name),
         data: { type, id },
       });
       await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
@@ -311,7 +312,7 @@ export function createCredentials(deps: CredentialDeps) {
         type: 'CREDENTIAL_CREATED',
         realm,
         by,
-        subject: { type: 'user', id: user.id, name: user.username },
+        subject: userParty(user.id, user.username),
         data: { credentialId: id, type: 'otp' },
       });
       return id;

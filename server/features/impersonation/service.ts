@@ -6,6 +6,7 @@ import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -37,7 +38,7 @@ export function createImpersonation({ transact, access, sessions, baseUrl }: Imp
         const planned = await sessions.planFor(realm, user, { id, name, realm: home });
         sessions.begin(tx, realm, planned);
         const expiresAt = sessions.endOfActing(planned.session.startedAt).getTime();
-        const subject = { type: 'user', id: user.id, name: user.username } as const;
+        const subject = userParty(user.id, user.username);
         const data = { sessionId: planned.session.id, expiresAt, impersonatorRealm: home };
         tx.record({ type: 'IMPERSONATION_STARTED', realm, by, subject, data });
         // Where they are of another realm its log says so too, and nothing of the person, whom nobody would erase there.

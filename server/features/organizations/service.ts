@@ -8,6 +8,7 @@ import { Problem } from '../../contract/problem.ts';
 import { codeOf, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import * as store from './store.ts';
@@ -51,7 +52,7 @@ export function createOrganizations({ sql, transact, api, resource, resolveTxt, 
         throw refersToNothing(error) ? new Problem('not-found', 'It was deleted meanwhile', { cause: error }) : error;
       });
       if (!written) return;
-      const subject = { type: 'user', id: userId, name: pair.username } as const;
+      const subject = userParty(userId, pair.username);
       record({ type, realm, by, subject, data: { organizationId: id, organization: pair.organization } });
     });
 

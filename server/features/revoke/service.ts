@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { Transact } from '../../db/transact.ts';
+import { userParty } from '../../domain/party.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
@@ -37,7 +38,7 @@ export function createRevocation({
         realm,
         by,
         clientId: client.clientId,
-        subject: { type: 'user', id: family.user_id, name: null },
+        subject: userParty(family.user_id, null),
         data: { what: 'refresh_token' },
       });
     });
@@ -55,7 +56,7 @@ export function createRevocation({
         realm,
         by,
         clientId: client.clientId,
-        subject: id === undefined ? { type: 'client', id: claims.sub, name: null } : { type: 'user', id, name: null },
+        subject: id === undefined ? { type: 'client', id: claims.sub, name: null } : userParty(id, null),
         data: { what: 'access_token', jti },
       });
     });

@@ -12,6 +12,7 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
+import { userParty } from '../../domain/party.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { Finding } from '../../domain/risk.ts';
 import { cutoffsOf } from '../../domain/session.ts';
@@ -149,7 +150,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       type: 'SESSION_ENDED',
       realm,
       by,
-      subject: { type: 'user', id: user.id, name: user.username },
+      subject: userParty(user.id, user.username),
       data: { sessionId: id, reason: because, ...(impersonator && { impersonator: impersonator.name }) },
     });
 

@@ -5,6 +5,7 @@ import { grantIdOf, newRefreshToken } from '../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
 import * as grants from '../../domain/grants.ts';
+import { userParty } from '../../domain/party.ts';
 import { personOf } from '../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -79,7 +80,7 @@ export function codeGrant({
           realm,
           by,
           clientId: client.clientId,
-          subject: { type: 'user', id: row.user_id, name: row.username },
+          subject: userParty(row.user_id, row.username),
           data: {
             grant: grantType,
             scopes: row.request.scopes,

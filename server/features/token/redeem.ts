@@ -5,6 +5,7 @@ import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { WhenLocked } from '../../domain/grants.ts';
+import { userParty } from '../../domain/party.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Families } from './families.ts';
 import { type GrantCall, refusedEvent } from './grant.ts';
@@ -63,7 +64,7 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
         realm,
         by,
         clientId: client.clientId,
-        subject: { type: 'user', id: family?.userId ?? null, name: null },
+        subject: userParty(family?.userId ?? null, null),
         outcome: 'denied',
         data: { what: grantType === 'refresh_token' ? 'refresh_token' : 'authorization_code' },
       });

@@ -5,6 +5,7 @@ import { grantIdOf, newRefreshToken, parseRefreshToken } from '../../crypto/refr
 import type { Transact } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import * as grants from '../../domain/grants.ts';
+import { userParty } from '../../domain/party.ts';
 import { personOf } from '../../domain/person.ts';
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { cutoffsOf } from '../../domain/session.ts';
@@ -99,7 +100,7 @@ export function refreshGrant({
           realm,
           by,
           clientId: client.clientId,
-          subject: { type: 'user', id: row.user_id, name: row.username },
+          subject: userParty(row.user_id, row.username),
           data: {
             scopes,
             resources,

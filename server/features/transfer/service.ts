@@ -6,7 +6,7 @@ import { Problem, type ProblemCode } from '../../contract/problem.ts';
 import { sections } from '../../contract/sections.ts';
 import type { Plan } from '../../contract/transfer.ts';
 import { cancelledBy } from '../../db/cancel.ts';
-import { codeOf, constraintOf, refersToNothing } from '../../db/error-code.ts';
+import { constraintOf, isTaken, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { may, permissionsIn } from '../../domain/principal.ts';
@@ -64,7 +64,6 @@ export interface UserChanges {
   discard(): Promise<void>;
 }
 
-const UNIQUE = '23505';
 const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-requests']);
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
@@ -285,7 +284,7 @@ export function createTransfer({
           if (tries < REPLANS) continue;
           throw new Problem('name-taken', error.message);
         }
-        if (codeOf(error) !== UNIQUE && !refersToNothing(error)) throw error;
+        if (!isTaken(error) && !refersToNothing(error)) throw error;
         // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
         if (tries >= 2) throw await nameTaken(error, request.realm, stage);
       }
