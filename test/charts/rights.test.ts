@@ -203,7 +203,7 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     ).not.toBe('');
     await kubectl('delete', 'realmkeeper', '--all', '-n', 'team-a', '--timeout=120s');
     noRefusals();
-    const everywhere = [...work, 'namespaces: get,list,watch'].sort();
+    const everywhere = [...work, 'namespaces: get list watch'].sort();
     expect(await rights('team-a')).toEqual(everywhere);
     expect(await rights('identity')).toEqual([...everywhere, ...lease].sort());
     await kubectl('delete', 'clusterrolebinding', '-l', 'app.kubernetes.io/part-of=realmkeeper');
