@@ -189,7 +189,7 @@ export const importRealm = route({
     '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
     'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
     'What something else still needs is not pruned: it stays the manager’s, is told in `kept`, and goes with an import after its last user has gone; whoever else declares it has it.',
-    'A realm that is made of a whole export, every key of the format present, has only those of the seeded client scopes that the export has.',
+    'A realm that is made of a whole export (every key of the format is present, and every field of its claims and client scopes) has only those of the seeded claims and client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
     'A built-in flow is released, never deleted. A confidential value is a literal, or exactly a placeholder such as `${SVC_VAR_NAME}`, which is read from the server’s environment for who holds the section’s write permission over every realm; where it has no value, the secret that is stored stays (`keptSecrets`), and an object that has none is refused. Both are shown as ***. Different wrong values of a stored secret in plans that write nothing are counted: after ten in a quarter of an hour, 429 with `Retry-After`.',
     'Credentials of a user are set where the user is created or has none of that type yet, and never replaced. Keys, sessions, consents and events are not touched.',

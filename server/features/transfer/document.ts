@@ -22,7 +22,7 @@ export interface Section {
 export interface Document {
   declared: Section[];
   users: boolean;
-  /** It has every key of the format but perhaps users, as an export has: what it doesn't hold wasn't there. */
+  /** It says as much as an export does, users aside: what it doesn't hold wasn't there. */
   whole: boolean;
 }
 
@@ -126,8 +126,12 @@ export async function readDocument(
   refuse(faults);
   const declared = parts.flatMap((part) => found.get(part.section) ?? []);
   refuse(doubles(declared));
-  return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) };
+  return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) && declared.every(wholly) };
 }
+
+/** An export without defaults leaves out fields of these, and whole seeds: it may well have every key nonetheless. */
+const wholly = ({ part, items }: Section): boolean =>
+  !part.seeded || items.every(({ key, fields }) => Object.keys(part.fresh('', key)).every((field) => field in fields));
 
 /** Keys that no part reads: what describes the document, and what a later version will read. */
 function other(
