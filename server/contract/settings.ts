@@ -67,7 +67,9 @@ export const settingsShape = {
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
     .meta({ examples: ['en'] })
     .max(35)
-    .describe('Language of pages where a person asked for none of the supported ones'),
+    .describe(
+      'Language of messages where a person asked for none of the supported ones; pages are in English alone yet',
+    ),
   supportedLocales: z
     .array(
       z
@@ -78,7 +80,9 @@ export const settingsShape = {
     )
     .min(1)
     .max(50)
-    .describe('Languages that people can choose'),
+    .describe(
+      'Languages that discovery names and `defaultLocale` may be; people can’t choose among them yet, as pages are in English alone',
+    ),
   maxMessagesPerRecipientPerHour: z.int().min(1).max(1000).describe('Messages that one address, number or device gets'),
   maxMessagesPerAddressPerHour: z.int().min(1).max(100_000).describe('Messages that one network address causes'),
   maxSmsPerHour: z.int().min(0).max(1_000_000).describe('SMS of the realm, which cost money; 0: none'),
