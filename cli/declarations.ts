@@ -6,8 +6,9 @@ import { ServerProblem } from '../server/contract/client.ts';
 import { applyDocument, planDocument } from '../server/contract/import-document.ts';
 import type { Plan } from '../server/contract/transfer.ts';
 import { type Cli, type Connection, managerName, realmName } from './command.ts';
-import { type Declared, declaredBy } from './declared.ts';
-import { faultOf, Outcome, Refused } from './faults.ts';
+import { type Declared, declaredBy, type Part } from './declared.ts';
+import { addEnvFile, documentWithVariables, sayFilled, type Variables, variablesOf } from './document-variables.ts';
+import { faultOf, hintOf, Outcome, Refused } from './faults.ts';
 import { type FileFault, readFiles } from './files.ts';
 import { type Merged, merge } from './merge.ts';
 import { plain, say } from './output.ts';
@@ -24,6 +25,7 @@ export interface PlanOptions extends FileOptions {
   manager: string;
   prune?: true;
   force?: true;
+  envFile?: string;
 }
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
@@ -36,7 +38,7 @@ export const addFiles = (command: Command): Command =>
     .option('--cluster-issuer <url>', 'the issuer of ServiceAccount tokens, for a serviceAccountRef without an issuer');
 
 export const addPlan = (command: Command): Command =>
-  addFiles(command)
+  addEnvFile(addFiles(command))
     .option('--prune', 'delete what this manager applied before and the files no longer hold')
     .option('--force', 'take over what other managers own')
     .option('--manager <name>', 'who declares it: a name of its own for each pipeline', managerName, 'realmctl');
@@ -48,17 +50,30 @@ export interface Wanted {
 }
 
 /** Everything that can be said without a server. */
-export async function wantedBy({ io }: Pick<Cli, 'io'>, options: FileOptions): Promise<Wanted> {
+export async function wantedBy(
+  { io }: Pick<Cli, 'io'>,
+  options: FileOptions,
+  variables: Variables = new Map(),
+): Promise<Wanted> {
   const reading = await readFiles(io, options.file, { recursive: options.recursive === true });
   const declared = declaredBy(reading, { realm: options.realm, clusterIssuer: options.clusterIssuer });
-  const { realms, faults } = merge(declared.parts);
+  const used = new Set<string>();
+  const parts: Part[] = [];
+  for (const part of declared.parts) parts.push(await filled(part, variables, (name) => used.add(name)));
+  sayFilled(io, used);
+  const { realms, faults } = merge(parts);
   return { declared, realms, faults: [...declared.faults, ...faults] };
 }
 
+/** What a resource says means what it means to an operator, which has another environment. */
+const filled = async (part: Part, variables: Variables, used: (name: string) => void): Promise<Part> =>
+  part.resource ? part : { ...part, document: await documentWithVariables(part.document, variables, used) };
+
 /** The same, where a server is to be asked next: a fault ends the run. */
-export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options: FileOptions): Promise<Wanted> {
+export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options: PlanOptions): Promise<Wanted> {
   const realm = options.realm ?? (await cli.defaultRealm());
-  const wanted = await wantedBy(cli, { ...options, ...(realm !== undefined && { realm }) });
+  const variables = await variablesOf(cli.io.env, options.envFile);
+  const wanted = await wantedBy(cli, { ...options, ...(realm !== undefined && { realm }) }, variables);
   sayOthers(cli, wanted.declared);
   if (wanted.faults.length > 0) {
     for (const fault of wanted.faults) say(cli.io, faultText(fault));
@@ -107,6 +122,7 @@ function inFiles(
     const place = placeOf(path);
     say(io, place ? faultText({ ...place, message }) : plain(`${path}: ${message}`));
   }
+  for (const line of hintOf(error)) say(io, line);
   return new Outcome(2);
 }
 

@@ -1,8 +1,11 @@
 // Placeholders of a realm document filled in here, before it is sent: only where a secret may stand, so that no document takes
 // a value of the caller's environment to where it can be read. The document is a stream and stays one. Specification 2.10.
 import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { presentSections } from '../server/contract/sections.ts';
+import type { Io } from './command.ts';
 import { Refused } from './faults.ts';
+import { say } from './output.ts';
 
 export type Variables = ReadonlyMap<string, string>;
 
@@ -33,6 +36,28 @@ export async function variablesOf(
   }
   return found;
 }
+
+/** A document that has been read already. */
+export async function documentWithVariables<Document extends object>(
+  document: Document,
+  variables: Variables,
+  used: (name: string) => void,
+): Promise<Document> {
+  if (variables.size === 0) return document;
+  const chunks: Uint8Array[] = [];
+  const whole = async function* () {
+    yield Buffer.from(JSON.stringify(document));
+  };
+  for await (const chunk of withVariables(whole(), variables, used)) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+export const sayFilled = (io: Pick<Io, 'stderr'>, used: ReadonlySet<string>): void => {
+  if (used.size > 0) say(io, `Filled in: ${[...used].sort().join(', ')}.`);
+};
+
+export const addEnvFile = (command: Command): Command =>
+  command.option('--env-file <file>', 'values of placeholders, NAME=VALUE a line; else of the environment: SVC_VAR_…');
 
 /** @param used called with each name that was filled in */
 export async function* withVariables(

@@ -61,13 +61,22 @@ function tlsHint(cause: unknown): string[] {
 /** Not to be had just now: away, starting, failing, or asked to wait. */
 const away = (status: number) => status === 0 || status === 429 || status >= 500;
 
-function serverFault({ status, message, problem, retryAfterSeconds, cause }: ServerProblem): Fault {
+/** What to do about a refusal that the server's words leave open. */
+export function hintOf(error: ServerProblem): string[] {
+  if (error.is('missing-environment'))
+    return ['Give them in your environment, or as NAME=VALUE in a file with --env-file.'];
+  return error.is('managed-by-another') ? ['Look at it with --dry-run; --force takes over what others manage.'] : [];
+}
+
+function serverFault(error: ServerProblem): Fault {
+  const { status, message, problem, retryAfterSeconds, cause } = error;
   const lines = [status === 0 ? `${message}${because(cause)}` : (problem?.title ?? message)];
   const { detail, title, errors = [] } = problem ?? {};
   if (detail && detail !== title && errors.length === 0) lines.push(detail);
   for (const { path, message: what } of errors) lines.push(`  ${path}: ${what}`);
   if (status === 0) lines.push(...tlsHint(cause));
   if (status === 401) lines.push('Sign in again: realmctl login <server>');
+  lines.push(...hintOf(error));
   if (retryAfterSeconds) lines.push(`Try again in ${retryAfterSeconds} s.`);
   return { code: away(status) ? 3 : 2, lines };
 }

@@ -18,7 +18,7 @@ import {
   realmOf,
 } from '../command.ts';
 import { documentBytes } from '../document-file.ts';
-import { type Variables, variablesOf, withVariables } from '../document-variables.ts';
+import { addEnvFile, sayFilled, type Variables, variablesOf, withVariables } from '../document-variables.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { doneText, inSync, planText, sumText } from '../plan.ts';
@@ -44,7 +44,7 @@ const MOST_SHOWN = 200;
 const MUCH = 10;
 
 export const registerImport: Register = (program, cli) => {
-  const command = addRealm(program.command('import'))
+  const command = addEnvFile(addRealm(program.command('import')))
     .argument('[realm]', 'the realm; it is made where it does not exist', realmName)
     .description('apply a realm document, users included, in one transaction')
     .requiredOption('-f, --file <file>', 'the document, JSON or YAML; - is standard input')
@@ -53,7 +53,6 @@ export const registerImport: Register = (program, cli) => {
     .option('--force', 'take over what another manager owns')
     .addOption(new Option('--manager <name>', 'who applies').argParser(managerName).default('realmctl'))
     .option('-y, --yes', 'do not ask before much is deleted')
-    .option('--env-file <file>', 'values of placeholders, NAME=VALUE a line; else of the environment: SVC_VAR_…')
     .option('--keycloak', 'the file is a Keycloak realm export (where the server has that)');
   examples(
     addOutput(command),
@@ -152,7 +151,7 @@ async function send(
     }),
   );
   const response = await during(cli.io, `${dryRun ? 'Planning' : 'Importing'} realm ${realm}`, answer);
-  if (used.size > 0) say(cli.io, `Filled in: ${[...used].sort().join(', ')}.`);
+  sayFilled(cli.io, used);
   return Plan.parse(await response.json());
 }
 

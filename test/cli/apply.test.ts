@@ -43,6 +43,22 @@ const realmManifest = (realm: string, settings: object, more: object = {}) =>
 const take = (realm: string, manager: string, body: object) =>
   server.admin.call(importRealm, { params: { realm }, query: { manager }, body });
 
+test('placeholders of a document are filled in from a file, or from the environment; what has no value is told', async () => {
+  const name = 'SVC_VAR_WEB_SECRET';
+  const web = { clientId: 'web', grantTypes: ['client_credentials'], secret: `\${${name}}` };
+  const document = await file(JSON.stringify({ clients: [web] }));
+  const args = ['-r', 'filled', '-f', document];
+  const without = await run(['apply', '--yes', ...args]);
+  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining(name) });
+  expect(without.stderr).toContain('--env-file');
+  const secrets = await file(`${name}=a-secret-of-the-file-0123456789\n`);
+  const applied = await run(['apply', '--yes', ...args, '--env-file', secrets]);
+  expect(applied).toMatchObject({ code: 0, stderr: expect.stringContaining(`Filled in: ${name}.`) });
+  expect((await run(['diff', ...args, '--env-file', secrets])).code).toBe(0);
+  const other = { ...asOperator(server), [name]: 'another-secret-0123456789abc' };
+  expect((await realmctl(other, ['diff', ...args])).code).toBe(1);
+});
+
 describe('a folder with the four kinds and their Secrets', () => {
   test('differs, is applied, is in sync, differs again when somebody changes it', async () => {
     const before = await run(['diff', '-f', examples]);

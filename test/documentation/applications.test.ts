@@ -40,13 +40,14 @@ const issuerBase = () => server.baseUrl;
 const saidBy = async (child: ChildProcess): Promise<string> => String((await once(child.stdout ?? child, 'data'))[0]);
 
 beforeAll(async () => {
-  server = await startTestServer({ env: { ...withOperator, ...SECRETS } });
+  server = await startTestServer({ env: withOperator });
   dir = await mkdtemp(path.join(root, 'node_modules/.documented-'));
   ports = { web: await freePort(), api: await freePort() };
   const text = await readFile(path.join(root, 'docs/applications.md'), 'utf8');
   const [, document = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
   const stdin = document.replaceAll(':3000', `:${ports.web}`).replaceAll(':4000', `:${ports.api}`);
-  const applied = await realmctl(asOperator(server), ['apply', '--realm', 'shop', '-f', '-', '--yes'], { stdin });
+  const env = { ...asOperator(server), ...SECRETS };
+  const applied = await realmctl(env, ['apply', '--realm', 'shop', '-f', '-', '--yes'], { stdin });
   expect(applied, applied.stderr).toMatchObject({ code: 0 });
   const body = { username: 'ana', email: 'ana@example.com', password: PASSWORD };
   await server.admin.call(createUser, { params: { realm: 'shop' }, body });
