@@ -157,7 +157,7 @@ export function createProtocol(deps: ProtocolDeps) {
     subjects,
     now,
   });
-  const logout = createLogout({ transact, clients, sessions, settings, tokens, subjects, sessionCookie, now });
+  const logout = createLogout({ transact, clients, sessions, signIns, settings, tokens, subjects, sessionCookie, now });
 
   return {
     continuation: authorization.continuation,

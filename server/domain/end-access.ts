@@ -67,9 +67,10 @@ export async function endAccess(
     const which = fragment`t.user_id in (${them})`;
     await endActing(sql, realm, them);
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
+  }
+  if (ofPerson || cause === 'administrator')
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
-  }
 
   const tell = (
     type: 'SESSION_ENDED' | 'TOKEN_REVOKED',

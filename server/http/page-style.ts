@@ -67,6 +67,8 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
+.codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }
+.codes code { font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: nowrap; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
 ol.steps { margin: 0 0 1.25rem; padding-left: 1.25rem; }
 ol.steps > li { margin-bottom: .75rem; }

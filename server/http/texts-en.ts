@@ -147,6 +147,7 @@ export const en = {
   'otp.setUp': 'Set up a second factor',
   'otp.confirm': 'Confirm and continue',
   'otp.setUpLead': 'This sign-in needs a code from an authenticator app on your phone.',
+  'otp.setUpWanted': 'An authenticator app on your phone shows codes, which you enter beside your password.',
   'otp.scan': 'Scan this picture with your authenticator app.',
   'otp.picture': 'QR code for your authenticator app; the same key is below as text',
   'otp.cannotScan': 'You can’t scan it? {link} on this device, or enter this key:',
@@ -209,6 +210,7 @@ export const en = {
 
   'signIn.useInstead': 'Use {method} instead',
   'signIn.notYou': 'Not {username}? Start again',
+  'signIn.toAccount': 'Cancel and go back to your account',
   'signIn.error': 'Error: {title}',
   'signIn.continueTo': 'to continue to {application}',
   'signIn.startAgain': 'Start again',

@@ -147,6 +147,26 @@ test('who goes back after signing out is asked to sign in, whatever the browser 
   expect(await heading()).toBe('Sign in');
 });
 
+test('who signs out of a set-up that they left leaves none of its secrets in the browser', async () => {
+  const realm = await realmWith();
+  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  await typePassword();
+  for (const method of ['Recovery codes', 'Authenticator app']) {
+    await page.getByRole('button', { name: `Add: ${method}` }).click();
+    await page.getByRole('button', { name: 'Cancel and go back to your account' }).waitFor();
+    await page.goto(`${server.baseUrl}/realms/${realm}/account`);
+  }
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('link', { name: 'Sign in again' }).click();
+  await page.getByLabel('Username or e-mail').waitFor();
+  expect(await page.locator('code').count()).toBe(0);
+  for (const path of ['account', 'login', 'login?tab=1']) {
+    await page.goto(`${server.baseUrl}/realms/${realm}/${path}`);
+    expect(await heading()).toBe('Sign in');
+    expect(await page.content()).not.toContain('alice');
+  }
+});
+
 test('an application gets its code, and a second request needs no sign-in', async () => {
   const realm = await realmWith();
   await page.goto(authorizeUrl(realm));

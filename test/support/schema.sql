@@ -829,11 +829,14 @@ create table sign_in (
   state jsonb not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  session_id uuid,
   primary key (realm_id, id),
-  constraint sign_in_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+  constraint sign_in_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint sign_in_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX sign_in_address ON sign_in USING btree (realm_id, ((state ->> 'address'::text))) WHERE (state ? 'address'::text);
 CREATE INDEX sign_in_expiry ON sign_in USING btree (expires_at);
+CREATE INDEX sign_in_session ON sign_in USING btree (realm_id, session_id) WHERE (session_id IS NOT NULL);
 
 create table sign_in_history (
   realm_id text not null,

@@ -28,7 +28,7 @@ export interface AccountDeps {
   sessions: Sessions;
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
-  signIns: Pick<SignIns, 'begin'>;
+  signIns: Pick<SignIns, 'begin' | 'leave'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   now: () => Date;
 }
@@ -135,6 +135,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       });
     }
     sessions.clearCookie(reply, realm);
+    await deps.signIns.leave(request, reply, realm);
     return sendSignedOut(reply, realm, policy);
   });
 }

@@ -26,6 +26,8 @@ export interface Step {
   config: Record<string, unknown>;
   /** The step is to set the authenticator up, not to use it. */
   enrol: boolean;
+  /** Nothing asks for it but the person. */
+  wanted: boolean;
   /** What the application thinks the person's name is. */
   loginHint: string;
   /** What {@link PageStep.begin} kept for this step, between two requests. */

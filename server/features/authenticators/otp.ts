@@ -100,7 +100,7 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
     title: text('otp.setUp'),
     plain: true,
     submit: text('otp.confirm'),
-    body: html`<p class="lead">${text('otp.setUpLead')}</p>
+    body: html`<p class="lead">${text(step.wanted ? 'otp.setUpWanted' : 'otp.setUpLead')}</p>
 <ol class="steps">
 <li>${text('otp.scan')}
 <div class="qr" role="img" aria-label="${text('otp.picture')}">${drawing}</div>

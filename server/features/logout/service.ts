@@ -15,6 +15,7 @@ import { text } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
+import type { SignIns } from '../sign-in/service.ts';
 import { confirmPage, signedOutPage } from './pages.ts';
 
 /** A logout request whose parameters hold. */
@@ -29,6 +30,7 @@ export function createLogout({
   transact,
   clients,
   sessions,
+  signIns,
   settings,
   tokens,
   subjects,
@@ -38,6 +40,7 @@ export function createLogout({
   transact: Transact;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
+  signIns: Pick<SignIns, 'leave'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
@@ -84,6 +87,7 @@ export function createLogout({
       });
     });
     sessions.clearCookie(reply, realm);
+    await signIns.leave(request, reply, realm);
   }
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {

@@ -85,7 +85,7 @@ export function createFinish({ transact, factors, sessions, risk, storage, now }
   }
 
   /** The session that was proven anew goes on; anything else is a new one. */
-  async function establish(tx: Tx, { realm, state, by, planned }: Plan): Promise<Established> {
+  async function establish(tx: Tx, { realm, held, state, by, planned }: Plan): Promise<Established> {
     const { session } = planned;
     const before = state.before && (await sessions.byId(realm, state.before.id, tx.sql));
     if (before && before.userId === session.userId) {
@@ -96,7 +96,10 @@ export function createFinish({ transact, factors, sessions, risk, storage, now }
       });
       if (token !== undefined) return { session: before, token };
     }
-    if (before) await sessions.end(tx, realm, by, before.id, { because: 'reauthentication' });
+    if (before) {
+      await storage.detach(tx, realm, held);
+      await sessions.end(tx, realm, by, before.id, { because: 'reauthentication' });
+    }
     await sessions.makeRoom(tx, realm, by, { id: session.userId, username: session.username });
     sessions.begin(tx, realm, planned);
     return planned;

@@ -42,6 +42,9 @@ export type NextStep =
 export type PageAsked = Extract<NextStep, { do: 'ask' | 'act' }>;
 
 export const isPage = (nextStep: NextStep): nextStep is PageAsked => nextStep.do === 'ask' || nextStep.do === 'act';
+/** Whoever holds the browser now could set up a way to sign in, or see a secret: more than proving something. */
+export const isSetUp = (nextStep: NextStep): nextStep is PageAsked =>
+  nextStep.do === 'act' || (nextStep.do === 'ask' && nextStep.enrol);
 /** The step that a form is for: the one that is asked, or one that can be taken on its page instead. */
 export function stepNamed(nextStep: NextStep, name: string | undefined): PageAsked | undefined {
   if (!isPage(nextStep) || name === idOf(nextStep)) return isPage(nextStep) ? nextStep : undefined;

@@ -175,7 +175,7 @@ const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Fail
 };
 
 /** Back to the beginning, for another person or another try. */
-const restarted = ({ version, round, purpose, before }: SignInState): SignInState => ({
+export const restarted = ({ version, round, purpose, before }: SignInState): SignInState => ({
   is: 'unknown',
   version,
   round: round + 1,

@@ -8,6 +8,7 @@ import { text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
+import { isFromAccount } from './state.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';
@@ -46,6 +47,7 @@ export function sendStep(
   // Pages have one script at most.
   const script = page.script ?? [...beside.values()][0]?.script;
   const user = state.is === 'known' ? state.user : undefined;
+  const fromAccount = isFromAccount(realm, state);
   const body = html`${!user && lead(purpose.clientName, settings)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
@@ -55,7 +57,7 @@ ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}
 ${
-  (others.length > 0 || user) &&
+  (others.length > 0 || user || fromAccount) &&
   html`<div class="more">
 ${others.map(({ executionId, authenticatorId }) =>
   form(
@@ -64,7 +66,11 @@ ${others.map(({ executionId, authenticatorId }) =>
 <button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
-${user && restart(of, text('signIn.notYou', { username: user.username }))}
+${
+  fromAccount
+    ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)
+    : user && restart(of, text('signIn.notYou', { username: user.username }))
+}
 </div>`
 }`;
   if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));

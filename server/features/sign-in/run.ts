@@ -92,6 +92,7 @@ export function createRun(deps: RunDeps) {
       proven: known && provenBy(known, now()),
       config: asked.do === 'ask' ? asked.config : {},
       enrol: asked.do === 'ask' && asked.enrol,
+      wanted: asked.action !== undefined && asked.action === known?.setUp,
       loginHint: state.purpose.loginHint,
       kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
       sessionId: state.before?.id,

@@ -12,6 +12,7 @@ import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { linkDigest } from '../../domain/links.ts';
+import { isWithdrawn, mustHold } from '../../domain/proof.ts';
 import type { Finding } from '../../domain/risk.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
@@ -23,10 +24,20 @@ import { createAtOnce } from './at-once.ts';
 import { type Continuation, continuationOf } from './continuation.ts';
 import { type Carried, inTab } from './cookie.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
-import { createJudge, idOf, isPage, type NextStep } from './judge.ts';
-import { joined, reopened } from './machine.ts';
-import { createRun } from './run.ts';
-import { type BeginInput, begunBy, type Done, type Open, type Over, type SignInState } from './state.ts';
+import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
+import { joined, reopened, restarted } from './machine.ts';
+import { createRun, type Visit } from './run.ts';
+import {
+  type BeginInput,
+  begunBy,
+  type Done,
+  isFromAccount,
+  newestProof,
+  type Open,
+  type Over,
+  provenBy,
+  type SignInState,
+} from './state.ts';
 import { createStorage, type Held } from './storage.ts';
 
 export interface SignInDeps {
@@ -69,6 +80,9 @@ type Continuations = readonly Continuation[];
 /** A form that comes again within this is the same click. */
 const AGAIN_MS = 60_000;
 
+/** How long after their last proof somebody may set something up: a sign-in that was left is nobody's soon. */
+const SET_UP_MS = 10 * 60_000;
+
 /** What a link's page sends for the step that waits for it. */
 export interface Linked {
   step: string;
@@ -110,6 +124,27 @@ export function createSignIns(deps: SignInDeps) {
     const found = await settings.of(realm);
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
+  }
+  /** One that rests on a session is there only for the browser that is in it. */
+  async function load(request: FastifyRequest, realm: string, named: Carried | undefined): Promise<Held | undefined> {
+    const held = await storage.load(realm, named);
+    if (held?.state.is !== 'known' || !held.state.before) return held;
+    const session = await deps.sessions.current(request, realm);
+    return session?.id === held.state.before.id ? held : undefined;
+  }
+  const isLate = (state: SignInState, nextStep: NextStep): boolean =>
+    state.is === 'known' && !state.before && isSetUp(nextStep) && now().getTime() - newestProof(state) > SET_UP_MS;
+  /** Whether what it would set up, or show, is no more for whoever proved themselves in it; then how it goes on. */
+  async function leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
+    if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
+    if (isLate(state, nextStep)) return restarted(state);
+    try {
+      await mustHold(deps.realmSql(visit.realm), visit.realm, provenBy(state, now()));
+      return undefined;
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      return (await runner.runUntold(visit, state, { do: 'withdrawn' })).state;
+    }
   }
   /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
   async function end(reply: FastifyReply, reached: Ending, continuations: Continuations): Promise<Answer | undefined> {
@@ -175,7 +210,7 @@ export function createSignIns(deps: SignInDeps) {
     form: Form,
     continuations: Continuations,
   ): Promise<Answer | undefined> {
-    const held = await storage.load(realm, named);
+    const held = await load(request, realm, named);
     if (!held) return undefined;
     const here = pageIn(realm, held);
     const visit = { request, realm, policy: await settingsOf(realm), token: held.token };
@@ -187,10 +222,15 @@ export function createSignIns(deps: SignInDeps) {
       const answer = again && (await endOnItsOwn(reply, ending, continuations));
       return answer || onward(reply, realm, held, from, continuations);
     }
+    if (form.do === 'cancel' && isFromAccount(realm, from)) {
+      await storage.drop(reply, realm, held);
+      return to(from.purpose.continueAt);
+    }
     if (from.is !== 'refused' && from.took === took) return here;
     // Where nothing has happened yet it is at its beginning.
     if (form.do === 'restart' && !held.stored) return here;
     const asked = await nextStepOf(realm, visit.policy, from);
+    if (isLate(from, asked)) return here;
     const { state: reached, nextStep } = await run(visit, from, { do: 'sent', form, nextStep: asked });
     if (reached === from && !nextStep) return here;
     const state = takenBy(reached, took);
@@ -247,7 +287,7 @@ export function createSignIns(deps: SignInDeps) {
     async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);
       const named = storage.named(request, realm);
-      for (let held = await storage.load(realm, named); held; held = await storage.reload(realm, held)) {
+      for (let held = await load(request, realm, named); held; held = await storage.reload(realm, held)) {
         const { token, state } = held;
         const csrf = csrfOf(token);
         if (state.is === 'done') {
@@ -256,6 +296,11 @@ export function createSignIns(deps: SignInDeps) {
         }
         const nextStep = await nextStepOf(realm, policy, state);
         const visit = { request, realm, policy, token };
+        const left = await leftAt(visit, state, nextStep);
+        if (left) {
+          await storage.keep(reply, realm, held, left);
+          continue;
+        }
         const page = await pageOf(visit, state, nextStep);
         const beside = await besideOf(visit, state, nextStep);
         const view = { state, settings: policy, nextStep, page, beside, csrf };
@@ -297,6 +342,9 @@ export function createSignIns(deps: SignInDeps) {
         : { step, csrf: csrfOf(held.token), redirectTo: held.state.purpose.redirectTo };
     },
 
+    /** Whoever signs out leaves nothing behind that they had begun in this browser. */
+    leave: storage.dropAll,
+
     /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
     async complete(
       reply: FastifyReply,
@@ -304,7 +352,7 @@ export function createSignIns(deps: SignInDeps) {
       realm: string,
       continuations: Continuations,
     ): Promise<Answer | undefined> {
-      const held = await storage.load(realm, storage.named(request, realm));
+      const held = await load(request, realm, storage.named(request, realm));
       if (!held) return undefined;
       const { state } = held;
       if (state.is === 'done') return onward(reply, realm, held, state, continuations);

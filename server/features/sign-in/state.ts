@@ -196,5 +196,12 @@ export const provenBy = (state: Known, now: Date): Proven => ({
   sessionId: countedOf(state, now).length > state.factors.length ? state.before?.id : undefined,
 });
 
+/** Milliseconds: when the person last proved anything in it. */
+export const newestProof = ({ factors }: Known): number => Math.max(0, ...factors.map(({ at }) => at));
+
+/** Whoever began it on their account page can go back there. */
+export const isFromAccount = (realm: string, { before, purpose }: SignInState): boolean =>
+  before !== undefined && purpose.continueAt === `/realms/${realm}/account`;
+
 /** Milliseconds: since when all has been proven that the sign-in rests on. */
 export const provenFrom = (state: Known, now: Date): number => oldestOf(countedOf(state, now)) ?? now.getTime();

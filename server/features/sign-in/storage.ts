@@ -130,6 +130,21 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     isRow(reply: FastifyReply, realm: string, held: Held): void {
       if (!held.stored) cookie.keep(reply, realm, held);
     },
+    /** Its session is about to end, in the transaction that ends the sign-in, too. */
+    detach: async (tx: Tx, realm: string, { id }: Held): Promise<void> => void (await store.detach(tx.sql, realm, id)),
+    /** Nothing of it is kept. */
+    async drop(reply: FastifyReply, realm: string, { id, tab }: Held): Promise<void> {
+      await store.remove(realmSql(realm), realm, [id]);
+      cookie.clear(reply, realm, tab);
+    },
+    /** The same of all that have come anywhere in this browser; one that only began says nothing of anybody. */
+    async dropAll(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<void> {
+      const stored = cookie.all(request, realm).filter(({ begun }) => !begun);
+      if (stored.length === 0) return;
+      const ids = stored.map(({ id }) => id);
+      await store.remove(realmSql(realm), realm, ids);
+      for (const { tab } of stored) cookie.clear(reply, realm, tab);
+    },
     /** The browser needs it no more. */
     forget: (reply: FastifyReply, realm: string, { tab }: Pick<Held, 'tab'>): void => cookie.clear(reply, realm, tab),
 

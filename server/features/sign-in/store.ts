@@ -10,9 +10,13 @@ import { SignInState } from './state.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
+/** With which it ends; one that has come to its end stays, whatever becomes of the session before it. */
+const sessionOf = (state: SignInState): string | null => (state.is === 'done' ? null : (state.before?.id ?? null));
+
 const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => fragment`
-  insert into sign_in (realm_id, id, state, created_at, expires_at)
-  values (${realm}, ${id}, ${jsonText(state)}::jsonb, ${at}, ${expiresAt})`;
+  insert into sign_in (realm_id, id, state, created_at, expires_at, session_id)
+  values (${realm}, ${id}, ${jsonText(state)}::jsonb, ${at}, ${expiresAt},
+    (select id from session where realm_id = ${realm} and id = ${sessionOf(state)}))`;
 
 /** @returns whether it is the first that is kept of this sign-in */
 export const insert = async (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) =>
@@ -64,9 +68,16 @@ export const atAddress = async (sql: Sql, realm: string, address: string, now: D
 /** @returns whether nobody saved it meanwhile */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
   (
-    await sql`update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb
+    await sql`update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb${state.is === 'done' ? fragment`, session_id = null` : fragment``}
       where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`
   ).length > 0;
+
+/** From now on the session that it began with may end without it. */
+export const detach = (sql: Sql, realm: string, id: Buffer) =>
+  sql`update sign_in set session_id = null where realm_id = ${realm} and id = ${id}`;
+
+export const remove = (sql: Sql, realm: string, ids: readonly Buffer[]) =>
+  sql`delete from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])`;
 
 /** Reads a sign-in that is done and leads to `continueAt`, and forgets it: it leads there once. */
 export async function take(

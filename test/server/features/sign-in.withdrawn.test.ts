@@ -180,7 +180,8 @@ test('a session that has ended is not raised, and its password counts for no new
   const asked = await alice.open(authorizePath(realm, 'spa', newVerifier(), { acr_values: '2' }));
   expect(asked.heading).toBe('Enter your code');
   await change();
-  expect((await alice.fill(asked, { code: codeOf(secret) })).heading).toBe(REFUSED);
+  // The sign-in ended with its session.
+  expect((await alice.fill(asked, { code: codeOf(secret) })).heading).toBe('This sign-in has expired');
   expect(await sessions()).toBe(0);
 });
 
