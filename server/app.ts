@@ -177,6 +177,7 @@ export async function buildApp({
     signIns,
     risk: people.risk,
     settings,
+    factors: people.factors,
     attempts,
     now,
   });

@@ -71,6 +71,13 @@ export function permissionsOf(
   return byTarget;
 }
 
+/** Whoever has a second factor, or by the rules of now must have one, has proven it. */
+const provesEnough = (
+  { requireMfa }: Pick<RealmSettingsDto, 'requireMfa'>,
+  { has_second_factor: hasSecond }: { has_second_factor: boolean },
+  level: number,
+): boolean => level >= SECOND_FACTOR || !(hasSecond || requireMfa);
+
 /** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
 export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
   const mine = permissionsIn(principal, target);
@@ -99,8 +106,10 @@ export function createAccess({
   async function byCookie(cookie: string): Promise<Principal | undefined> {
     const found = parseCookie(cookie);
     if (!found) return undefined;
-    const session = await store.findSession(sql, found.realm, found.hash);
-    if (!session) return undefined;
+    const rules = await settings.of(found.realm);
+    const asked = { tokenHash: found.hash, secondFactors: factors.secondTypes };
+    const session = rules && (await store.findSession(sql, found.realm, asked));
+    if (!session || !provesEnough(rules, session, session.level_of_assurance)) return undefined;
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
     if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
@@ -138,7 +147,7 @@ export function createAccess({
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !factors.identifyByAmr(token.amr)) return undefined;
-    if ((person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR) return undefined;
+    if (!provesEnough(rules, person, token.acr)) return undefined;
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;
     const { user_id: id, username: name } = person;

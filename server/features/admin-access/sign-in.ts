@@ -8,6 +8,7 @@ import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
+import type { Factors } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS } from '../../domain/principal.ts';
 import { isWithdrawn, type Proven } from '../../domain/proof.ts';
 import type { RiskService } from '../risk/service.ts';
@@ -35,15 +36,17 @@ export interface AdminSignInDeps {
   signIns: Pick<SignIns, 'proveAtOnce'>;
   risk: Pick<RiskService, 'failed' | 'visited'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  factors: Pick<Factors, 'levelOf'>;
   attempts: Attempts;
   now: () => Date;
 }
 
 export function createAdminSignIn(deps: AdminSignInDeps) {
-  const { sql, transact, credentials, signIns, risk, settings, attempts, now } = deps;
+  const { sql, transact, credentials, signIns, risk, settings, factors, attempts, now } = deps;
   interface Admitted {
     username: string;
     proven: Proven;
+    level: number;
   }
   interface Refusal {
     reason: string;
@@ -68,7 +71,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     }
     const admits = ({ id }: { id: string }) => holdsAny(realm, id);
     const proof = await signIns.proveAtOnce(request, { realm, policy, admits }, sent);
-    if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven };
+    if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven, level: proof.level };
     const { reason, userId, missing, detail } = proof;
     if (reason === 'not-admitted') return { ok: false, reason: 'no-admin-role', userId };
     if (!missing) return { ok: false, reason, userId, detail };
@@ -80,7 +83,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
     realm: string,
-    { username, proven }: Admitted,
+    { username, proven, level }: Admitted,
     by: By,
     { previous, policy }: { previous?: string | undefined; policy?: RealmSettingsDto },
   ): Promise<string | undefined> {
@@ -93,7 +96,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
         if (old) await store.deleteSession(on, old.realm, old.hash);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
-        await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, at, expiresAt });
+        await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, level, at, expiresAt });
         if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject });
       });
@@ -152,12 +155,13 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     async admit(
       request: FastifyRequest,
       realm: string,
-      { id, userId, username }: Pick<SsoSession, 'id' | 'userId' | 'username'>,
+      { id, userId, username, factors: given }: Pick<SsoSession, 'id' | 'userId' | 'username' | 'factors'>,
     ): Promise<string | undefined> {
       const by = byOf(request);
       const policy = await settings.of(realm);
       const may = await holdsAny(realm, userId);
-      const admitted = { username, proven: { userId, credentials: [], sessionId: id } };
+      const proven = { userId, credentials: [], sessionId: id };
+      const admitted = { username, proven, level: factors.levelOf(given) };
       const cookie = may ? await begin(realm, admitted, by, {}) : undefined;
       if (cookie !== undefined) return cookie;
       await refused(by, realm, policy, { reason: may ? 'withdrawn' : 'no-admin-role', userId, name: username });

@@ -26,14 +26,27 @@ export interface SessionRow {
   username: string;
   last_seen_at: Date;
   expires_at: Date;
+  level_of_assurance: number;
+  has_second_factor: boolean;
   grants: { target: string; permissions: string[] }[];
   /** Whose own it is. */
   agent: { id: string; name: string } | null;
 }
 
-export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
+/** @param types of credentials */
+const hasSecondFactor = (types: readonly string[]) => fragment`exists (
+        select from credential c
+        where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${types}::text[])
+      ) as has_second_factor`;
+
+export async function findSession(
+  sql: Sql,
+  realm: string,
+  { tokenHash, secondFactors }: { tokenHash: Buffer; secondFactors: readonly string[] },
+): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow>`
-    select s.user_id, u.username, s.last_seen_at, s.expires_at, coalesce((
+    select s.user_id, u.username, s.last_seen_at, s.expires_at, s.level_of_assurance,
+      ${hasSecondFactor(secondFactors)}, coalesce((
       select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
       from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
       where g.realm_id = s.realm_id and g.user_id = s.user_id
@@ -65,11 +78,7 @@ export async function findPerson(
   },
 ): Promise<PersonRow | undefined> {
   const [row] = await sql<PersonRow>`
-    select u.id as user_id, u.username,
-      exists (
-        select from credential c
-        where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${token.secondFactors}::text[])
-      ) as has_second_factor,
+    select u.id as user_id, u.username, ${hasSecondFactor(token.secondFactors)},
       coalesce((
         select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
         from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
@@ -90,12 +99,13 @@ export async function touchSession(sql: Sql, realm: string, tokenHash: Buffer, a
 export async function insertSession(
   sql: Sql,
   realm: string,
-  session: { tokenHash: Buffer; proven: Proven; at: Date; expiresAt: Date },
+  session: { tokenHash: Buffer; proven: Proven; level: number; at: Date; expiresAt: Date },
 ): Promise<void> {
-  const { tokenHash, proven, at, expiresAt } = session;
+  const { tokenHash, proven, level, at, expiresAt } = session;
   await sql`
-    insert into admin_session (realm_id, token_hash, user_id, started_at, last_seen_at, expires_at)
-    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${at}, ${at}, ${expiresAt})`;
+    insert into admin_session
+      (realm_id, token_hash, user_id, level_of_assurance, started_at, last_seen_at, expires_at)
+    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${level}, ${at}, ${at}, ${expiresAt})`;
 }
 
 export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<boolean> {

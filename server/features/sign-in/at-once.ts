@@ -9,7 +9,7 @@ import type { AuthenticatorRecord, Method, Sent } from '../authenticators/authen
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { NextStep } from './judge.ts';
 import type { Run } from './run.ts';
-import { begunBy, provenBy, type SignInState } from './state.ts';
+import { begunBy, countedOf, provenBy, type SignInState } from './state.ts';
 
 export interface AtOnceDeps extends Pick<Run, 'nextStepOf' | 'runUntold' | 'verdictOf'> {
   registry: readonly AuthenticatorRecord[];
@@ -26,7 +26,7 @@ export interface AtOnceRequest {
 }
 
 export type AtOnce =
-  | { ok: true; user: KnownUser; proven: Proven }
+  | { ok: true; user: KnownUser; proven: Proven; level: number }
   /** `reason` is for the audit log alone; `detail`: what to do first, at the realm's page. */
   | { ok: false; reason: string; userId?: string | undefined; missing?: 'code'; detail?: string };
 
@@ -82,8 +82,10 @@ export function createAtOnce(deps: AtOnceDeps) {
         state = { ...state, purpose: { ...state.purpose, requiredLevel } };
         nextStep = await nextStepOf(realm, policy, state, person);
       }
-      if (nextStep.do === 'finish' && state.is === 'known')
-        return { ok: true, user: state.user, proven: provenBy(state, now()) };
+      if (nextStep.do === 'finish' && state.is === 'known') {
+        const level = factors.levelOf(countedOf(state, now()));
+        return { ok: true, user: state.user, proven: provenBy(state, now()), level };
+      }
       if (nextStep.do === 'refused') return refuse(nextStep.because);
       if (nextStep.do !== 'ask' || nextStep.action)
         return refuse(
