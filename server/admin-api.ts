@@ -47,6 +47,7 @@ import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { subjectClaimRoutes } from './features/settings/subject-claim.ts';
 import { userProfileRoutes } from './features/user-profile/routes.ts';
+import { coverage } from './features/users/service.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import { openHttp } from './http/fastify.ts';
@@ -146,7 +147,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);
-    sessionRoutes(admin, people.sessions);
+    sessionRoutes(admin, { sessions: people.sessions, mustCover: coverage(access) });
     eventRoutes(admin, { sql });
     const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
     mountResources(admin, deps.resources, { api, sql });

@@ -65,5 +65,5 @@ export const endSession = route({
   permission: 'sessions:write',
   params: ById,
   status: 204,
-  problems: ['not-found'],
+  problems: ['not-found', 'privilege-escalation'],
 });

@@ -76,5 +76,5 @@ export const endUserSessions = route({
   permission: 'sessions:write',
   params: ByUser,
   status: 204,
-  problems: ['not-found'],
+  problems: ['not-found', 'privilege-escalation'],
 });

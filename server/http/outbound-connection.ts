@@ -43,11 +43,17 @@ function guarded(lookup: net.LookupFunction, permits: (address: string) => boole
 
 const notPublic = (addresses: readonly string[]) => `at ${addresses.join(', ') || 'no address'}, which is not public`;
 
-/** The same message for an unknown name and for one of the internal network; only the log tells them apart. */
-const refused = (host: string, why: string) =>
-  new OutboundError('refused-address', `${host} is at no public address; SVC_OUTBOUND_ALLOW could permit it`, {
-    logged: `${host}: ${why}`,
-  });
+/**
+ * The same message for a name that nobody has, for one of the internal network, and where nobody listens; only the log tells
+ * them apart.
+ */
+const unreached = (fault: OutboundFault, host: string, more: { cause?: unknown; logged: string }) =>
+  new OutboundError(
+    fault,
+    `${host} does not answer, or is at no public address; SVC_OUTBOUND_ALLOW could permit it`,
+    more,
+  );
+const refused = (host: string, why: string) => unreached('refused-address', host, { logged: `${host}: ${why}` });
 
 /** The host as net takes it and a look-up of permitted addresses; or why it may not be reached. */
 export function guardOf(
@@ -97,14 +103,19 @@ export function faultOf(error: unknown, of: string, timeoutMs: number): Outbound
     return new OutboundError('timed-out', `${of} did not answer within ${timeoutMs} ms`, { cause: error });
   const each = error instanceof AggregateError ? error.errors : [error];
   const words = (say: (error: unknown) => string) => `${of}: ${[...new Set(each.map(say))].join('; ')}`;
-  return new OutboundError('failed', words(withoutAddress), { cause: error, logged: words(errorWords) });
+  const more = { cause: error, logged: words(errorWords) };
+  if (each.every(isOfConnection)) return unreached('failed', hostOf(of), more);
+  return new OutboundError('failed', words(wordsOf), more);
 }
 
-/** The system's errors, and undici's of a connection that isn't made in time, name the addresses that were dialled. */
-function withoutAddress(error: unknown): string {
-  if (!(error instanceof Error)) return 'the request failed';
+const hostOf = (of: string): string => of.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+
+/** The system's errors, and undici's of a connection that isn't made in time: they name the addresses that were dialled, too. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT'));
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error) || isOfConnection(error)) return 'the request failed';
   const code = 'code' in error ? String(error.code) : undefined;
-  if ('syscall' in error) return `${error.syscall} ${code ?? 'failed'}`;
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS} ms`;
   return error.message || (code ?? 'the request failed');
 }

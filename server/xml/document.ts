@@ -22,7 +22,7 @@ export interface Xml {
   /** Of `xml:lang`. */
   language: string | undefined;
   children: readonly Xml[];
-  /** All text in it, comments left out. */
+  /** Its own text, comments left out; that of its children is theirs. */
   text: string;
 }
 
@@ -131,9 +131,16 @@ function readElement(element: Element): Xml {
     ),
     language: attributes.find(({ name }) => name === 'xml:lang')?.value,
     children: childrenOf(element).map(readElement),
-    text: element.textContent ?? '',
+    text: textIn(element),
   };
 }
+
+const TEXT = new Set([3, 4]);
+const textIn = (element: Element): string =>
+  Array.from(element.childNodes)
+    .filter(({ nodeType }) => TEXT.has(nodeType))
+    .map(({ nodeValue }) => nodeValue ?? '')
+    .join('');
 
 export const childrenOf = (element: Element): Element[] =>
   Array.from(element.childNodes).filter((node): node is Element => node.nodeType === 1);

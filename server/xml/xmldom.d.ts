@@ -8,12 +8,13 @@ export interface Attribute {
 }
 export interface Element {
   nodeType: number;
+  nodeValue: string | null;
   localName: string;
   prefix: string | null;
   namespaceURI: string | null;
   textContent: string | null;
   attributes: ArrayLike<Attribute>;
-  childNodes: ArrayLike<{ nodeType: number }>;
+  childNodes: ArrayLike<{ nodeType: number; nodeValue: string | null }>;
 }
 export interface Document {
   documentElement: Element | undefined;

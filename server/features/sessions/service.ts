@@ -272,10 +272,17 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     },
 
     /** An administrator, or the person, ends one session. */
-    endOne: (realm: string, by: By, id: string, because: EndReason): Promise<void> =>
+    /** @param may throws where this person's are not the caller's to end */
+    endOne: (
+      realm: string,
+      by: By,
+      id: string,
+      { because, may }: { because: EndReason; may(userId: string, on: Sql): Promise<void> },
+    ): Promise<void> =>
       transact(realm, async (tx) => {
         const gone = await store.remove(tx.sql, realm, id);
         if (!gone) throw new Problem('not-found', `There is no session ${id}`);
+        await may(gone.user_id, tx.sql);
         ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone.impersonator);
       }),
 

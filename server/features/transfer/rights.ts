@@ -17,6 +17,8 @@ export function requirePermission(principal: Principal, realm: string, permissio
 }
 
 const OPERATORS = 'k8s:';
+/** As people read names, which are ASCII (ManagerName). */
+const lower = (name: string) => name.toLowerCase();
 
 /**
  * Managers' names belong to the whole server: the operator's are for who manages every realm, as it does, so that nobody who
@@ -24,7 +26,7 @@ const OPERATORS = 'k8s:';
  * @throws Problem `forbidden`
  */
 export function requireManager(principal: Principal, manager: string, reserved: readonly string[]): void {
-  const prefix = [OPERATORS, ...reserved].find((one) => manager.startsWith(one));
+  const prefix = [OPERATORS, ...reserved].find((one) => lower(manager).startsWith(lower(one)));
   if (prefix !== undefined && !may(principal, '*', 'managers:write'))
     throw new Problem('forbidden', `Managers named ${prefix}… need the permission managers:write over every realm`, {
       extra: { permission: 'managers:write' },

@@ -17,8 +17,8 @@ export function userAccessRoutes(app: FastifyInstance, access: UserAccess): void
     const rows = await access.sessions(params.realm, params.userId, { limit: query.limit, after });
     return newestPage({ request, reply }, rows, query.limit);
   });
-  bind(app, api.endUserSessions, async ({ params, by }) => {
-    await access.endSessions(by, params.realm, params.userId);
+  bind(app, api.endUserSessions, async ({ params, by, request }) => {
+    await access.endSessions({ principal: principalOf(request), by }, params.realm, params.userId);
     return undefined;
   });
 }

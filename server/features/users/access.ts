@@ -48,9 +48,10 @@ export function createUserAccess({ sql, transact, mustCover, credentials, sessio
       return sessions.list(realm, { ...page, userId: id });
     },
 
-    endSessions: (by: By, realm: string, id: string): Promise<void> =>
+    endSessions: ({ principal, by }: { principal: Principal; by: By }, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {
         await load(tx.sql, realm, id);
+        await mustCover(principal, realm, id, tx.sql);
         await endAccess(tx, realm, { people: [id], cause: 'administrator', by, at: now() });
       }),
   };

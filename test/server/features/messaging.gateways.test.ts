@@ -130,7 +130,7 @@ describe('smtp', () => {
   test('reaches no private address that isn’t allowed', async () => {
     await smtp({ host: '10.1.2.3' });
     const { answer } = await tried('EMAIL', 'ada@example.com');
-    expect(answer).toBe('10.1.2.3 is at no public address; SVC_OUTBOUND_ALLOW could permit it');
+    expect(answer).toBe('10.1.2.3 does not answer, or is at no public address; SVC_OUTBOUND_ALLOW could permit it');
   });
 });
 

@@ -253,7 +253,13 @@ describe('managers’ names', () => {
 
   test('the operator’s are for who manages every realm; whoever administers one can look, not apply', async () => {
     const tenant = await holding('roles:read', 'roles:write', 'managers:read', 'managers:write');
-    for (const manager of ['k8s:prod/identity/Realm/acme', 'k8s:', 'pipeline:main'])
+    for (const manager of [
+      'k8s:prod/identity/Realm/acme',
+      'k8s:',
+      'pipeline:main',
+      'K8s:prod/identity/Realm/acme',
+      'PIPELINE:x',
+    ])
       expect(await apply(tenant, manager), manager).toMatch(/^403 .*managers:write over every realm/);
     expect(await apply(tenant, 'k8s:prod/identity/Realm/acme', true)).toBe(200);
     expect(await apply(tenant, 'cli:k8s:me')).toBe(200);

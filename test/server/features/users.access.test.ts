@@ -2,8 +2,10 @@
 // Does not own: how failures are counted (sign-in.test.ts), single sessions (sessions.test.ts), ending access (end-access.test.ts).
 // Implements: specification 2.3 (lockout), 4.10.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { listServiceAccountSessions, listSessions } from '../../../server/contract/sessions.ts';
+import { problemType } from '../../../server/contract/problem.ts';
+import { endSession, listServiceAccountSessions, listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import * as api from '../../../server/contract/user-access.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -52,6 +54,24 @@ test('a lock is seen, and lifted: the right password does again, and the audit l
   expect(await lockout()).toEqual(free);
   expect((await enter('alice')).page.url).toContain('/account');
   expect(await events('USER_UNLOCKED')).toMatchObject([{ actor: { name: 'admin' }, subject: { name: 'alice' } }]);
+});
+
+test('an administrator’s sessions are ended by nobody who holds less', async () => {
+  const grants = [{ role: 'realm-admin', realm }];
+  await server.admin.call(putUserAdminRoles, { params: { realm, userId: alice }, body: { grants } });
+  await enter('alice');
+  await enter('bob');
+  const { body: sessions = [] } = await server.admin.call(listSessions, { params: { realm } });
+  const idOf = (userId: string) => sessions.find((one) => one.userId === userId)!.id;
+  const weaker = await administrator(server, { target: realm, permissions: ['sessions:read', 'sessions:write'] });
+  const refused = { status: 403, problem: { type: problemType('privilege-escalation') } };
+  await expect(weaker.call(api.endUserSessions, of(alice))).rejects.toMatchObject(refused);
+  const end = (id: string, by = weaker) => by.call(endSession, { params: { realm, id } });
+  await expect(end(idOf(alice))).rejects.toMatchObject(refused);
+  expect((await server.admin.call(api.listUserSessions, of(alice))).body).toHaveLength(1);
+  expect((await end(idOf(bob))).status).toBe(204);
+  expect((await weaker.call(api.endUserSessions, of(bob))).status).toBe(204);
+  expect((await end(idOf(alice), server.admin)).status).toBe(204);
 });
 
 test('a lock that is over is none, and its failures don’t count any more', async () => {

@@ -164,7 +164,7 @@ describe('a delivery', () => {
     const webhook = await subscribe(deliveries);
     await deliveries.happen(1);
     const delivery = await settled(deliveries, webhook, 'dead');
-    expect(delivery.error).toContain('127.0.0.1 is at no public address');
+    expect(delivery.error).toContain('127.0.0.1 does not answer, or is at no public address');
     expect(receiver.received).toEqual([]);
   });
 

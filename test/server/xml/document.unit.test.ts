@@ -64,3 +64,17 @@ test('what is refused is refused quickly, however much of it there is', () => {
 test('text is UTF-8 with or without its mark', () => {
   expect(textOf(Buffer.from('\uFEFF<r/>'))).toBe('<r/>');
 });
+
+test('text deep within many elements is read once, and not once more at each level', () => {
+  const leaves = `<b>${'y'.repeat(45)}</b>`.repeat(19_900);
+  const timed = (source: string) => {
+    const began = performance.now();
+    return { read: parseXml(source), took: performance.now() - began };
+  };
+  timed(`<a>${leaves}</a>`);
+  const flat = timed(`<a>${leaves}</a>`);
+  const deep = timed('<a>'.repeat(62) + leaves + '</a>'.repeat(62));
+  expect(flat.read).toMatchObject({ text: '', children: { length: 19_900 } });
+  expect(flat.read.children[0]?.text).toBe('y'.repeat(45));
+  expect(deep.took).toBeLessThan(3 * flat.took + 100);
+});
