@@ -97,7 +97,7 @@ describe.skipIf(!assets.found)('someone who waits for the name of another namesp
 
   test('attaches to no declared realm by --undeclared-realms', async () => {
     await land.apply(realm(BANK, 'closed', { clients: [{ clientId: 'app', grantTypes: ['client_credentials'] }] }));
-    await says('Realm', BANK, 'closed', 'Applied');
+    await says('Realm', BANK, 'closed', 'Incomplete');
     const spec = {
       realm: 'closed',
       issuer: 'https://evil.example.com',
