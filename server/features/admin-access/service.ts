@@ -109,7 +109,7 @@ export function createAccess({
     const rules = await settings.of(found.realm);
     const asked = { tokenHash: found.hash, secondFactors: factors.secondTypes };
     const session = rules && (await store.findSession(sql, found.realm, asked));
-    if (!session || !provesEnough(rules, session, session.level_of_assurance)) return undefined;
+    if (!session) return undefined;
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
     if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;

@@ -300,30 +300,3 @@ test('the bare address leads to the sign-in of administrators', async () => {
   const answer = await fetch(`${server.baseUrl}/`, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/admin/login']);
 });
-
-test('a session of a password alone ends with a second factor, and with the rule that asks for one', async () => {
-  const realm = 'stricter';
-  const admin = await again();
-  await admin.call(createRealm, { body: { realm } });
-  const begun = async (username: string) => {
-    const { body: user } = await admin.call(createUser, {
-      params: { realm },
-      body: { username, password: ADMIN_PASSWORD },
-    });
-    const grants = [{ role: 'realm-admin', realm }];
-    await admin.call(api.putUserAdminRoles, { params: { realm, userId: user!.id }, body: { grants } });
-    const response = await login({ username, password: ADMIN_PASSWORD, realm });
-    return { id: user!.id, cookie: cookiesOf(response).get('SVC_ADMIN_SESSION')?.split(';')[0] ?? '' };
-  };
-  const [boss, other] = [await begun('boss'), await begun('other')];
-  const both = async () => [(await whoAmI(boss.cookie)).status, (await whoAmI(other.cookie)).status];
-  expect(await both()).toEqual([200, 200]);
-  const id = newId();
-  const stored = { sealed: sealOtp(createSeal([MASTER_KEY]), realm, id, newOtpSecret()), ...OTP_DEFAULTS };
-  await sqlOver(server.pool)`
-    insert into credential (realm_id, id, user_id, type, secret, created_at)
-    values (${realm}, ${id}, ${other.id}, 'otp', ${JSON.stringify(stored)}, now())`;
-  expect(await both()).toEqual([200, 401]);
-  await admin.call(putSettings, { params: { realm }, body: { requireMfa: true } });
-  expect(await both()).toEqual([401, 401]);
-});
