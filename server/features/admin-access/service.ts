@@ -71,13 +71,6 @@ export function permissionsOf(
   return byTarget;
 }
 
-/** Whoever has a second factor, or by the rules of now must have one, has proven it. */
-const provesEnough = (
-  { requireMfa }: Pick<RealmSettingsDto, 'requireMfa'>,
-  { has_second_factor: hasSecond }: { has_second_factor: boolean },
-  level: number,
-): boolean => level >= SECOND_FACTOR || !(hasSecond || requireMfa);
-
 /** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
 export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
   const mine = permissionsIn(principal, target);
@@ -106,9 +99,7 @@ export function createAccess({
   async function byCookie(cookie: string): Promise<Principal | undefined> {
     const found = parseCookie(cookie);
     if (!found) return undefined;
-    const rules = await settings.of(found.realm);
-    const asked = { tokenHash: found.hash, secondFactors: factors.secondTypes };
-    const session = rules && (await store.findSession(sql, found.realm, asked));
+    const session = await store.findSession(sql, found.realm, found.hash);
     if (!session) return undefined;
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
@@ -147,7 +138,7 @@ export function createAccess({
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !factors.identifyByAmr(token.amr)) return undefined;
-    if (!provesEnough(rules, person, token.acr)) return undefined;
+    if ((person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR) return undefined;
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;
     const { user_id: id, username: name } = person;

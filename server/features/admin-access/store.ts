@@ -26,27 +26,14 @@ export interface SessionRow {
   username: string;
   last_seen_at: Date;
   expires_at: Date;
-  level_of_assurance: number;
-  has_second_factor: boolean;
   grants: { target: string; permissions: string[] }[];
   /** Whose own it is. */
   agent: { id: string; name: string } | null;
 }
 
-/** @param types of credentials */
-const hasSecondFactor = (types: readonly string[]) => fragment`exists (
-        select from credential c
-        where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${types}::text[])
-      ) as has_second_factor`;
-
-export async function findSession(
-  sql: Sql,
-  realm: string,
-  { tokenHash, secondFactors }: { tokenHash: Buffer; secondFactors: readonly string[] },
-): Promise<SessionRow | undefined> {
+export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow>`
-    select s.user_id, u.username, s.last_seen_at, s.expires_at, s.level_of_assurance,
-      ${hasSecondFactor(secondFactors)}, coalesce((
+    select s.user_id, u.username, s.last_seen_at, s.expires_at, coalesce((
       select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
       from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
       where g.realm_id = s.realm_id and g.user_id = s.user_id
@@ -78,7 +65,11 @@ export async function findPerson(
   },
 ): Promise<PersonRow | undefined> {
   const [row] = await sql<PersonRow>`
-    select u.id as user_id, u.username, ${hasSecondFactor(token.secondFactors)},
+    select u.id as user_id, u.username,
+      exists (
+        select from credential c
+        where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${token.secondFactors}::text[])
+      ) as has_second_factor,
       coalesce((
         select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
         from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
