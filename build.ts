@@ -130,7 +130,8 @@ async function bundle(): Promise<void> {
   for (const [role] of roles) {
     await writeFile(
       path.join(dist, `${role}.js`),
-      `import './node-version.mjs';\nimport { enableCompileCache } from 'node:module';\n` +
+      // an old Node has no enableCompileCache, and says so before any import has run where it is imported statically
+      `import './node-version.mjs';\nconst { enableCompileCache } = await import('node:module');\n` +
         `enableCompileCache({ directory: new URL('.cache', import.meta.url).pathname, portable: true });\n` +
         `await import('./bundles/${role}.js');\n`,
     );

@@ -93,9 +93,9 @@ export function sayOthers({ io }: Pick<Cli, 'io'>, { skipped }: Declared): void 
   if (skipped.size > 0) say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${counted(skipped)}.`));
 }
 
-export function sayMissing({ io }: Pick<Cli, 'io'>, { missing }: Declared): void {
+export function sayMissing({ io }: Pick<Cli, 'io'>, { missing }: Declared, before = ''): void {
   for (const { file, object, secret, key } of missing)
-    say(io, plain(`${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
+    say(io, plain(`${before}${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
 }
 
 /** `acme.yaml:12: Realm identity/acme: spec.realm: must be …` */

@@ -85,10 +85,11 @@ export const events = kind({
     { head: 'TIME', cell: (e) => time(e.occurredAt) },
     { head: 'TYPE', cell: (e) => e.type },
     { head: 'OUTCOME', cell: (e) => e.outcome },
-    { head: 'BY', cell: (e) => party(e.actor) },
+    // who is refused at the door is nobody yet: the client that asked
+    { head: 'BY', cell: (e) => party(e.actor) || (e.clientId === null ? '' : `client ${e.clientId}`) },
     { head: 'ON', cell: (e) => party(e.subject) },
+    { head: 'FROM', cell: (e) => text(e.ipAddress) },
     { head: 'CLIENT', cell: (e) => text(e.clientId), wide: true },
-    { head: 'FROM', cell: (e) => text(e.ipAddress), wide: true },
     { head: 'DATA', cell: (e) => JSON.stringify(e.data), wide: true },
   ],
 });

@@ -15,13 +15,18 @@ export interface Flag {
   choices: readonly string[] | undefined;
 }
 
+const isSecret = (field: string): boolean => /(secret|password)$/i.test(field);
+
+/** What a file alone may say. */
+export const secretsOf = (route: WriteRoute): string[] => [...(fieldsOf(route) ?? [])].filter(isSecret);
+
 /** What may be said as options: plain fields of the body, and never what is secret. */
 export function flagsOf({ body }: WriteRoute): Flag[] {
   if (!(body instanceof z.ZodObject)) return [];
   return Object.entries<z.ZodType>(body.shape).flatMap(([field, schema]): Flag[] => {
     const inner = bare(schema);
     const of = sortOf(inner);
-    if (!of || /(secret|password)$/i.test(field)) return [];
+    if (!of || isSecret(field)) return [];
     const choices = inner instanceof z.ZodEnum ? inner.options.map(String) : undefined;
     const long = `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return [{ field, long, of, about: schema.description ?? inner.description ?? '', choices }];
@@ -40,10 +45,12 @@ function bare(schema: z.ZodType): z.ZodType {
 function sortOf(schema: z.ZodType): Flag['of'] | undefined {
   if (schema instanceof z.ZodBoolean) return 'flag';
   if (schema instanceof z.ZodNumber) return 'number';
-  if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodURL) return 'text';
+  if (isText(schema)) return 'text';
   if (!(schema instanceof z.ZodArray)) return undefined;
   const element = bare(schema.element as z.ZodType); // an array's element is typed as core's
-  return element instanceof z.ZodString || element instanceof z.ZodEnum || element instanceof z.ZodURL
-    ? 'list'
-    : undefined;
+  return isText(element) ? 'list' : undefined;
 }
+
+/** Addresses of all sorts, too. */
+const isText = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodString || schema instanceof z.ZodStringFormat || schema instanceof z.ZodEnum;

@@ -20,6 +20,12 @@ test('every program of the scripts looks at its Node first, and asks for what pa
   expect(`>=${needs?.replace(', ', '.')}`).toBe(engines.node);
 });
 
+test('programs of dist/ look at it before anything that an old one lacks is imported', () => {
+  const text = readFileSync(path.join(root, 'build.ts'), 'utf8');
+  const [, first = ''] = /`import '\.\/node-version\.mjs';\\n([^`]*)`/.exec(text) ?? [];
+  expect(first).toMatch(/^const .* = await import\(/);
+});
+
 test.skipIf(older === undefined)('one that is too old is told in one line, with what to do', () => {
   for (const program of ['quickstart/main.ts', 'server/main.ts', 'cli/main.ts']) {
     const { status, stderr, stdout } = spawnSync(older ?? '', ['--import', `./${check}`, program], { cwd: root });

@@ -1,5 +1,7 @@
 // `realmctl config`: the servers that somebody signed in at, and which of them is used.
 import type { Command } from 'commander';
+import { ServerProblem } from '../../server/contract/client.ts';
+import { getRealm } from '../../server/contract/realms.ts';
 import { type Cli, examples, realmName } from '../command.ts';
 import { chosen } from '../connect.ts';
 import type { Context, ContextFile, Contexts } from '../contexts.ts';
@@ -8,9 +10,10 @@ import { addOutput, type Format, print, say } from '../output.ts';
 
 export function registerConfig(
   program: Command,
-  { io }: Cli,
+  cli: Cli,
   { file, context }: { file: ContextFile; context: () => string | undefined },
 ): void {
+  const { io } = cli;
   const config = program.command('config').helpCommand(false).description('the servers that you signed in at');
   examples(
     addOutput(config.command('get-contexts'), { names: true }).description('list them'),
@@ -62,6 +65,8 @@ export function registerConfig(
       return { ...stored, contexts: { ...stored.contexts, [name]: changed } };
     });
     say(io, realm === undefined ? `${name} keeps no realm.` : `${name} is about the realm ${realm}.`);
+    if (realm !== undefined && !(await mayBeThere(cli, realm)))
+      say(io, `Warning: ${name} has no realm ${realm}, or you may not see it.`);
   });
   examples(
     config.command('delete-context <name>').description('forget one; its session is not ended: see logout'),
@@ -74,6 +79,16 @@ export function registerConfig(
     say(io, `Forgot ${name}.`);
   });
 }
+
+/** Whatever else goes wrong says nothing of the realm. */
+const mayBeThere = async (cli: Cli, realm: string): Promise<boolean> =>
+  cli
+    .connect()
+    .then(({ client }) => client.call(getRealm, { params: { realm }, signal: cli.signal }))
+    .then(
+      () => true,
+      (error) => !(error instanceof ServerProblem && error.status === 404),
+    );
 
 /** Without the session. */
 const shown = ({ server, realm, name, session, defaultRealm }: Context) => ({

@@ -57,7 +57,10 @@ export function addListing(command: Command, kind: Kind): Command {
 export const addFilters = (command: Command): Command =>
   command
     .option('--user <name>', 'only those of this user')
-    .option('--type <types>', 'only these types, separated by commas; ADMIN_WRITE is every administrative change')
+    .option(
+      '--type <types>',
+      'only these types, separated by commas; ADMIN_WRITE is every administrative change, ADMIN_LOGIN_FAILURE an administrator’s failed sign-in',
+    )
     .option('--client <client>', 'only those of this client')
     .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
     .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Option } from 'commander';
 import { getAdminSession } from '../../server/contract/admin-access.ts';
-import { address } from '../../server/contract/client.ts';
+import { address, ServerProblem } from '../../server/contract/client.ts';
+import { planDocument } from '../../server/contract/import-document.ts';
 import { importRealm, Plan } from '../../server/contract/transfer.ts';
 import {
   addRealm,
@@ -19,7 +20,7 @@ import {
 } from '../command.ts';
 import { documentBytes } from '../document-file.ts';
 import { addEnvFile, sayFilled, type Variables, variablesOf, withVariables } from '../document-variables.ts';
-import { Refused } from '../faults.ts';
+import { Outcome, Refused } from '../faults.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { doneText, inSync, planText, sumText } from '../plan.ts';
 import { counted, during } from '../progress.ts';
@@ -45,21 +46,21 @@ const MUCH = 10;
 
 export const registerImport: Register = (program, cli) => {
   const command = addEnvFile(addRealm(program.command('import')))
-    .argument('[realm]', 'the realm; it is made where it does not exist', realmName)
+    .argument('[realm]', 'the realm; it is made where it does not exist, if you agree', realmName)
     .description('apply a realm document, users included, in one transaction')
     .requiredOption('-f, --file <file>', 'the document, JSON or YAML; - is standard input')
     .option('--dry-run', 'show the plan, change nothing')
     .option('--prune', 'delete what this manager applied before and the document no longer holds')
     .option('--force', 'take over what another manager owns')
     .addOption(new Option('--manager <name>', 'who applies').argParser(managerName).default('realmctl'))
-    .option('-y, --yes', 'do not ask before much is deleted')
+    .option('-y, --yes', 'do not ask before a realm is made, or much deleted')
     .option('--keycloak', 'the file is a Keycloak realm export (where the server has that)');
   examples(
     addOutput(command),
     'realmctl import acme -f acme.json --dry-run',
     'realmctl import acme -f acme.yaml --prune',
     'realmctl import copy -f acme.json --env-file secrets.env   # SVC_VAR_CLIENT_BILLING_SECRET=…',
-    'realmctl --context old export acme | realmctl --context new import acme -f -',
+    'realmctl --context old export acme | realmctl --context new import acme -f - --yes   # makes the realm',
   ).action(async (place: string | undefined, options: Options) =>
     importFile(cli, await realmOf(cli, { option: options.realm, place }), options),
   );
@@ -79,6 +80,7 @@ async function importFile(cli: Cli, realm: string, options: Options): Promise<vo
     variables: await variablesOf(cli.io.env, options.envFile),
     query: { prune, force, manager: name },
   };
+  if (!dryRun && !options.yes) await agreeToMake(cli, connection, source.realm, name);
   if (prune && !dryRun && !options.yes) return carefully(cli, connection, source, output);
   show(cli, { realm, output, dryRun, plan: await send(cli, connection, source, { dryRun }) });
 }
@@ -88,6 +90,18 @@ interface Source {
   file: string;
   variables: Variables;
   query: Record<string, string | boolean>;
+}
+
+/** A name that was mistyped would be a realm of its own. */
+async function agreeToMake(cli: Cli, { client }: Connection, realm: string, manager: string): Promise<void> {
+  const nothing = { realm, manager, document: {}, prune: false, force: false, signal: cli.signal };
+  const there = await planDocument(client, { ...nothing, mustExist: true }).then(
+    () => true,
+    (error) => !(error instanceof ServerProblem && error.status === 412),
+  );
+  if (there) return;
+  if (!cli.io.terminal) throw new Refused(`nothing was imported: there is no realm ${realm}`, 'To make it, add --yes.');
+  if (!(await confirm(cli, `There is no realm ${realm}. Make it?`))) throw new Refused('nothing was imported');
 }
 
 /** What deletes people, or much of a kind, is planned and agreed to, and just that plan is applied. */
@@ -167,8 +181,10 @@ function show(
     table: () => (short ? sumText([planned]) : planText(cli.io, planned)),
   });
   if (!dryRun && !inSync(planned) && output === 'table') say(cli.io, `Applied realm ${realm}: ${doneText(plan)}.`);
-  if (dryRun && plan.conflicts.length > 0)
+  if (dryRun && plan.conflicts.length > 0) {
     say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
+    throw new Outcome(2);
+  }
 }
 
 /** Reports faults of the file as such, not as a failed request. */

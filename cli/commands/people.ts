@@ -67,6 +67,7 @@ interface Bulk extends Options {
   output: Format;
 }
 const SHOWN = 20;
+const [NEWLINE, SPACE] = [0x0a, 0x20];
 
 function registerBulk(users: Command, cli: Cli): void {
   const command = addRealm(users.command('import'))
@@ -78,9 +79,12 @@ function registerBulk(users: Command, cli: Cli): void {
     const rows = bytesOf(file, cli.io.stdin);
     const first = await rows.next();
     const start = first.done ? '' : first.value.toString('latin1').trimStart().slice(0, 1);
+    const place = start === '[' ? undefined : linesOfRows();
     async function* all() {
-      if (!first.done) yield first.value;
-      yield* rows;
+      for (let next = first; !next.done; next = await rows.next()) {
+        place?.see(next.value);
+        yield next.value;
+      }
     }
     const answer = sending(counted(cli.io, file, all()), (body) =>
       connection.fetch(address(importUsers.path, { realm }, { atomic }), {
@@ -102,10 +106,31 @@ function registerBulk(users: Command, cli: Cli): void {
       }),
     });
     for (const { row, errors } of failures.slice(0, SHOWN))
-      say(cli.io, `row ${row}: ${errors.map(({ path, message }) => `${path}: ${message}`).join('; ')}`);
+      say(
+        cli.io,
+        `${place ? `line ${place.of(row)}` : `person ${row + 1}`}: ${errors.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+      );
     if (failed > SHOWN) say(cli.io, `… and ${failed - SHOWN} more: -o json has the first thousand.`);
     if (failed > 0) throw new Outcome(2);
   });
+}
+
+/** In which line of the file a row is, the server passing over empty ones. */
+function linesOfRows() {
+  const empty: number[] = [];
+  let [line, filled] = [1, false];
+  return {
+    see(bytes: Uint8Array): void {
+      for (const byte of bytes) {
+        if (byte === NEWLINE) {
+          if (!filled) empty.push(line);
+          line += 1;
+          filled = false;
+        } else filled ||= byte > SPACE;
+      }
+    },
+    of: (row: number): number => empty.reduce((at, one) => (one <= at ? at + 1 : at), row + 1),
+  };
 }
 
 interface Reset extends Options {

@@ -32,12 +32,15 @@ async function validate(cli: Cli, { output, ...options }: FileOptions & { output
     },
     table: () => faults.map((fault) => paint(io, 'red', faultText(fault))).join('\n'),
   });
-  sayMissing(cli, declared);
+  sayMissing(cli, declared, 'Warning: ');
   sayOthers(cli, declared);
   if (faults.length > 0) {
     say(io, faults.length === 1 ? 'One fault.' : `${faults.length} faults.`);
     throw new Outcome(2);
   }
   if (realms.length === 0 && counts.size === 0) say(io, 'There is nothing of Realmkeeper’s in it.');
-  else say(io, plain(`Valid: ${counted(counts)}.`));
+  else {
+    const but = missing.length > 0 ? ', but for Secrets that have to come from elsewhere' : '';
+    say(io, plain(`Valid${but}: ${counted(counts)}.`));
+  }
 }

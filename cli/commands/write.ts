@@ -14,7 +14,7 @@ import type { Kind, Scope } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { confirm } from '../prompt.ts';
-import { type Flag, fieldsOf, flagsOf, type WriteRoute } from '../writes.ts';
+import { type Flag, fieldsOf, flagsOf, secretsOf, type WriteRoute } from '../writes.ts';
 
 async function scopeOf(cli: Cli, kind: Kind, option: string | undefined): Promise<Scope> {
   const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
@@ -75,6 +75,9 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     ({ long }) => !['--set', '--file', ...(kind.inRealm ? ['--realm'] : [])].includes(long),
   );
   for (const flag of flags) command.addOption(optionOf(flag));
+  const secret = secretsOf(route);
+  if (secret.length > 0)
+    command.addHelpText('after', `\nIn a file alone (-f, - for stdin), being secret: ${secret.join(', ')}`);
   addOutput(command, { names: true }).action(async (options: CreateOptions) => {
     const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined);
     const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
@@ -91,7 +94,8 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
 }
 
 function optionOf({ long, of, about, choices }: Flag): Option {
-  const [first = ''] = about.split(/[.;:]/);
+  // its first sentence, else its name in words
+  const first = about.split(/[.;](?:\s|$)/)[0] || long.slice(2).replaceAll('-', ' ');
   const name = long.slice(2).split('-').at(-1);
   if (of === 'flag') return new Option(`${long} [bool]`, first).choices(['true', 'false']).preset('true');
   if (of === 'list') return new Option(`${long} <list>`, `${first}; separated by commas`).argParser(gathered);

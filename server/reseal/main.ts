@@ -51,7 +51,9 @@ async function main(): Promise<number> {
     const config = parseConfig(process.env);
     const { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey } = config;
     if (!databaseUrl || !masterKey)
-      throw new Error('DATABASE_URL and SVC_MASTER_KEY must be set, as the server has them.');
+      throw new Error(
+        'DATABASE_URL and SVC_MASTER_KEY must be set, as the server has them. The embedded PostgreSQL is for evaluation: its key isn’t rotated.',
+      );
     const pool = openPool(databaseUrl, { max: 2 });
     const log = pino({ level: 'warn' }, pino.destination(2));
     const now = () => new Date();

@@ -53,7 +53,7 @@ test('it carries a realm from one to another through a pipe, and writes manifest
   await api.apply('first', { roles: [{ name: 'reader' }], users: [{ username: 'ana', roles: ['reader'] }] });
   const exported = await built(['export', 'first']);
   expect(exported).toMatchObject({ code: 0, stderr: '' });
-  expect(await built(['import', 'second', '-f', '-'], exported.stdout)).toMatchObject({
+  expect(await built(['import', 'second', '-f', '-', '--yes'], exported.stdout)).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/^Applied realm second: .*\.\n$/),
   });

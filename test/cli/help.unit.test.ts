@@ -45,6 +45,21 @@ test.each(commands)('%s has a description and examples', (name, command) => {
   expect(explained.join('\n')).toContain('Examples:');
 });
 
+test('create says each field by an option with words, and what is secret by a file', () => {
+  const create = program.commands.find((one) => one.name() === 'create');
+  const options = (create?.commands ?? []).flatMap((one) =>
+    one.options.map(({ long, description }) => ({ of: one.name(), long, description })),
+  );
+  expect(
+    options.filter(({ description }) => !/^.*[^:;`\s]+`?.*$/.test(description) || description.startsWith(';')),
+  ).toEqual([]);
+  expect(options).toContainEqual(expect.objectContaining({ of: 'user', long: '--email' }));
+  expect(options.find(({ long }) => long === '--permissions')?.description).toContain('`area:verb`');
+  said = '';
+  create?.commands.find((one) => one.name() === 'user')?.outputHelp();
+  expect(said).toContain('In a file alone (-f, - for stdin), being secret: password');
+});
+
 test('docs/cli.md names every command', () => {
   const missing = program.commands
     .map((command) => command.name())

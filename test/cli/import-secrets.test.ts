@@ -63,7 +63,7 @@ describe('a realm’s own export', () => {
 
   test('into another realm takes its secrets from a file, or from the environment', async () => {
     const { stdout } = await run(['export', 'acme']);
-    const without = await run(['import', 'copy', '-f', '-'], { stdin: stdout });
+    const without = await run(['import', 'copy', '-f', '-', '--yes'], { stdin: stdout });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('SVC_VAR_WEBHOOK_AUDIT_SECRET') });
     const file = path.join(dir, 'secrets.env');
     await writeFile(
@@ -71,7 +71,7 @@ describe('a realm’s own export', () => {
       '# of the copy\nexport SVC_VAR_CLIENT_BILLING_SECRET="a-secret-of-the-copy-0123456789"\nOTHER=x\n',
     );
     const env = { SVC_VAR_WEBHOOK_AUDIT_SECRET: SECRET, SVC_VAR_CLIENT_BILLING_SECRET: 'not-this-one-0123456789' };
-    const done = await run(['import', 'copy', '-f', '-', '--env-file', file], { stdin: stdout, env });
+    const done = await run(['import', 'copy', '-f', '-', '--yes', '--env-file', file], { stdin: stdout, env });
     expect(done).toMatchObject({ code: 0 });
     expect(done.stderr).toContain('Filled in: SVC_VAR_CLIENT_BILLING_SECRET, SVC_VAR_WEBHOOK_AUDIT_SECRET.');
     expect(done.stdout + done.stderr).not.toContain('a-secret-of-the-copy');
@@ -79,7 +79,7 @@ describe('a realm’s own export', () => {
   });
 
   test('without defaults says only what makes it this realm, and makes the same realm', async () => {
-    await run(['import', 'plain', '-f', '-'], { stdin: '{}' });
+    await run(['import', 'plain', '-f', '-', '--yes'], { stdin: '{}' });
     expect(JSON.parse((await run(['export', 'plain', '--no-users', '--without-defaults'])).stdout)).toEqual({
       formatVersion: 2,
     });
@@ -111,7 +111,7 @@ describe('a realm’s own export', () => {
     );
     // no two realms have one issuer
     await server.admin.call(putSettings, { params: { realm: 'full' }, body: { issuer: null } });
-    const made = await run(['import', 'full-again', '-f', '-'], { stdin: short, env });
+    const made = await run(['import', 'full-again', '-f', '-', '--yes'], { stdin: short, env });
     expect(made).toMatchObject({ code: 0, stderr: expect.not.stringContaining('realmctl:') });
     const again = JSON.parse(await api.download('full-again'));
     for (const [section, value] of Object.entries(JSON.parse(whole)))

@@ -38,7 +38,9 @@ test('what one realm exports the next one imports, users included, through a pip
     stdout: '302 to create, 0 to update, 0 to delete in realm second.\n',
     stderr: '',
   });
-  expect(await run(['import', 'second', '-f', '-'], stdout)).toMatchObject({
+  const unasked = await run(['import', 'second', '-f', '-'], stdout);
+  expect(unasked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/no realm second[\s\S]*--yes/) });
+  expect(await run(['import', 'second', '-f', '-', '--yes'], stdout)).toMatchObject({
     code: 0,
     stderr: 'Applied realm second: 302 created.\n',
   });
@@ -56,7 +58,7 @@ test('YAML is a document too; a dry run changes nothing and says what it would',
   expect(dry.code).toBe(0);
   expect(JSON.parse(dry.stdout)).toMatchObject({ manager: 'realmctl', summary: { create: 3, update: 0 } });
   expect((await api.fetch('/admin/realms/acme')).status).toBe(404);
-  expect(await run(['import', 'acme', '-f', path.join(dir, 'acme.yaml')])).toMatchObject({ code: 0 });
+  expect(await run(['import', 'acme', '-f', path.join(dir, 'acme.yaml'), '--yes'])).toMatchObject({ code: 0 });
   expect((await exported('acme')).roles.map((role: { name: string }) => role.name)).toEqual(['a', 'b']);
 });
 
@@ -83,7 +85,9 @@ test('what another manages is refused by name, and taken with --force', async ()
   const refused = await run(['import', 'owned', '-f', '-'], document);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('k8s:prod/identity/Realm/owned');
-  expect((await run(['import', 'owned', '-f', '-', '--dry-run'], document)).stderr).toContain('--force');
+  expect(refused.stderr).toMatch(/--dry-run.*--force/);
+  const dry = await run(['import', 'owned', '-f', '-', '--dry-run'], document);
+  expect(dry).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
   expect((await run(['import', 'owned', '-f', '-', '--force'], document)).code).toBe(0);
   expect((await exported('owned')).roles[0].description).toBe('mine');
 });
@@ -99,7 +103,7 @@ test.each([
   ['a name that no manager has', ['-f', '-', '--manager', 'a b'], '{}', /is not the name of a manager/],
   ['an export of Keycloak', ['-f', '-', '--keycloak'], '{}', /does not read Keycloak exports yet/],
 ])('%s is refused in words, with exit code 2', async (_, args, stdin, words) => {
-  const { code, stdout, stderr } = await run(['import', 'refused', ...args], stdin);
+  const { code, stdout, stderr } = await run(['import', 'refused', '--yes', ...args], stdin);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(words);
 });

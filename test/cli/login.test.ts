@@ -278,6 +278,9 @@ describe('contexts', () => {
     await byPassword('--name', 'one');
     expect(await run(['get', 'roles'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no realm is said') });
     expect((await run(['config', 'set-realm', 'master'])).stderr).toContain('one is about the realm master');
+    const missing = await run(['config', 'set-realm', 'nosuch']);
+    expect(missing).toMatchObject({ code: 0, stderr: expect.stringContaining('Warning: one has no realm nosuch') });
+    expect((await run(['config', 'set-realm', 'master'])).stderr).not.toContain('Warning');
     const plain = await run(['get', 'keys', '-o', 'name']);
     expect(plain.code).toBe(0);
     for (const said of [

@@ -54,13 +54,13 @@ describe('import --prune', () => {
   const many = Array.from({ length: 20 }, (_, n) => `role-${n}`);
 
   test('goes on where it deletes little', async () => {
-    await run(['import', 'little', '-f', '-'], roles(...many));
+    await run(['import', 'little', '-f', '-', '--yes'], roles(...many));
     expect(await run(['import', 'little', '-f', '-', '--prune'], roles(...many.slice(2)))).toMatchObject({ code: 0 });
     expect(await rolesOf('little')).toHaveLength(18);
   });
 
   test('asks where it deletes more than a tenth of a kind, and without a terminal wants --yes', async () => {
-    await run(['import', 'much', '-f', '-'], roles(...many));
+    await run(['import', 'much', '-f', '-', '--yes'], roles(...many));
     const refused = await run(['import', 'much', '-f', '-', '--prune'], roles(...many.slice(3)));
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/nothing was imported: .*much \(role 3 of 20\)\n.*--dry-run.*--yes/);
@@ -72,7 +72,7 @@ describe('import --prune', () => {
   test('asks where it deletes a single person', async () => {
     const users = (...names: string[]) => ({ users: names.map((username) => ({ username })) });
     const everybody = Array.from({ length: 50 }, (_, n) => `person-${n}`);
-    await run(['import', 'people', '-f', '-'], users(...everybody));
+    await run(['import', 'people', '-f', '-', '--yes'], users(...everybody));
     const refused = await run(['import', 'people', '-f', '-', '--prune'], users(...everybody.slice(1)));
     expect([refused.code, refused.stderr.includes('(user 1)')]).toEqual([2, true]);
     expect(JSON.parse(await api.download('people')).users).toHaveLength(50);

@@ -13,6 +13,14 @@ test('what is valid is exit code 0, with no server configured', async () => {
   expect(stderr).toContain('Valid: Secret, Realm, Flow, Webhook, WorkloadIdentity.');
 });
 
+test('a Secret that is in none of the files is a warning', async () => {
+  const spec = '{realm: acme, clients: [{clientId: web, secretKeyRef: {name: web, key: secret}}]}';
+  const stdin = `apiVersion: realmkeeper.dev/v1alpha1\nkind: Realm\nmetadata: {name: acme}\nspec: ${spec}\n`;
+  const { code, stderr } = await realmctl({}, ['validate', '-f', '-'], { stdin });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^Warning: stdin: Realm default\/acme: the Secret default\/web .*\nValid, but for Secrets/);
+});
+
 test('a fault is exit code 2, for people a line, for programs a list', async () => {
   const stdin = 'realm:\n  requireMfa: perhaps\n';
   const people = await realmctl({}, ['validate', '-f', '-'], { stdin });

@@ -156,9 +156,9 @@ describe('people', () => {
       ?.id ?? '';
 
   test('are brought in by lines, a bad one told; found; given a password; unlocked', async () => {
-    const lines = '{"username":"ana","email":"ana@example.com"}\n{"username":""}\n{"username":"ben"}\n';
+    const lines = '\n{"username":"ana","email":"ana@example.com"}\n{"username":""}\n{"username":"ben"}\n';
     const imported = await run(['users', 'import', '-r', 'acme', '-f', '-', '-o', 'json'], { stdin: lines });
-    expect(imported).toMatchObject({ code: 2, stderr: expect.stringContaining('row 1: ') });
+    expect(imported).toMatchObject({ code: 2, stderr: expect.stringContaining('line 3: ') });
     expect(JSON.parse(imported.stdout)).toMatchObject({ created: 2, failed: 1 });
     expect(await done(['users', 'search', 'ana@', '-r', 'acme', '-o', 'name'])).toBe('ana\n');
     const generated = (await done(['users', 'reset-password', 'ana', '-r', 'acme', '--generate'])).trim();
