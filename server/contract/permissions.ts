@@ -1,31 +1,12 @@
 // What an administrator can be allowed: `area:verb`. Listed by GET /admin-roles/permissions. Decisions "Admin authentication".
 import { z } from 'zod';
+import { names, type SectionArea } from './section-names.ts';
 
-export const areas = [
-  'realm',
-  'settings',
-  'keys',
-  'flows',
-  'webhooks',
-  'workload-identity',
-  'users',
-  'roles',
-  'groups',
-  'clients',
-  'client-scopes',
-  'sessions',
-  'events',
-  'messaging',
-  'identity-providers',
-  'applications',
-  'agents',
-  'organizations',
-  'saml-clients',
-  'scim-targets',
-  'admin-roles',
-  'managers',
-] as const;
-export type Area = (typeof areas)[number];
+const ownAreas = ['realm', 'keys', 'sessions', 'events', 'managers'] as const;
+export type Area = (typeof ownAreas)[number] | SectionArea;
+/** Those of sections, and of what is in none. */
+export const areas: ReadonlySet<Area> = new Set([...ownAreas, ...Object.values(names).map(({ area }) => area)]);
+
 export type Permission =
   | `${Area}:read`
   | `${Area}:write`
@@ -35,7 +16,7 @@ export type Permission =
   | 'users:impersonate';
 
 export const permissions: readonly Permission[] = [
-  ...areas.flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
+  ...[...areas].flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
   'realm:create',
   'realm:delete',
   // have documents planned, whatever their sections but users: for pipelines that write nothing

@@ -1,6 +1,6 @@
 // The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
-// from it; a new section is an entry here, its contract file and its part (server/resources.ts, server/realm-document.ts).
-// What `realmctl get` shows of a kind is cli/kind-table.ts's, a custom resource of its own operator/kinds'.
+// from it; a new section is an entry here, its names (section-names.ts), its contract file and its part (server/resources.ts,
+// server/realm-document.ts). What `realmctl get` shows of a kind is cli/*-kinds.ts's, a custom resource of its own operator/kinds'.
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AgentDocument } from './agents.ts';
@@ -21,6 +21,7 @@ import { RoleDocument } from './roles.ts';
 import { SamlClientDocument } from './saml-clients.ts';
 import { ScimTargetDocument } from './scim-targets.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
+import { names } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
 import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
@@ -30,9 +31,8 @@ import { WorkloadIdentityDocument } from './workload-identity.ts';
 export const sections = {
   realm: {
     shape: 'object',
-    kind: 'settings',
+    ...names.realm,
     label: 'setting',
-    area: 'settings',
     element: SettingsDocument,
     // `realmId` of an older export is read and ignored
     document: SettingsDocument.extend({ realmId: RealmName.optional() }),
@@ -43,62 +43,55 @@ export const sections = {
     },
   },
   resourceIndicators: {
-    kind: 'resourceIndicator',
+    ...names.resourceIndicators,
     label: 'resource indicator',
-    area: 'settings',
     element: ResourceIndicator,
     most: 1000,
     resource: { kind: 'Realm', description: 'RFC 8707: resources that tokens may be asked for' },
   },
   userProfile: {
     shape: 'object',
-    kind: 'userProfile',
+    ...names.userProfile,
     label: 'user profile',
-    area: 'settings',
     element: UserProfileDocument,
     namedLists: { attributes: 'name' },
     resource: { kind: 'Realm', description: 'Which attributes people have, and who may see and change them' },
   },
   claims: {
-    kind: 'claim',
+    ...names.claims,
     label: 'claim',
-    area: 'client-scopes',
     key: 'name',
     element: ClaimDocument,
     most: 5000,
     resource: { kind: 'Realm', description: 'Claims, which client scopes name: where their values come from' },
   },
   clientScopes: {
-    kind: 'clientScope',
+    ...names.clientScopes,
     label: 'client scope',
-    area: 'client-scopes',
     key: 'name',
     element: ClientScopeDocument,
     most: 5000,
     resource: { kind: 'Realm', description: 'Client scopes and the names of the claims they give' },
   },
   roles: {
-    kind: 'role',
+    ...names.roles,
     label: 'role',
-    area: 'roles',
     key: 'name',
     element: RoleDocument,
     most: 50_000,
     resource: { kind: 'Realm', description: 'Realm roles' },
   },
   flows: {
-    kind: 'flow',
+    ...names.flows,
     label: 'flow',
-    area: 'flows',
     key: 'alias',
     element: FlowDocument,
     most: 1000,
     resource: { kind: 'Flow' },
   },
   clients: {
-    kind: 'client',
+    ...names.clients,
     label: 'client',
-    area: 'clients',
     key: 'clientId',
     element: ClientDocument,
     secrets: ['secret'],
@@ -107,9 +100,8 @@ export const sections = {
   },
   clientRoles: {
     shape: 'map',
-    kind: 'clientRole',
+    ...names.clientRoles,
     label: 'client role',
-    area: 'roles',
     key: 'name',
     element: RoleDocument,
     most: 50_000,
@@ -118,9 +110,8 @@ export const sections = {
   },
   clientProtocolMappers: {
     groups: { by: 'clientId', list: 'mappers', described: ['The client', 'Its mappers, by name'] },
-    kind: 'protocolMapper',
+    ...names.clientProtocolMappers,
     label: 'protocol mapper',
-    area: 'clients',
     key: 'name',
     element: ProtocolMapperDocument,
     most: 50_000,
@@ -128,9 +119,8 @@ export const sections = {
     resource: { kind: 'Realm', most: 1000, description: 'Claims of single clients, by clientId' },
   },
   adminRoles: {
-    kind: 'adminRole',
+    ...names.adminRoles,
     label: 'admin role',
-    area: 'admin-roles',
     key: 'name',
     element: AdminRoleDocument,
     most: 1000,
@@ -138,9 +128,8 @@ export const sections = {
     givesAdminRoles: () => true,
   },
   serviceAccountRoles: {
-    kind: 'serviceAccountRoles',
+    ...names.serviceAccountRoles,
     label: 'service account',
-    area: 'clients',
     key: 'clientId',
     element: ServiceAccountRolesDocument,
     most: 50_000,
@@ -148,18 +137,16 @@ export const sections = {
     givesAdminRoles: ({ adminRoles = [] }: ServiceAccountRolesDocument) => adminRoles.length > 0,
   },
   groups: {
-    kind: 'group',
+    ...names.groups,
     label: 'group',
-    area: 'groups',
     key: 'path',
     element: GroupDocument,
     most: 50_000,
     resource: { kind: 'Realm', description: 'Groups, by path' },
   },
   identityProviders: {
-    kind: 'identityProvider',
+    ...names.identityProviders,
     label: 'identity provider',
-    area: 'identity-providers',
     key: 'alias',
     element: IdentityProviderDocument,
     secrets: ['secret'],
@@ -169,9 +156,8 @@ export const sections = {
     resource: { kind: 'Realm', most: 200, description: 'By whom else people sign in, by alias' },
   },
   organizations: {
-    kind: 'organization',
+    ...names.organizations,
     label: 'organization',
-    area: 'organizations',
     key: 'name',
     element: OrganizationDocument,
     namedLists: { domains: 'name' },
@@ -180,9 +166,8 @@ export const sections = {
     resource: { kind: 'Realm', most: 1000, description: 'Organizations; who belongs to them is run-time data' },
   },
   samlClients: {
-    kind: 'samlClient',
+    ...names.samlClients,
     label: 'SAML client',
-    area: 'saml-clients',
     key: 'entityId',
     element: SamlClientDocument,
     namedLists: { mappers: 'name' },
@@ -190,18 +175,16 @@ export const sections = {
     resource: { kind: 'Realm', most: 200, description: 'Service providers by SAML 2.0, by entity id' },
   },
   applications: {
-    kind: 'application',
+    ...names.applications,
     label: 'application',
-    area: 'applications',
     key: 'name',
     element: ApplicationDocument,
     most: 10_000,
     resource: { kind: 'Realm', most: 1000, description: 'Applications: what people see as one app' },
   },
   scimTargets: {
-    kind: 'scimTarget',
+    ...names.scimTargets,
     label: 'SCIM target',
-    area: 'scim-targets',
     key: 'name',
     element: ScimTargetDocument,
     secrets: ['secret'],
@@ -209,9 +192,8 @@ export const sections = {
     resource: { kind: 'Realm', most: 200, description: 'Where people and groups are provisioned to' },
   },
   authorizationServices: {
-    kind: 'authorizationService',
+    ...names.authorizationServices,
     label: 'authorization service',
-    area: 'clients',
     key: 'clientId',
     element: AuthorizationServiceDocument,
     namedLists: { resources: 'name', scopes: 'name', policies: 'name', permissions: 'name' },
@@ -223,9 +205,8 @@ export const sections = {
     },
   },
   webhooks: {
-    kind: 'webhook',
+    ...names.webhooks,
     label: 'webhook',
-    area: 'webhooks',
     key: 'name',
     element: WebhookDocument,
     secrets: ['secret'],
@@ -233,18 +214,16 @@ export const sections = {
     resource: { kind: 'Webhook' },
   },
   workloadIdentity: {
-    kind: 'workloadIdentity',
+    ...names.workloadIdentity,
     label: 'workload identity',
-    area: 'workload-identity',
     key: 'name',
     element: WorkloadIdentityDocument,
     most: 5000,
     resource: { kind: 'WorkloadIdentity' },
   },
   agents: {
-    kind: 'agent',
+    ...names.agents,
     label: 'agent',
-    area: 'agents',
     key: 'name',
     element: AgentDocument,
     people: ['owner'],
@@ -256,18 +235,16 @@ export const sections = {
     },
   },
   messageTemplates: {
-    kind: 'messageTemplate',
+    ...names.messageTemplates,
     label: 'message template',
-    area: 'messaging',
     key: ['templateKey', 'channel', 'locale'],
     element: MessageTemplateDocument,
     most: 1000,
     resource: { kind: 'Realm', most: 200, description: 'What messages say, by template, channel and locale' },
   },
   messagingProviders: {
-    kind: 'messagingProvider',
+    ...names.messagingProviders,
     label: 'messaging provider',
-    area: 'messaging',
     key: ['channel', 'driver'],
     element: MessagingProviderDocument,
     secrets: ['secret'],
@@ -275,7 +252,7 @@ export const sections = {
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
   // run-time data: in no custom resource, and the one section that is read as a stream
-  users: { kind: 'user', label: 'user', area: 'users', key: 'username', element: UserDocument, resource: null },
+  users: { ...names.users, label: 'user', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;
 
 export type Sections = typeof sections;

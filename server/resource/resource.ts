@@ -4,6 +4,7 @@
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import { collectionOf, fieldsOfKey, type Groups, groupOf, type Section } from '../contract/section.ts';
+import { sectionEvents } from '../contract/section-names.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/document.ts';
@@ -27,11 +28,14 @@ export interface Declaration
     | 'read'
     | 'write'
     | 'fresh'
+    | 'events'
   > {
   /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
   /** The resource as the admin API answers it; other fields of the object are not shown. */
   wire: z.ZodObject;
+  /** Left out: those of the section's name. */
+  events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
   /** What an object has where nothing was said. */
   fresh(realm: string, key: string): Fields;
@@ -88,8 +92,10 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     exported = () => true,
     shown,
     keyStays,
+    events = sectionEvents.get(declaration.section),
     ...part
   } = declaration;
+  if (!events) throw new Error(`${declaration.section} must say the events of its changes`);
   const {
     kind,
     label,
@@ -159,6 +165,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
 
   return {
     ...part,
+    events,
     kind,
     area,
     label,

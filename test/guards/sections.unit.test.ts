@@ -6,8 +6,10 @@ import type { Part } from '../../cli/declared.ts';
 import { merge } from '../../cli/merge.ts';
 import { keysOf, renderCrds, structural } from '../../operator/crd.ts';
 import { referencesIn, withSecrets } from '../../operator/kinds/secret-references.ts';
+import { eventTypes } from '../../server/contract/events.ts';
 import { realmFields, resourceField } from '../../server/contract/resources/realm.ts';
 import { elementsOf, type Section, type Table } from '../../server/contract/section.ts';
+import { sectionEvents } from '../../server/contract/section-names.ts';
 import { givesAdminRoles, presentSections, sections } from '../../server/contract/sections.ts';
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { newId } from '../../server/crypto/ids.ts';
@@ -39,6 +41,14 @@ test('every section but users has a part, in the table’s order, which says of 
     secrets,
   }));
   expect(told).toEqual(table.filter(({ section }) => section !== 'users'));
+});
+
+test('what changes in a section is told by an event that raises the revision, by its name where it has one of its own', () => {
+  for (const { section, events } of parts) {
+    expect(sectionEvents.get(section) ?? events).toEqual(events);
+    for (const type of Object.values(events)) expect([type, eventTypes[type].configuration]).toEqual([type, true]);
+  }
+  expect(sectionEvents.get('samlClients')?.create).toBe('SAML_CLIENT_CREATED');
 });
 
 test('kinds and labels are each said once', () => {

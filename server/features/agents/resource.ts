@@ -130,7 +130,6 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
       subject: (key, id) => ({ type: 'agent', id, name: key }),
       // Whoever says what its client may do, or ends it, must hold what the client holds.
       actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
-      events: { create: 'AGENT_CREATED', update: 'AGENT_UPDATED', delete: 'AGENT_DELETED' },
       detail: ({ clientId, scopes, expiresAt }) => ({ clientId, scopes, expiresAt }),
     },
     { now },

@@ -130,7 +130,6 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
       link,
       // It says who signs in to its clients, and how.
       actsAs: ({ before, save }) => [...strings(before?.clients), ...strings(save.clients)],
-      events: { create: 'APPLICATION_CREATED', update: 'APPLICATION_UPDATED', delete: 'APPLICATION_DELETED' },
       detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),
     },
     { now },

@@ -59,11 +59,6 @@ export const createAuthorizationServiceResource = ({ now }: { now: () => Date })
       partOf: (key) => ({ kind: 'client', key }),
       clientOf: (key) => key,
       actsAs: ({ key }) => [key],
-      events: {
-        create: 'AUTHORIZATION_SERVICE_CREATED',
-        update: 'AUTHORIZATION_SERVICE_UPDATED',
-        delete: 'AUTHORIZATION_SERVICE_DELETED',
-      },
     },
     { now },
   );

@@ -37,7 +37,6 @@ export const createClaimResource = ({ baseUrl, now }: { baseUrl: string; now: ()
       table: { name: 'claim', columns: claimColumns },
       seeded: true,
       check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl, realm }),
-      events: { create: 'CLAIM_CREATED', update: 'CLAIM_UPDATED', delete: 'CLAIM_DELETED' },
     },
     { now },
   );
@@ -66,11 +65,6 @@ export const createProtocolMapperResource = ({ baseUrl, now }: { baseUrl: string
       partOf: (key) => ({ kind: 'client', key: clientIn(key) }),
       clientOf: clientIn,
       actsAs: ({ key }) => [clientIn(key)],
-      events: {
-        create: 'PROTOCOL_MAPPER_CREATED',
-        update: 'PROTOCOL_MAPPER_UPDATED',
-        delete: 'PROTOCOL_MAPPER_DELETED',
-      },
     },
     { now },
   );

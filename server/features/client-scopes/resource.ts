@@ -28,7 +28,6 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
       references: ({ fields }) => strings(fields.claims).map((key) => ({ kind: 'claim', key, path: 'claims' })),
       link: setClaims,
       renames: {},
-      events: { create: 'CLIENT_SCOPE_CREATED', update: 'CLIENT_SCOPE_UPDATED', delete: 'CLIENT_SCOPE_DELETED' },
     },
     { now },
   );

@@ -165,7 +165,6 @@ export const createClientResource = ({
       clientOf: (key) => key,
       // By the name under which it holds what it holds.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
-      events: { create: 'CLIENT_CREATED', update: 'CLIENT_UPDATED', delete: 'CLIENT_DELETED' },
     },
     { now },
   );

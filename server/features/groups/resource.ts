@@ -128,7 +128,6 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
         select 'group' as kind, g.path as key, p.path as on from user_group g
         join user_group p on p.realm_id = g.realm_id and p.id = g.parent_id
         where g.realm_id = ${realm} and p.path = any(${removed}::text[])`,
-      events: { create: 'GROUP_CREATED', update: 'GROUP_UPDATED', delete: 'GROUP_DELETED' },
     },
     { now },
   );

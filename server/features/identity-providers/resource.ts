@@ -112,11 +112,6 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
         from organization o cross join lateral unnest(o.identity_providers) as n (alias)
         where o.realm_id = ${realm} and n.alias = any(${removed}::text[])`,
       shown: () => ({ supported: false }),
-      events: {
-        create: 'IDENTITY_PROVIDER_CREATED',
-        update: 'IDENTITY_PROVIDER_UPDATED',
-        delete: 'IDENTITY_PROVIDER_DELETED',
-      },
       detail: ({ type, enabled }) => ({ type, enabled }),
     },
     { now },

@@ -79,11 +79,6 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
       fresh: () => ({ enabled: true, fromAddress: null, fromName: null, config: {} }),
       check,
       sentTo,
-      events: {
-        create: 'MESSAGING_PROVIDER_CREATED',
-        update: 'MESSAGING_PROVIDER_UPDATED',
-        delete: 'MESSAGING_PROVIDER_DELETED',
-      },
       // The configuration stays out of the audit log: it may hold addresses with keys in them.
       detail: ({ enabled, fromAddress }) => ({ enabled, fromAddress }),
     },

@@ -39,11 +39,6 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
       },
       permanent: ({ key }) => partsOf(key).locale === BUILT_IN_LOCALE,
       check,
-      events: {
-        create: 'MESSAGE_TEMPLATE_CREATED',
-        update: 'MESSAGE_TEMPLATE_UPDATED',
-        delete: 'MESSAGE_TEMPLATE_DELETED',
-      },
       detail: ({ enabled }) => ({ enabled }),
     },
     { now },

@@ -118,7 +118,6 @@ export const createOrganizationResource = ({ now }: { now: () => Date }): Resour
       atOnce: true,
       link: linkDomains,
       linkPeople: (sql, realm, saved) => linkMembers(sql, realm, saved, now()),
-      events: { create: 'ORGANIZATION_CREATED', update: 'ORGANIZATION_UPDATED', delete: 'ORGANIZATION_DELETED' },
       detail: ({ enabled, domains }) => ({ enabled, domains }),
     },
     { now },

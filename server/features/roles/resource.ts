@@ -43,7 +43,6 @@ const common = {
     if (items.some((item) => refersTo(item).length > 0)) await lockComposites(sql, realm);
   },
   link,
-  events: { create: 'ROLE_CREATED', update: 'ROLE_UPDATED', delete: 'ROLE_DELETED' },
   renames: {},
 } satisfies Partial<Parameters<typeof resource>[0]>;
 

@@ -151,7 +151,6 @@ export const createSamlClientResource = ({ now }: { now: () => Date }): Resource
         where a.realm_id = ${realm} and n.entity = any(${removed}::text[])`,
       keyStays: 'make another client instead',
       shown: () => ({ supported: false }),
-      events: { create: 'SAML_CLIENT_CREATED', update: 'SAML_CLIENT_UPDATED', delete: 'SAML_CLIENT_DELETED' },
       detail: ({ enabled }) => ({ enabled }),
     },
     { now },

@@ -27,7 +27,6 @@ export const createScimTargetResource = ({ seal, now }: { seal: Seal; now: () =>
       required: ['url'],
       sentTo: ({ fields: { url } }) => ({ url }),
       shown: () => ({ status: null, supported: false }),
-      events: { create: 'SCIM_TARGET_CREATED', update: 'SCIM_TARGET_UPDATED', delete: 'SCIM_TARGET_DELETED' },
       // The address stays out of the audit log: a token may stand in it.
       detail: ({ enabled, users, groups }) => ({ enabled, users, groups }),
     },

@@ -40,7 +40,6 @@ export const createWebhookResource = ({ seal, now }: { seal: Seal; now: () => Da
         changed.includes('secret') && typeof secret === 'string' && secret.length < SECRET_LENGTH
           ? [{ path: 'secret', message: `must have at least ${SECRET_LENGTH} characters` }]
           : [],
-      events: { create: 'WEBHOOK_CREATED', update: 'WEBHOOK_UPDATED', delete: 'WEBHOOK_DELETED' },
       // The address stays out of the audit log: receivers put secrets into it.
       detail: ({ eventTypes, enabled }) => ({ eventTypes, enabled }),
     },

@@ -75,11 +75,6 @@ export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: stri
       whole: refuseSharedTrust,
       // What is unique can change hands: nothing refers to them.
       atOnce: true,
-      events: {
-        create: 'WORKLOAD_IDENTITY_CREATED',
-        update: 'WORKLOAD_IDENTITY_UPDATED',
-        delete: 'WORKLOAD_IDENTITY_DELETED',
-      },
       clientOf: (_, fields) => String(fields.clientId),
       detail: ({ issuer, subject, audience, scopes, enabled, adminAccess }) => ({
         issuer,

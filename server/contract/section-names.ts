@@ -1,0 +1,72 @@
+// What the sections of the realm document are called where people and programs speak of their objects: kind, permission's area and
+// audit events. Without their fields, so that permissions and events, which fields are made of, can be made of this.
+// Decisions "Admin authentication", "Webhooks".
+
+interface Told {
+  /** One object, in plans and managers' lists: `clientScope`. */
+  kind: string;
+  /** Whose `:read` and `:write` permission it needs; default: the section's name. */
+  area?: string;
+  /** What its events begin with; default: the kind. null: not created, updated and deleted as such, its part says its events. */
+  events?: string | null;
+}
+
+const told = {
+  realm: { kind: 'settings', area: 'settings', events: null },
+  resourceIndicators: { kind: 'resourceIndicator', area: 'settings', events: null },
+  userProfile: { kind: 'userProfile', area: 'settings', events: null },
+  flows: { kind: 'flow' },
+  webhooks: { kind: 'webhook' },
+  workloadIdentity: { kind: 'workloadIdentity' },
+  users: { kind: 'user', events: null },
+  roles: { kind: 'role' },
+  groups: { kind: 'group' },
+  clients: { kind: 'client' },
+  clientScopes: { kind: 'clientScope' },
+  claims: { kind: 'claim', area: 'client-scopes' },
+  clientRoles: { kind: 'clientRole', area: 'roles', events: 'role' },
+  clientProtocolMappers: { kind: 'protocolMapper', area: 'clients' },
+  serviceAccountRoles: { kind: 'serviceAccountRoles', area: 'clients', events: null },
+  authorizationServices: { kind: 'authorizationService', area: 'clients' },
+  messagingProviders: { kind: 'messagingProvider', area: 'messaging' },
+  messageTemplates: { kind: 'messageTemplate', area: 'messaging' },
+  identityProviders: { kind: 'identityProvider' },
+  applications: { kind: 'application' },
+  agents: { kind: 'agent' },
+  organizations: { kind: 'organization' },
+  samlClients: { kind: 'samlClient' },
+  scimTargets: { kind: 'scimTarget' },
+  adminRoles: { kind: 'adminRole', events: null },
+} as const satisfies Record<string, Told>;
+
+/** `scimTarget` as `-scim-target`, in the types as below. */
+type Apart<Name extends string, By extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `${By}${Lowercase<First>}`}${Apart<Rest, By>}`
+  : '';
+const apart = (name: string, by: string): string => name.replaceAll(/[A-Z]/g, (first) => `${by}${first.toLowerCase()}`);
+
+type Names = typeof told;
+type AreaOf<Key extends keyof Names> = Names[Key] extends { area: infer Area } ? Area : Apart<Key, '-'>;
+type StemOf<Entry extends Told> = Entry extends { events: null }
+  ? never
+  : Uppercase<Apart<Entry extends { events: infer Stem extends string } ? Stem : Entry['kind'], '_'>>;
+/** Of whatever is created, updated and deleted as an object of its section. */
+export type SectionEvent = `${StemOf<Names[keyof Names]>}_${'CREATED' | 'UPDATED' | 'DELETED'}`;
+export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
+
+const entries = Object.entries<Told>(told);
+
+/** What an entry of the table of sections begins with. */
+export const names = Object.fromEntries(
+  entries.map(([section, { kind, area = apart(section, '-') }]) => [section, { kind, area }]),
+) as { readonly [Key in keyof Names]: { readonly kind: Names[Key]['kind']; readonly area: AreaOf<Key> } };
+
+/** The audit event of each action, by section. */
+export const sectionEvents = new Map(
+  entries.flatMap(([section, { kind, events = kind }]) => {
+    if (events === null) return [];
+    const stem = apart(events, '_').toUpperCase();
+    const all = { create: `${stem}_CREATED`, update: `${stem}_UPDATED`, delete: `${stem}_DELETED` };
+    return [[section, all as Record<keyof typeof all, SectionEvent>] as const];
+  }),
+);
