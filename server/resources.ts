@@ -1,22 +1,6 @@
-// The composition root's part for plain resources: each is declared by its feature, and mounted by one line here.
+// The composition root's part for plain resources: each is declared by its feature with its routes, and is one line here.
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
-import { adminRoleRoutes } from './contract/admin-access.ts';
-import { agentRoutes } from './contract/agents.ts';
-import { applicationRoutes } from './contract/applications.ts';
-import { claimRoutes } from './contract/claims.ts';
-import { clientScopeRoutes } from './contract/client-scopes.ts';
-import { clientRoutes } from './contract/clients.ts';
-import { groupRoutes as plainGroupRoutes } from './contract/groups.ts';
-import { identityProviderRoutes } from './contract/identity-providers.ts';
-import { messageTemplateRoutes } from './contract/message-templates.ts';
-import { messagingProviderRoutes } from './contract/messaging.ts';
-import { organizationRoutes } from './contract/organizations.ts';
-import { roleRoutes as plainRoleRoutes } from './contract/roles.ts';
-import { samlClientRoutes } from './contract/saml-clients.ts';
-import { scimTargetRoutes } from './contract/scim-targets.ts';
-import { webhookRoutes } from './contract/webhooks.ts';
-import { workloadIdentityRoutes } from './contract/workload-identity.ts';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
@@ -82,25 +66,8 @@ export function mountResources(
   resources: Resources,
   { api, sql }: { api: ResourceApi; sql: Sql },
 ): void {
-  const mount = (of: Resources[keyof Resources], routes: Parameters<typeof mountResource>[1]['routes']) =>
-    mountResource(admin, { api, sql, of, routes });
-  mount(resources.adminRoles, adminRoleRoutes);
-  mount(resources.claims, claimRoutes);
-  mount(resources.clients, clientRoutes);
-  mount(resources.agents, agentRoutes);
-  mount(resources.applications, applicationRoutes);
-  mount(resources.clientScopes, clientScopeRoutes);
-  mount(resources.identityProviders, identityProviderRoutes);
-  mount(resources.samlClients, samlClientRoutes);
-  mount(resources.scimTargets, scimTargetRoutes);
-  mount(resources.organizations, organizationRoutes);
-  mount(resources.roles, plainRoleRoutes);
+  for (const of of Object.values(resources)) if (of.routes) mountResource(admin, { api, sql, of, routes: of.routes });
   roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });
   mapperRoutes(admin, { api, sql, mappers: resources.clientProtocolMappers });
-  mount(resources.groups, plainGroupRoutes);
   groupRoutes(admin, { resources: api, sql, groups: resources.groups });
-  mount(resources.messageTemplates, messageTemplateRoutes);
-  mount(resources.messagingProviders, messagingProviderRoutes);
-  mount(resources.webhooks, webhookRoutes);
-  mount(resources.workloadIdentity, workloadIdentityRoutes);
 }

@@ -3,6 +3,8 @@
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import type { ResourceRoutes } from '../contract/resource.ts';
+import type { Route } from '../contract/route.ts';
 import { collectionOf, fieldsOfKey, type Groups, groupOf, type Section } from '../contract/section.ts';
 import { sectionEvents } from '../contract/section-names.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
@@ -34,6 +36,8 @@ export interface Declaration
   section: Exclude<PresentKey, 'users'>;
   /** The resource as the admin API answers it; other fields of the object are not shown. */
   wire: z.ZodObject;
+  /** Mounted as they are; left out: its feature mounts them. */
+  routes?: Routes;
   /** Left out: those of the section's name. */
   events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
@@ -70,6 +74,7 @@ export interface Beside {
 
 export interface Resource extends RealmPart {
   label: string;
+  routes?: Routes;
   table: Table;
   permanent?(row: Row): boolean;
   fixed?: boolean;
@@ -81,6 +86,12 @@ export interface Resource extends RealmPart {
   fieldsOf(input: Fields): Fields;
   nameOf(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }
+
+/** Of the contract, as the kind has them. */
+export type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }> & {
+  /** PUT of the list's own path: the body says which object. */
+  upsert?: Route;
+};
 
 export function resource(declaration: Declaration, { now }: { now: () => Date }): Resource {
   const {

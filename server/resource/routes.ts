@@ -1,10 +1,7 @@
 // Binds a plain resource's routes of the contract to the requests of api.ts.
 // Routes that a kind has beside these are its feature's.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
-import type { ResourceRoutes } from '../contract/resource.ts';
-import type { Route } from '../contract/route.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import { managerOf } from '../domain/ownership.ts';
 import { principalOf } from '../domain/principal.ts';
@@ -13,13 +10,9 @@ import { markManaged } from '../http/managed.ts';
 import { containing, decodeCursor, page } from '../http/paging.ts';
 import type { Address, Caller, ResourceApi } from './api.ts';
 import type { Fields } from './part.ts';
-import type { Resource } from './resource.ts';
+import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
 
-type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }> & {
-  /** PUT of the list's own path: the body says which object. */
-  upsert?: Route;
-};
 /** Where the path names what the objects belong to: those that are its, the key of one, what a new one gets from it. */
 export interface Within {
   filter: Fragment;

@@ -1,7 +1,7 @@
 // Owns: admin roles: sets of permissions that nobody can widen beyond their own; the same by API and document.
 // Does not own: who holds them (grants.ts), the built-in ones, which are fixed (seed.ts), who may change one (resource/rights.ts).
 // Implements: decisions "Admin authentication"; specification 2.10, 4.10.
-import { AdminRole } from '../../contract/admin-access.ts';
+import { AdminRole, adminRoleRoutes } from '../../contract/admin-access.ts';
 import { builtInAdminRoles, permissions as known } from '../../contract/permissions.ts';
 import { fragment } from '../../db/sql.ts';
 import { asSet, strings } from '../../http/document.ts';
@@ -13,6 +13,7 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
     {
       section: 'adminRoles',
       wire: AdminRole,
+      routes: adminRoleRoutes,
       table: {
         name: 'admin_role',
         columns: { permissions: { type: 'text[]', fromRow: (list) => asSet(strings(list)) } },

@@ -1,7 +1,7 @@
 // Owns: agents as administrators keep them: whose, by which client, for how long. Their state is run-time data (service.ts).
 // Does not own: what a client's tokens hold (features/clients/view.ts has the agent's scopes), when one may act (domain/agents.ts).
 // Implements: specification 1, 2.10, 4.10; decisions "Agent".
-import { Agent } from '../../contract/agents.ts';
+import { Agent, agentRoutes } from '../../contract/agents.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -82,6 +82,7 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
     {
       section: 'agents',
       wire: Agent,
+      routes: agentRoutes,
       table: {
         name: 'agent',
         columns: {

@@ -2,7 +2,7 @@
 // Does not own: refusing who may not use it (features/authorize), what a client's view holds of it (features/clients/view.ts).
 // Implements: specification 2.10, 4.10; decisions "Application".
 import { ADMIN_CLI } from '../../contract/admin-access.ts';
-import { Application } from '../../contract/applications.ts';
+import { Application, applicationRoutes } from '../../contract/applications.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { asSet, join, strings } from '../../http/document.ts';
@@ -74,6 +74,7 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
     {
       section: 'applications',
       wire: Application,
+      routes: applicationRoutes,
       table: {
         name: 'application',
         columns: {

@@ -1,7 +1,7 @@
 // Owns: claims, which say where a value in tokens comes from, and those of single clients; the same by API and by a document.
 // Does not own: making values of them (domain/claims.ts), which scope names which (client-scopes).
 // Implements: decisions "Claim", "Protocol mapper"; specification 2.10, 4.10.
-import { Claim, freshClaim } from '../../contract/claims.ts';
+import { Claim, claimRoutes, freshClaim } from '../../contract/claims.ts';
 import { ProtocolMapper } from '../../contract/protocol-mappers.ts';
 import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../http/document.ts';
 import type { Fields } from '../../resource/part.ts';
@@ -34,6 +34,7 @@ export const createClaimResource = ({ baseUrl, now }: { baseUrl: string; now: ()
       ...common,
       section: 'claims',
       wire: Claim,
+      routes: claimRoutes,
       table: { name: 'claim', columns: claimColumns },
       seeded: true,
       check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl, realm }),

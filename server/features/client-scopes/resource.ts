@@ -1,7 +1,7 @@
 // Owns: client scopes, which say what a scope puts into tokens; the same by the admin API and in the realm document.
 // Does not own: the claims that they name (claims), making values of them (domain/claims.ts), which client has which (clients).
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
-import { ClientScope } from '../../contract/client-scopes.ts';
+import { ClientScope, clientScopeRoutes } from '../../contract/client-scopes.ts';
 import { fragment } from '../../db/sql.ts';
 import { asSet, strings } from '../../http/document.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -12,6 +12,7 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
     {
       section: 'clientScopes',
       wire: ClientScope,
+      routes: clientScopeRoutes,
       table: {
         name: 'client_scope',
         columns: { description: 'text', includeInTokenScope: 'boolean' },

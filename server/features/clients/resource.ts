@@ -2,7 +2,7 @@
 // Does not own: what their service accounts hold (service-accounts.ts), making secrets (secrets.ts), the token path (view.ts).
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
-import { Client, clientFields, freshClient } from '../../contract/clients.ts';
+import { Client, clientFields, clientRoutes, freshClient } from '../../contract/clients.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
@@ -111,6 +111,7 @@ export const createClientResource = ({
     {
       section: 'clients',
       wire: Client,
+      routes: clientRoutes,
       table: {
         name: 'client',
         columns: {

@@ -1,7 +1,7 @@
 // Owns: the tree of groups and the roles that a group gives its members; the same by the admin API and in the realm document.
 // Does not own: who is a member (users), how a group reaches tokens (domain/person.ts).
 // Implements: decisions "Group"; specification 2.10, 4.10.
-import { Group, longestPath, pathBytes } from '../../contract/groups.ts';
+import { Group, groupRoutes, longestPath, pathBytes } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
@@ -87,6 +87,7 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
     {
       section: 'groups',
       wire: Group,
+      routes: groupRoutes,
       table: {
         name: 'user_group',
         columns: { attributes: 'jsonb', default: { type: 'boolean', name: 'is_default' } },

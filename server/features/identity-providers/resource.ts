@@ -5,6 +5,7 @@ import {
   configFields,
   endpointFields,
   IdentityProvider,
+  identityProviderRoutes,
   isPlaceholder,
   type ProviderConfig,
 } from '../../contract/identity-providers.ts';
@@ -67,6 +68,7 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
     {
       section: 'identityProviders',
       wire: IdentityProvider,
+      routes: identityProviderRoutes,
       table: {
         name: 'identity_provider',
         columns: {

@@ -10,7 +10,7 @@ import {
   FcmServiceAccount,
   sendsSecretBy,
 } from '../../contract/message-drivers.ts';
-import { MessagingProvider } from '../../contract/messaging.ts';
+import { MessagingProvider, messagingProviderRoutes } from '../../contract/messaging.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { issuesAt } from '../../http/document.ts';
@@ -70,6 +70,7 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
     {
       section: 'messagingProviders',
       wire: MessagingProvider,
+      routes: messagingProviderRoutes,
       table: {
         name: 'messaging_provider',
         columns: { enabled: 'boolean', fromAddress: 'text', fromName: 'text', config: 'jsonb' },

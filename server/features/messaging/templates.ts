@@ -1,7 +1,13 @@
 // The message template as a resource: the same by the admin API and in the realm document. Specification 2.6, 4.4.
 // The built-in ones, in English, are there in every realm; they are edited and never deleted.
 import { Channel } from '../../contract/message-drivers.ts';
-import { MessageTemplate, messages, TemplateKey, templateFaults } from '../../contract/message-templates.ts';
+import {
+  MessageTemplate,
+  messages,
+  messageTemplateRoutes,
+  TemplateKey,
+  templateFaults,
+} from '../../contract/message-templates.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -26,6 +32,7 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
     {
       section: 'messageTemplates',
       wire: MessageTemplate,
+      routes: messageTemplateRoutes,
       table: {
         name: 'message_template',
         columns: { subject: 'text', body: { type: 'text', name: 'content' }, enabled: 'boolean', html: 'boolean' },

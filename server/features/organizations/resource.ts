@@ -1,6 +1,6 @@
 // The organization as a resource: the same by the admin API and in the realm document. Specification 2.10, 4.10;
 // decisions "Organization". Its members are people's data: service.ts, and in a document with users.
-import { Organization } from '../../contract/organizations.ts';
+import { Organization, organizationRoutes } from '../../contract/organizations.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { asSet, join, strings } from '../../http/document.ts';
@@ -85,6 +85,7 @@ export const createOrganizationResource = ({ now }: { now: () => Date }): Resour
     {
       section: 'organizations',
       wire: Organization,
+      routes: organizationRoutes,
       table: {
         name: 'organization',
         columns: { displayName: 'text', enabled: 'boolean', identityProviders: 'text[]', attributes: 'jsonb' },

@@ -1,7 +1,7 @@
 // Owns: realm roles and roles of clients, which a role may contain (composites), which every new user gets (default).
 // Does not own: who holds a role (users, groups, clients), admin roles (admin-access).
 // Implements: decisions "Role"; specification 2.10, 4.10.
-import { Role } from '../../contract/roles.ts';
+import { Role, roleRoutes } from '../../contract/roles.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
 import { clientRoleKey, splitClientRoleKey } from '../../http/document.ts';
@@ -59,6 +59,7 @@ export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
     {
       ...common,
       section: 'roles',
+      routes: roleRoutes,
       table: { name: 'role', columns, elsewhere: { composite }, only: fragment`and t.client is null` },
       references: refersTo,
       whole: (sql, realm, changes) => circles(sql, realm, changes, 'role'),

@@ -3,7 +3,7 @@
 // Implements: specification 2.10, 4.10; decisions "SAML client".
 import { sessionFacts, userProperties } from '../../contract/claims.ts';
 import type { FieldError } from '../../contract/problem.ts';
-import { SamlClient } from '../../contract/saml-clients.ts';
+import { SamlClient, samlClientRoutes } from '../../contract/saml-clients.ts';
 import { asSet, strings } from '../../http/document.ts';
 import type { Fields } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -88,6 +88,7 @@ export const createSamlClientResource = ({ now }: { now: () => Date }): Resource
     {
       section: 'samlClients',
       wire: SamlClient,
+      routes: samlClientRoutes,
       table: {
         name: 'saml_client',
         columns: {

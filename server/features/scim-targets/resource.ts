@@ -1,7 +1,7 @@
 // Owns: where people and groups are to be provisioned to, as administrators keep it; the answer says that nothing is sent yet.
 // Does not own: sealing the token (resource/at-rest.ts), the realm's own SCIM server.
 // Implements: specification 2.10, 4.10; decisions "SCIM target".
-import { ScimTarget } from '../../contract/scim-targets.ts';
+import { ScimTarget, scimTargetRoutes } from '../../contract/scim-targets.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { sealed } from '../../resource/at-rest.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -11,6 +11,7 @@ export const createScimTargetResource = ({ seal, now }: { seal: Seal; now: () =>
     {
       section: 'scimTargets',
       wire: ScimTarget,
+      routes: scimTargetRoutes,
       table: {
         name: 'scim_target',
         columns: {

@@ -1,5 +1,5 @@
 // The subscription as a resource: the same by the admin API and in the realm document. Specification 2.7, 4.5.
-import { parseEventTypes, Webhook } from '../../contract/webhooks.ts';
+import { parseEventTypes, Webhook, webhookRoutes } from '../../contract/webhooks.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { asSet } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
@@ -17,6 +17,7 @@ export const createWebhookResource = ({ seal, now }: { seal: Seal; now: () => Da
     {
       section: 'webhooks',
       wire: Webhook,
+      routes: webhookRoutes,
       table: {
         name: 'webhook',
         columns: {

@@ -1,7 +1,7 @@
 // The credential as a resource: the same by the admin API and in the realm document. Specification 2.8, 4.7 (admin);
 // decisions "Rights": whoever makes a workload act as a client could act as it, so they must hold what it holds.
 import { Problem } from '../../contract/problem.ts';
-import { WorkloadIdentity } from '../../contract/workload-identity.ts';
+import { WorkloadIdentity, workloadIdentityRoutes } from '../../contract/workload-identity.ts';
 import type { Sql } from '../../db/sql.ts';
 import { join } from '../../http/document.ts';
 import { isNoRealms } from '../../http/own-addresses.ts';
@@ -52,6 +52,7 @@ export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: stri
     {
       section: 'workloadIdentity',
       wire: WorkloadIdentity,
+      routes: workloadIdentityRoutes,
       table: {
         name: 'workload_identity',
         columns: {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sections } from '../../../server/contract/sections.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -145,20 +146,7 @@ describe('a document', () => {
   test('is exported with every key of the format, sorted, with placeholders for its secrets', async () => {
     const text = await admin.download('acme');
     const exported = JSON.parse(text);
-    expect(Object.keys(exported)).toEqual([
-      ...[
-        'adminRoles',
-        'agents',
-        'applications',
-        'authorizationServices',
-        'claims',
-        'clientProtocolMappers',
-        'clientRoles',
-      ],
-      ...['clientScopes', 'clients', 'flows', 'formatVersion', 'groups', 'identityProviders', 'messageTemplates'],
-      ...['messagingProviders', 'organizations', 'realm', 'requiredEnv', 'resourceIndicators', 'roles', 'samlClients'],
-      ...['scimTargets', 'serviceAccountRoles', 'userProfile', 'users', 'webhooks', 'workloadIdentity'],
-    ]);
+    expect(Object.keys(exported)).toEqual(['formatVersion', 'requiredEnv', ...Object.keys(sections)].sort());
     expect(exported.requiredEnv).toEqual(['SVC_VAR_CLIENT_SHOP_SECRET', 'SVC_VAR_WEBHOOK_HOOK_SECRET']);
     expect(text).not.toContain(SHOP_SECRET);
     expect(exported.users[0]).toMatchObject({
