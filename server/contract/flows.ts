@@ -17,6 +17,13 @@ export const authenticatorIds = [
   'recovery-codes',
   'risk',
   'mfa-enabled',
+  'role',
+  'group',
+  'attribute',
+  'client',
+  'network',
+  'device-known',
+  'level-of-assurance',
 ] as const;
 
 /** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
@@ -112,6 +119,7 @@ export const Authenticator = z
     factorClass: z.enum(['KNOWLEDGE', 'POSSESSION', 'INHERENCE', 'NONE']),
     levelOfAssurance: z.int().describe('0 for conditions'),
     category: z.enum(['METHOD', 'CONDITION']),
+    configSchema: z.record(z.string(), z.unknown()).describe('JSON Schema of an execution’s `config`'),
   })
   .meta({ id: 'Authenticator' });
 export type Authenticator = z.infer<typeof Authenticator>;

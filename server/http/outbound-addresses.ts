@@ -1,6 +1,7 @@
 // Which addresses an outbound request may reach: global unicast alone, unless SVC_OUTBOUND_ALLOW says otherwise.
 // Pure; the guard at connection time is outbound.ts. Decisions "Webhooks"; IANA's special-purpose address registries.
 import net from 'node:net';
+import { blockListOf } from './network.ts';
 
 /** Says whether `address`, found for `host`, may be connected to on `port`. */
 export type AddressPolicy = (target: { host: string; port: number; address: string }) => boolean;
@@ -38,15 +39,6 @@ const refusedV6 = [
 /** RFC 6052: the last four bytes are an IPv4 address, which is the one to judge. */
 const nat64 = '64:ff9b::/96';
 
-function blockListOf(cidrs: readonly string[]): net.BlockList {
-  const list = new net.BlockList();
-  for (const cidr of cidrs) {
-    const [network = '', bits] = cidr.split('/');
-    const family = net.isIPv6(network) ? 'ipv6' : 'ipv4';
-    list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
-  }
-  return list;
-}
 const v4 = blockListOf(refusedV4);
 const v6 = blockListOf(refusedV6);
 const v6Global = blockListOf([globalV6]);

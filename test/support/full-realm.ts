@@ -82,7 +82,17 @@ export function fullRealm(): RealmDocument {
                   {
                     name: 'three: on',
                     requirement: 'CONDITIONAL',
-                    executions: [step('mfa-enabled'), step('otp')],
+                    executions: [
+                      step('mfa-enabled'),
+                      step('role', { roles: ['admin'], clientId: 'web' }),
+                      step('group', { groups: ['/staff'] }),
+                      step('attribute', { attribute: 'department', values: ['sales'], negate: true }),
+                      step('client', { clients: ['web'] }),
+                      step('network', { networks: ['192.0.2.0/24', '2001:db8::1'], negate: true }),
+                      step('device-known', { negate: true }),
+                      step('level-of-assurance', { minimumLevel: 2 }),
+                      step('otp'),
+                    ],
                   },
                 ],
               },

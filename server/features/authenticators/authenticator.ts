@@ -4,6 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
+import type { Person } from '../../domain/person.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Html } from '../../http/html.ts';
@@ -144,16 +145,30 @@ export interface Method extends AuthenticatorEntry, PageStep {
   beside?(step: Step): Promise<Beside>;
 }
 
+/** What only conditions look at, read where a flow has such a one. */
+export interface Circumstances {
+  /** The client that the sign-in is for. */
+  clientId: string | undefined;
+  /** What the person is; undefined: nobody is known, or no condition asks. */
+  person: Pick<Person, 'attributes' | 'groups' | 'roles'> | undefined;
+  /** undefined: no browser asks, as where a token is refreshed; then nothing holds that is about one. */
+  browser: { address: string; known: boolean | undefined } | undefined;
+}
+
 /** What a condition looks at. */
-export interface ConditionFacts {
+export interface ConditionFacts extends Circumstances {
   /** Whether the person has a second factor. */
   secondFactor: boolean;
   riskAction: 'allow' | 'step_up' | 'deny' | undefined;
   riskBand: 'low' | 'medium' | 'high' | undefined;
+  /** The level that is asked for. */
+  requiredLevel: number;
 }
 export interface Condition extends AuthenticatorEntry {
   category: 'CONDITION';
   forbidsEnrolment?: boolean;
+  /** What has to be read for it. */
+  needs?: 'person' | 'device';
   holds(facts: ConditionFacts, config: Record<string, unknown>): boolean;
 }
 export type AuthenticatorRecord = Method | Condition;

@@ -1,6 +1,6 @@
 // The registry: every authenticator that works on this server, in the order that GET /authenticators lists them.
 import type { AuthenticatorRecord } from './authenticator.ts';
-import { mfaEnabled, riskCondition } from './conditions.ts';
+import { conditions, mfaEnabled, riskCondition } from './conditions.ts';
 import { createMagicLink, type MagicLinkDeps } from './magic-link.ts';
 import { createMessageCodes, type MessageCodeDeps } from './message-code.ts';
 import { createOtp, type OtpDeps } from './otp.ts';
@@ -24,4 +24,5 @@ export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createRecoveryCodesMethod(deps),
   riskCondition,
   mfaEnabled,
+  ...conditions,
 ];

@@ -236,7 +236,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       session,
       missing:
         session && !signedIn && !session.impersonator
-          ? await signIns.missing({ ...signInFor(realm, asked, { forced: false }), session })
+          ? await signIns.missing(request, { ...signInFor(realm, asked, { forced: false }), session })
           : undefined,
       fresh: signedIn !== undefined,
       agreed,

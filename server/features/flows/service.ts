@@ -1,6 +1,7 @@
 // Owns: a realm's sign-in flows as an administrator keeps them: trees, clones, names, what is bound to them.
 // Does not own: running a flow (features/sign-in), what authenticators do (features/authenticators), binding (settings, clients).
 // Implements: specification 2.1, 2.2, 3 (Flow), 4.1; decisions "Reading and writing".
+import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { Authenticator, Execution, Flow, TreeInput } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
@@ -109,12 +110,13 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     drop: trees.drop,
     /** The registry, as GET /authenticators shows it. */
     authenticators: (): Authenticator[] =>
-      registry.map(({ id, displayName, factorClass, levelOfAssurance, category }) => ({
+      registry.map(({ id, displayName, factorClass, levelOfAssurance, category, configSchema }) => ({
         id,
         displayName,
         factorClass,
         levelOfAssurance,
         category,
+        configSchema: z.toJSONSchema(configSchema, { io: 'input' }),
       })),
     registry,
 

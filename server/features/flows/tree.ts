@@ -12,7 +12,7 @@ import {
 import type { FieldError } from '../../contract/problem.ts';
 
 /** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
-export interface AuthenticatorEntry extends Authenticator {
+export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema'> {
   configSchema: z.ZodType;
   /** true: it needs nobody before it (username and password); false: it checks somebody who is known already. */
   identifies: boolean;

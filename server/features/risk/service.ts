@@ -46,15 +46,27 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     };
   };
 
+  /** Whether the person has signed in with the browser before. */
+  const knowsDevice = async (request: FastifyRequest, realm: string, userId: string): Promise<boolean> => {
+    const device = deviceOf(request, realm);
+    return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
+  };
+
   return {
-    /** Scores a sign-in of somebody who is known; nothing while the realm's master switch is off. */
+    knowsDevice,
+
+    /**
+     * Scores a sign-in of somebody who is known; not while the realm's master switch is off.
+     * @param device whether its device is looked at even then
+     */
     async score(
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
       userId: string,
+      { device }: { device: boolean },
     ): Promise<{ risk?: Risk; deviceKnown?: boolean }> {
-      if (!policy.riskPolicyEnabled) return {};
+      if (!policy.riskPolicyEnabled) return device ? { deviceKnown: await knowsDevice(request, realm, userId) } : {};
       const rows = await store.history(sql, realm, userId, HISTORY);
       const past = rows.map(
         ({ at, success, network, latitude, longitude }): PastSignIn => ({
@@ -111,11 +123,11 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       policy: RealmSettingsDto,
       { userId, deviceKnown }: { userId: string; deviceKnown: boolean | undefined },
     ): string | undefined {
-      if (!policy.riskPolicyEnabled) return undefined;
+      if (!policy.riskPolicyEnabled && deviceKnown === undefined) return undefined;
       const at = now();
       const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
       store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
-      store.remember(run, realm, userId, row(request.ip, true));
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true));
       if (deviceKnown === undefined) return undefined;
       // Anybody may have put a cookie there: only one that is this person's already goes on.
       const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();

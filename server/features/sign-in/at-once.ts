@@ -63,7 +63,7 @@ export function createAtOnce(deps: AtOnceDeps) {
     const at = `/realms/${realm}/login`;
     const begun = { realm, requiredLevel: 0, forced: true, request: null, continueAt: '', now: now() };
     let state: SignInState = begunBy({ ...begun, identify: factors.identify });
-    let nextStep = await nextStepOf(realm, policy, state);
+    let nextStep = await nextStepOf(visit, state);
     let userId: string | undefined;
     const refuse = (reason: string, detail?: string): AtOnce => ({
       ok: false,
@@ -80,7 +80,7 @@ export function createAtOnce(deps: AtOnceDeps) {
         // Whoever has a second factor gives it here, whatever the flow says of it.
         const requiredLevel = factors.haveSecond(person?.types ?? []) ? SECOND_FACTOR : 0;
         state = { ...state, purpose: { ...state.purpose, requiredLevel } };
-        nextStep = await nextStepOf(realm, policy, state, person);
+        nextStep = await nextStepOf(visit, state, person);
       }
       if (nextStep.do === 'finish' && state.is === 'known') {
         const level = factors.levelOf(countedOf(state, now()));
@@ -99,7 +99,7 @@ export function createAtOnce(deps: AtOnceDeps) {
       if (executionId !== nextStep.executionId) {
         const choice = { do: 'choose', execution: executionId };
         ({ state } = await runUntold(visit, state, { do: 'sent', form: choice, nextStep }));
-        nextStep = await nextStepOf(realm, policy, state);
+        nextStep = await nextStepOf(visit, state);
         continue;
       }
       const form = method.answers?.(sent);
@@ -111,7 +111,7 @@ export function createAtOnce(deps: AtOnceDeps) {
       }
       const after = await runUntold(visit, state, { do: 'answered', asked: nextStep, verdict, at: now().getTime() });
       state = after.state;
-      nextStep = after.nextStep ?? (await nextStepOf(realm, policy, state));
+      nextStep = after.nextStep ?? (await nextStepOf(visit, state));
     }
     return refuse('exhausted');
   };

@@ -5,7 +5,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Factor, type Factors, isPassOf, SECOND_FACTOR } from '../../domain/factors.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
-import type { AuthenticatorRecord, Method } from '../authenticators/authenticator.ts';
+import type { AuthenticatorRecord, Circumstances, Method } from '../authenticators/authenticator.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
@@ -26,6 +26,7 @@ export interface Judged {
   /** What they have set up; undefined: nobody is known. */
   person: Omit<PersonStanding, 'enabled'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
+  circumstances: Circumstances;
   chosen?: string | undefined;
 }
 
@@ -91,7 +92,13 @@ export function createJudge({
       requiredLevel: Math.max(requiredLevel, settings.requireMfa || suspicious ? SECOND_FACTOR : 0),
       noEnrolment: suspicious,
     };
-    const seen = { secondFactor: factors.haveSecond(types), riskAction: risk?.action, riskBand: risk?.band };
+    const seen = {
+      ...judged.circumstances,
+      secondFactor: factors.haveSecond(types),
+      riskAction: risk?.action,
+      riskBand: risk?.band,
+      requiredLevel: progress.requiredLevel,
+    };
     const configOf = ({ executionId }: { executionId: string }): Config => nodes.get(executionId)?.config ?? {};
     for (;;) {
       const verdict = next(tree, progress, facts);

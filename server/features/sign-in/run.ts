@@ -23,9 +23,10 @@ import type { Site } from '../credentials/passkeys.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
+import type { createCircumstances } from './circumstances.ts';
 import { idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
-import { countedOf, provenBy, type SignInState } from './state.ts';
+import { countedOf, type Known, provenBy, type SignInState } from './state.ts';
 
 /** A request to a realm's sign-in. */
 export interface Visit {
@@ -42,6 +43,7 @@ export interface RunDeps {
   required: readonly RequiredStep[];
   judge: Judge;
   credentials: Pick<Credentials, 'standing'>;
+  circumstances: ReturnType<typeof createCircumstances>;
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
   risk: RiskService;
   /** Bounds how often one address may fail. */
@@ -62,7 +64,7 @@ const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
 export function createRun(deps: RunDeps) {
-  const { transact, registry, required, judge, credentials, flows, risk, attempts, baseUrl, now } = deps;
+  const { transact, registry, required, judge, credentials, circumstances, flows, risk, attempts, baseUrl, now } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
   const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
   const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
@@ -104,8 +106,7 @@ export function createRun(deps: RunDeps) {
 
   /** What its person still has to do. @param read the person's standing, where it has just been read */
   async function nextStepOf(
-    realm: string,
-    settings: RealmSettingsDto,
+    { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
     state: SignInState,
     read?: PersonStanding,
   ): Promise<NextStep> {
@@ -117,7 +118,14 @@ export function createRun(deps: RunDeps) {
     const setUp = state.is === 'known' ? state.setUp : undefined;
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
     const { tree } = await flows.treeFor(realm, state.purpose.flow);
-    const judged = { known: known !== undefined, factors: countedOf(state, now()), person, risk: known?.risk };
+    const about = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
+    const judged = {
+      known: known !== undefined,
+      factors: countedOf(state, now()),
+      person,
+      risk: known?.risk,
+      circumstances: await circumstances.of(tree, { ...about, deviceKnown: known?.deviceKnown }),
+    };
     const chosen = state.is === 'done' ? undefined : state.chosen;
     return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
   }
@@ -169,9 +177,14 @@ export function createRun(deps: RunDeps) {
     });
   }
 
+  async function scoreOf({ request, realm, policy }: Visit, { user, purpose }: Known) {
+    const { tree } = await flows.treeFor(realm, purpose.flow);
+    return risk.score(request, realm, policy, user.id, { device: circumstances.looksAtDevice(tree) });
+  }
+
   /** @returns what came of it, where the machine goes on from that */
   async function perform(visit: Visit, state: SignInState, effect: Effect): Promise<Input | undefined> {
-    const { request, realm, policy } = visit;
+    const { request, realm } = visit;
     switch (effect.do) {
       case 'verify': {
         const { asked, form } = effect;
@@ -182,9 +195,9 @@ export function createRun(deps: RunDeps) {
       }
       case 'score':
         if (state.is !== 'known') return undefined;
-        return { do: 'scored', ...(await risk.score(request, realm, policy, state.user.id)) };
+        return { do: 'scored', ...(await scoreOf(visit, state)) };
       case 'judge':
-        return { do: 'judged', nextStep: await nextStepOf(realm, policy, state, effect.known) };
+        return { do: 'judged', nextStep: await nextStepOf(visit, state, effect.known) };
       case 'tell-failure':
         await tellFailure(visit, state, effect.failure);
         return undefined;

@@ -10,10 +10,9 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
-import type { Factor, Factors } from '../../domain/factors.ts';
+import type { Factors } from '../../domain/factors.ts';
 import { linkDigest } from '../../domain/links.ts';
 import { isWithdrawn, mustHold } from '../../domain/proof.ts';
-import type { Finding } from '../../domain/risk.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -21,8 +20,10 @@ import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
 import { createAtOnce } from './at-once.ts';
+import { createCircumstances } from './circumstances.ts';
 import { type Continuation, continuationOf } from './continuation.ts';
 import { type Carried, inTab } from './cookie.ts';
+import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
 import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
 import { joined, reopened, restarted } from './machine.ts';
@@ -66,15 +67,6 @@ export interface SignInDeps {
 /** What a session lacks: a proof of who they are, or something to be done by whoever has proven it. */
 export type Missing = 'proof' | 'action';
 
-/** What somebody has passed, and what is known of them. */
-export interface Passed {
-  factors: readonly Factor[];
-  /** Of credentials. */
-  types: readonly string[];
-  /** What was unusual about the sign-in; null: nobody looked. */
-  findings: readonly Finding[] | null;
-}
-
 type Continuations = readonly Continuation[];
 
 /** A form that comes again within this is the same click. */
@@ -106,7 +98,7 @@ export function createSignIns(deps: SignInDeps) {
   const { settings, now } = deps;
   const storage = createStorage(deps);
   const judge = createJudge(deps);
-  const runner = createRun({ ...deps, judge });
+  const runner = createRun({ ...deps, judge, circumstances: createCircumstances(deps) });
   const { run, nextStepOf, pageOf, besideOf } = runner;
   const finish = createFinish({ ...deps, storage });
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
@@ -229,7 +221,7 @@ export function createSignIns(deps: SignInDeps) {
     if (from.is !== 'refused' && from.took === took) return here;
     // Where nothing has happened yet it is at its beginning.
     if (form.do === 'restart' && !held.stored) return here;
-    const asked = await nextStepOf(realm, visit.policy, from);
+    const asked = await nextStepOf(visit, from);
     if (isLate(from, asked)) return here;
     const { state: reached, nextStep } = await run(visit, from, { do: 'sent', form, nextStep: asked });
     if (reached === from && !nextStep) return here;
@@ -244,24 +236,18 @@ export function createSignIns(deps: SignInDeps) {
     proveAtOnce: createAtOnce({ ...deps, ...runner }),
 
     /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
-    async missing(input: Omit<BeginInput, 'session'> & { session: LiveSession }): Promise<Missing | undefined> {
-      const policy = await settingsOf(input.realm);
-      const nextStep = await nextStepOf(input.realm, policy, begun(input, policy), input.session.standing);
+    async missing(
+      request: FastifyRequest,
+      input: Omit<BeginInput, 'session'> & { session: LiveSession },
+    ): Promise<Missing | undefined> {
+      const { realm, session } = input;
+      const policy = await settingsOf(realm);
+      const nextStep = await nextStepOf({ request, realm, policy }, begun(input, policy), session.standing);
       if (nextStep.do === 'finish') return undefined;
       return nextStep.do === 'act' || (nextStep.do === 'ask' && nextStep.action) ? 'action' : 'proof';
     },
 
-    /** Whether what somebody has proven is all that a flow and the realm ask of them now: pure, once it has been asked for. */
-    async judgeFor(realm: string, flow: string | undefined): Promise<(passed: Passed) => boolean> {
-      const policy = await settingsOf(realm);
-      const { tree } = await deps.flows.treeFor(realm, flow);
-      return ({ factors, types, findings }) => {
-        const risk = findings ? deps.risk.judge(findings, policy) : undefined;
-        const person = { types, actions: [], passwordSetAt: null, reach: { EMAIL: null, SMS: null } };
-        const judged = { known: deps.factors.identify(factors), factors, person, risk };
-        return risk?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, judged).do === 'finish';
-      };
-    },
+    judgeFor: createJudgeFor({ ...deps, judge, settingsOf }),
 
     /** Begins a sign-in and sends the browser to its pages. */
     async begin(reply: FastifyReply, request: FastifyRequest, input: BeginInput): Promise<FastifyReply> {
@@ -294,8 +280,8 @@ export function createSignIns(deps: SignInDeps) {
           const nextStep = { do: 'finish', level: state.done.level } as const;
           return { state, settings: policy, nextStep, page: undefined, beside: new Map(), csrf };
         }
-        const nextStep = await nextStepOf(realm, policy, state);
         const visit = { request, realm, policy, token };
+        const nextStep = await nextStepOf(visit, state);
         const left = await leftAt(visit, state, nextStep);
         if (left) {
           await storage.keep(reply, realm, held, left);
@@ -357,7 +343,7 @@ export function createSignIns(deps: SignInDeps) {
       const { state } = held;
       if (state.is === 'done') return onward(reply, realm, held, state, continuations);
       const policy = await settingsOf(realm);
-      const nextStep = await nextStepOf(realm, policy, state);
+      const nextStep = await nextStepOf({ request, realm, policy }, state);
       if (nextStep.do !== 'finish' || state.is !== 'known') return undefined;
       const ending = { request, realm, policy, held, state, level: nextStep.level };
       const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));

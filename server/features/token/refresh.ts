@@ -129,7 +129,10 @@ export function refreshGrant({
         throw new OAuthError('invalid_grant', 'The refresh token is not valid', { reason: 'not a refresh token' });
       const { familyId } = presented;
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(familyId);
-      const isEnough = await signIns.judgeFor(realm, client.flowOverride ?? undefined);
+      const isEnough = await signIns.judgeFor(realm, {
+        clientId: client.clientId,
+        flow: client.flowOverride ?? undefined,
+      });
       const { row, resources, scopes } = await redeem({
         call,
         key: familyId,
@@ -144,7 +147,12 @@ export function refreshGrant({
           // Who acts for somebody proves nothing of them: their session is what they have.
           isEnough: (family) =>
             family.grant_data.act !== undefined ||
-            isEnough({ factors: provenFor(family), types: family.types, findings: family.session_risk }),
+            isEnough({
+              factors: provenFor(family),
+              types: family.types,
+              findings: family.session_risk,
+              is: personOf(family),
+            }),
         },
       });
       const { authTime, acr, amr, sub, claims, act } = row.grant_data;

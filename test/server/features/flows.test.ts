@@ -59,19 +59,31 @@ test('the registry names what works here', async () => {
     factorClass: 'POSSESSION',
     levelOfAssurance: 2,
     category: 'METHOD',
+    configSchema: expect.objectContaining({ type: 'object' }),
   });
   expect(body?.find((a) => a.id === 'risk')).toMatchObject({
     factorClass: 'NONE',
     levelOfAssurance: 0,
     category: 'CONDITION',
   });
+  expect(body?.find((a) => a.id === 'level-of-assurance')?.configSchema).toMatchObject({
+    properties: { minimumLevel: { type: 'integer', minimum: 1 } },
+    required: ['minimumLevel'],
+  });
   expect(body?.map((a) => a.id).toSorted()).toEqual([
+    'attribute',
+    'client',
+    'device-known',
     'email-otp',
+    'group',
+    'level-of-assurance',
     'magic-link',
     'mfa-enabled',
+    'network',
     'otp',
     'recovery-codes',
     'risk',
+    'role',
     'sms-otp',
     'username-password',
     'webauthn',
