@@ -201,6 +201,7 @@ export async function buildApp({
 
   const protocol = createProtocol({
     sql,
+    realmSql,
     registry,
     factors: people.factors,
     transact,

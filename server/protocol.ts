@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Passwords } from './crypto/passwords.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createAttempts } from './domain/attempts.ts';
@@ -13,6 +14,8 @@ import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
 import { delegationGrant } from './features/agents/delegation.ts';
 import { agentDelegationRoutes } from './features/agents/delegation-routes.ts';
+import { createDevices } from './features/authorize/device.ts';
+import { devicePageRoutes, deviceRoutes } from './features/authorize/device-routes.ts';
 import { createPushed } from './features/authorize/pushed.ts';
 import { pushedRoutes } from './features/authorize/pushed-routes.ts';
 import { createRequests } from './features/authorize/requests.ts';
@@ -41,6 +44,7 @@ import type { SettingsService } from './features/settings/service.ts';
 import type { SignIns } from './features/sign-in/service.ts';
 import { clientCredentialsGrant } from './features/token/client-credentials.ts';
 import { codeGrant } from './features/token/code.ts';
+import { deviceGrant } from './features/token/device.ts';
 import { createFamilies } from './features/token/families.ts';
 import { refreshGrant } from './features/token/refresh.ts';
 import { tokenRoutes } from './features/token/routes.ts';
@@ -58,12 +62,16 @@ import { adminAudience } from './http/own-addresses.ts';
 
 /** Of public clients at one address in one realm. */
 const PUSHES_A_MINUTE = 120;
+/** User codes that are typed at one address in one realm, and in one session within ten minutes. */
+const CODES_A_MINUTE = 20;
+const CODES_OF_A_SESSION = 10;
 
 export interface ProtocolDeps {
   sql: Sql;
   registry: readonly { levelOfAssurance: number }[];
   factors: Factors;
   transact: Transact;
+  realmSql: RealmSql;
   outbound: Outbound;
   passwords: Passwords;
   settings: SettingsService;
@@ -85,7 +93,7 @@ export interface ProtocolDeps {
 export function createProtocol(deps: ProtocolDeps) {
   const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
     deps;
-  const { realmExists, baseUrl, log, now, newId } = deps;
+  const { realmSql, realmExists, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
     newId,
@@ -113,6 +121,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const authentication = createClientAuthentication({ clients, assertions, passwords, now });
   const grants = [
     codeGrant({ transact, mint, families, now, newId }),
+    deviceGrant({ transact, realmSql, mint, families, now, newId }),
     refreshGrant({ transact, mint, families, signIns, factors, now }),
     clientCredentialsGrant({ mint, batch }),
   ];
@@ -157,6 +166,25 @@ export function createProtocol(deps: ProtocolDeps) {
     subjects,
     now,
   });
+  const devices = createDevices({
+    sql,
+    transact,
+    clients,
+    requests,
+    settings,
+    sessions,
+    signIns,
+    factors,
+    consents,
+    subjects,
+    typed: {
+      address: createAttempts({ limit: CODES_A_MINUTE, now }),
+      session: createAttempts({ limit: CODES_OF_A_SESSION, windowMs: 600_000, now }),
+    },
+    sessionCookie,
+    baseUrl,
+    now,
+  });
   const logout = createLogout({ transact, clients, sessions, signIns, settings, tokens, subjects, sessionCookie, now });
 
   return {
@@ -178,6 +206,7 @@ export function createProtocol(deps: ProtocolDeps) {
         userinfoRoutes(app, { userinfo, cors });
         const audited = auditedAuthentication(authentication, refusals);
         pushedRoutes(app, { authentication: audited, pushed, attempts: pushes, refusals, cors });
+        deviceRoutes(app, { authentication: audited, devices, attempts: pushes, refusals, cors });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint });
@@ -186,6 +215,7 @@ export function createProtocol(deps: ProtocolDeps) {
       await http.register(async (pages) => {
         guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });
         authorizeRoutes(pages, { authorization, signIns });
+        devicePageRoutes(pages, { devices, signIns });
         logoutRoutes(pages, logout);
       });
     },

@@ -32,11 +32,13 @@ export const ClientParameters = {
   client_assertion_type: parameter,
   client_assertion: parameter,
 };
+export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 /** What each grant of the token endpoint takes beside what all take. */
 export const grantBodies = {
   authorization_code: z.object({ code: z.string(), redirect_uri: z.string(), code_verifier: parameter }),
   refresh_token: z.object({ refresh_token: z.string() }),
   client_credentials: z.object({}),
+  [DEVICE_CODE]: z.object({ device_code: z.string() }),
 };
 export const GrantType = z.enum(Object.keys(grantBodies) as [GrantType, ...GrantType[]]);
 export type GrantType = keyof typeof grantBodies;
@@ -44,6 +46,7 @@ const TokenForm = z.object({
   grant_type: GrantType,
   ...grantBodies.authorization_code.partial().shape,
   ...grantBodies.refresh_token.partial().shape,
+  ...grantBodies[DEVICE_CODE].partial().shape,
   scope: parameter,
   resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
   ...ClientParameters,

@@ -77,6 +77,7 @@ export const Endpoints = z
     userinfo: z.string(),
     jwks: z.string(),
     pushedAuthorizationRequest: z.string(),
+    deviceAuthorization: z.string(),
     revocation: z.string(),
     introspection: z.string(),
     endSession: z.string(),

@@ -4,7 +4,15 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBytes } from './random.ts';
 
-export type TokenPrefix = 'svc_iat_' | 'svc_rat_' | 'svc_scim_' | 'svc_enr_' | 'svc_cs_' | 'svc_rt_' | 'svc_ac_';
+export type TokenPrefix =
+  | 'svc_iat_'
+  | 'svc_rat_'
+  | 'svc_scim_'
+  | 'svc_enr_'
+  | 'svc_cs_'
+  | 'svc_rt_'
+  | 'svc_ac_'
+  | 'svc_dc_';
 
 /** 256 random bits in base64url: what a cookie holds, and nobody guesses. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

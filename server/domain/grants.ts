@@ -98,11 +98,18 @@ export interface CodeRow extends PersonRow {
   user_enabled: boolean;
 }
 
-/** The client's codes. What a family refers to is locked as its foreign keys would, which wait and can't pass over. */
+/** Where codes are: what a browser brought back, or a device asked for. */
+export const codeTables = {
+  authorization: fragment`authorization_code`,
+  device: fragment`device_authorization`,
+};
+
+/** The client's codes that somebody stands behind. What a family refers to is locked as its foreign keys would, which wait and can't pass over. */
 export const lockCodes = (
   sql: Sql,
   asked: readonly { realm: string; client: string; codeHash: Buffer }[],
   whenLocked: WhenLocked,
+  table = codeTables.authorization,
 ): Promise<CodeRow[]> => sql<CodeRow>`
   with asked as (
     select * from json_to_recordset(${JSON.stringify(
@@ -113,7 +120,7 @@ export const lockCodes = (
     select a.n, c.* from asked a cross join lateral (
       select c.realm_id, c.user_id, c.session_id, c.request, c.expires_at, c.used_at, c.family_id,
         s.expires_at as session_expires_at, u.enabled as user_enabled
-      from authorization_code c
+      from ${table} c
         join session s on s.realm_id = c.realm_id and s.id = c.session_id
         join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
         join client k on k.realm_id = c.realm_id and k.id = c.client
@@ -123,6 +130,28 @@ export const lockCodes = (
   )
   select h.n, h.session_id, h.session_expires_at, h.request, h.expires_at, h.used_at, h.family_id, h.user_enabled, ${personColumns}
   from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
+
+/** Gives a device what it asked for, and notes that the session has this client. False: the session has ended, or somebody decided meanwhile. */
+export const allowDevice = async (
+  sql: Sql,
+  realm: string,
+  { hash, sessionId, data, now }: { hash: Buffer; sessionId: string; data: GrantData; now: Date },
+): Promise<boolean> =>
+  (
+    await sql`
+      with live as (
+        select realm_id, id, user_id from session where realm_id = ${realm} and id = ${sessionId} for key share
+      ), allowed as (
+        update ${codeTables.device} d set session_id = l.id, user_id = l.user_id, request = ${JSON.stringify(data)}::jsonb
+        from live l where d.realm_id = l.realm_id and d.code_hash = ${hash} and d.expires_at > ${now}
+          and d.session_id is null and d.denied_at is null
+        returning d.realm_id, d.session_id, d.client
+      ), noted as (
+        insert into session_client (realm_id, session_id, client) select realm_id, session_id, client from allowed
+        on conflict do nothing
+      )
+      select from allowed`
+  ).length > 0;
 
 /** A code that is used from here on, and the grant that it begins. */
 export interface CodeTaking {
@@ -139,7 +168,11 @@ interface Beginning {
   expiresAt?: Date;
 }
 
-export const takeCodes = (write: Write, taken: readonly (CodeTaking & Beginning)[]): void => write`
+export const takeCodes = (
+  write: Write,
+  taken: readonly (CodeTaking & Beginning)[],
+  table = codeTables.authorization,
+): void => write`
   with judged as (
     select * from json_to_recordset(${JSON.stringify(
       taken.map((t) => ({
@@ -154,7 +187,7 @@ export const takeCodes = (write: Write, taken: readonly (CodeTaking & Beginning)
     )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, expires_at float8, now float8)
     limit ${taken.length}
   ), used as (
-    update authorization_code c set used_at = to_timestamp(j.now), family_id = j.family_id
+    update ${table} c set used_at = to_timestamp(j.now), family_id = j.family_id
     from judged j where c.realm_id = j.realm_id and c.code_hash = j.code_hash and c.used_at is null
     returning j.*, c.client, c.user_id, c.session_id, c.request
   )

@@ -24,6 +24,8 @@ const oauthErrors = {
   invalid_token: 401,
   insufficient_scope: 403,
   not_found: 404,
+  authorization_pending: 400,
+  expired_token: 400,
   slow_down: 429,
   server_error: 500,
   temporarily_unavailable: 503,

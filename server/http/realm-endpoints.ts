@@ -9,6 +9,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
     discovery: `${base}/.well-known/openid-configuration`,
     authorization: `${oauth2}/authorize`,
     pushedAuthorizationRequest: `${oauth2}/par`,
+    deviceAuthorization: `${oauth2}/device_authorization`,
     token: `${oauth2}/token`,
     userinfo: `${oauth2}/userinfo`,
     jwks: `${oauth2}/jwks`,

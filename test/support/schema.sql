@@ -279,6 +279,32 @@ CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type)
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
 
+create table device_authorization (
+  realm_id text not null,
+  code_hash bytea not null,
+  client uuid not null,
+  user_code_hash bytea not null,
+  parameters text not null,
+  ip_address text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  interval_seconds integer not null,
+  polled_at timestamp with time zone,
+  denied_at timestamp with time zone,
+  session_id uuid,
+  user_id uuid,
+  request jsonb,
+  used_at timestamp with time zone,
+  family_id uuid,
+  primary key (realm_id, code_hash),
+  constraint device_authorization_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint device_authorization_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX device_authorization_client ON device_authorization USING btree (realm_id, client);
+CREATE INDEX device_authorization_expiry ON device_authorization USING btree (expires_at);
+CREATE INDEX device_authorization_session ON device_authorization USING btree (realm_id, session_id);
+CREATE UNIQUE INDEX device_authorization_realm_id_user_code_hash_key ON device_authorization USING btree (realm_id, user_code_hash);
+
 create table event (
   realm_id text not null,
   id uuid not null,

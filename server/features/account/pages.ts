@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
+import { ago } from '../../http/ago.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
@@ -34,20 +35,6 @@ function deviceOf(userAgent: string | null): string {
   const { browser, os } = Bowser.parse(userAgent);
   if (browser.name && os.name) return text('account.device', { browser: browser.name, system: os.name });
   return browser.name || os.name || text('account.deviceUnknown');
-}
-
-const units = [
-  { unit: 'day', ms: 86_400_000 },
-  { unit: 'hour', ms: 3_600_000 },
-  { unit: 'minute', ms: 60_000 },
-] as const;
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-
-/** Without a script nobody knows the clock on the wall where the person is; how long ago it was is the same everywhere. */
-export function ago(at: number, now: Date): string {
-  const passed = now.getTime() - at;
-  const found = units.find(({ ms }) => passed >= ms);
-  return found ? relative.format(-Math.floor(passed / found.ms), found.unit) : text('account.justNow');
 }
 
 const bannerOf = (username: string, { name, until }: { name: string; until: Date }, now: Date): string => {

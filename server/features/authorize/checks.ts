@@ -1,5 +1,6 @@
 // The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
 // is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
+import { DEVICE_CODE } from '../../contract/oauth.ts';
 import { isChallenge } from '../../crypto/pkce.ts';
 import type { Agreement } from '../../domain/agreement.ts';
 import { audiencesOf, isAskedFor, offeredTo, personalClaims, type ScopeView } from '../../domain/claims.ts';
@@ -222,6 +223,11 @@ const agreement: Check = (request, { client }) => {
   };
 };
 
+const deviceMayAsk: Check = (_, { client }) => {
+  if (!client.grantTypes.has(DEVICE_CODE))
+    throw bad('This application may not use the device flow', 'unauthorized_client');
+};
+
 const checks: readonly Check[] = [
   responseMode,
   noRequestObject,
@@ -240,8 +246,30 @@ const checks: readonly Check[] = [
   agreement,
 ];
 
+/** Of a device, which has no browser to come back to. */
+const deviceChecks: readonly Check[] = [
+  noRequestObject,
+  deviceMayAsk,
+  applicationIsOn,
+  scope,
+  acrValues,
+  claims,
+  resource,
+  administers,
+  agreement,
+];
+
 /** @throws OAuthError that goes back to the application */
-export function requestOf(target: Target, context: CheckContext): AuthorizationRequest {
+export const requestOf = (target: Target, context: CheckContext): AuthorizationRequest =>
+  checked(checks, target, context);
+
+/** @throws OAuthError for the device */
+export const deviceRequestOf = (context: CheckContext): AuthorizationRequest => {
+  const { client } = context;
+  return checked(deviceChecks, { client, redirectUri: '', responseMode: 'query', state: undefined }, context);
+};
+
+function checked(by: readonly Check[], target: Target, context: CheckContext): AuthorizationRequest {
   const { form } = context;
   const request: Request = {
     ...target,
@@ -263,7 +291,7 @@ export function requestOf(target: Target, context: CheckContext): AuthorizationR
     idTokenHint: form.get('id_token_hint'),
     pushed: context.pushed,
   };
-  for (const check of checks) check(request, context);
+  for (const check of by) check(request, context);
   return request;
 }
 

@@ -22,7 +22,7 @@ const MOST_CHARACTERS = 20_000;
 const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
 
 /** What of the form is kept: not what proved who the client is. */
-function parametersOf(form: Form, client: ClientView): string {
+export function parametersOf(form: Form, client: ClientView): string {
   const kept = new URLSearchParams(form.text);
   for (const name of PROOFS) kept.delete(name);
   kept.set('client_id', client.clientId);

@@ -3,12 +3,21 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Form } from '../../http/form.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
-import { type AuthorizationRequest, foreignScopes, requestOf, type Target } from './checks.ts';
+import {
+  type AuthorizationRequest,
+  type CheckContext,
+  deviceRequestOf,
+  foreignScopes,
+  requestOf,
+  type Target,
+} from './checks.ts';
 
 /** Parameters, and by the digest of which request_uri they were pushed, if they were. */
 export interface Given extends Form {
   pushed?: Buffer | undefined;
 }
+
+type OfRealm = Pick<RealmSettingsDto, 'resourceIndicators' | 'requirePushedAuthorizationRequests'>;
 
 export interface Clients {
   view(realm: string, clientId: string): Promise<ClientView | undefined>;
@@ -27,27 +36,30 @@ export function createRequests({
 }) {
   const adminResource = adminAudience(baseUrl);
 
+  async function contextOf(realm: string, settings: OfRealm, given: Given, client: ClientView): Promise<CheckContext> {
+    const foreign = foreignScopes(given, client);
+    const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
+    return {
+      form: given,
+      client,
+      pushed: given.pushed,
+      mustBePushed: settings.requirePushedAuthorizationRequests || client.requirePushedAuthorizationRequests,
+      realmList: settings.resourceIndicators,
+      adminAudience: adminResource,
+      levels,
+      unknownScopes: new Set(foreign.filter((name) => !known?.has(name))),
+    };
+  }
+
   return {
     /** @throws OAuthError that goes back to the application */
-    async read(
-      realm: string,
-      settings: Pick<RealmSettingsDto, 'resourceIndicators' | 'requirePushedAuthorizationRequests'>,
-      given: Given,
-      target: Target,
-    ): Promise<AuthorizationRequest> {
-      const { client } = target;
-      const foreign = foreignScopes(given, client);
-      const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
-      return requestOf(target, {
-        form: given,
-        client,
-        pushed: given.pushed,
-        mustBePushed: settings.requirePushedAuthorizationRequests || client.requirePushedAuthorizationRequests,
-        realmList: settings.resourceIndicators,
-        adminAudience: adminResource,
-        levels,
-        unknownScopes: new Set(foreign.filter((name) => !known?.has(name))),
-      });
+    async read(realm: string, settings: OfRealm, given: Given, target: Target): Promise<AuthorizationRequest> {
+      return requestOf(target, await contextOf(realm, settings, given, target.client));
+    },
+
+    /** What a device asks for. @throws OAuthError for the device */
+    async readDevice(realm: string, settings: OfRealm, form: Form, client: ClientView): Promise<AuthorizationRequest> {
+      return deviceRequestOf(await contextOf(realm, settings, form, client));
     },
   };
 }

@@ -8,9 +8,8 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
-import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
-import { type GrantData, insertCode, insertFirstCode, type NewCode } from '../../domain/grants.ts';
-import { OFFLINE } from '../../domain/scopes.ts';
+import type { Factors } from '../../domain/factors.ts';
+import { insertCode, insertFirstCode, type NewCode } from '../../domain/grants.ts';
 import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -20,16 +19,18 @@ import { OAuthError, shown } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
-import type { LiveSession, SsoSession } from '../sessions/service.ts';
+import type { LiveSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import { createAdmission } from './admission.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
+import { grantDataOf, type Settled } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { Clients, Given, Requests } from './requests.ts';
-import { dropPushed, holdsOneOf, takePushed } from './store.ts';
+import { dropPushed, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
 const MOST_CLIENT_ID = 255;
@@ -74,13 +75,6 @@ interface SignedIn {
   sessionId: string;
   since: number;
 }
-/** What a code rests on. */
-interface Settled {
-  session: SsoSession;
-  /** From when on what the session has proven counts, in milliseconds. */
-  since: number;
-  sub: string;
-}
 /** What has been done for this very request already. */
 interface Past {
   /** The browser has just come from the application. */
@@ -94,36 +88,13 @@ export function createAuthorization(deps: AuthorizationDeps) {
   const { refusals, requests, pushed } = deps;
 
   const expectedUser = createExpected(deps);
+  const admit = createAdmission(deps);
 
   async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
     const brand = await settings.of(realm);
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     const session = await sessions.current(request, realm);
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
-  }
-
-  /** @param since milliseconds: from when on what the session has proven counts */
-  function dataOf(asked: AuthorizationRequest, { session, since, sub }: Settled): GrantData {
-    const { impersonator } = session;
-    const counted = provenSince(session.factors, since);
-    const oldest = impersonator ? session.startedAt.getTime() : oldestOf(counted);
-    if (oldest === undefined) throw new OAuthError('login_required', 'The person has to sign in');
-    return {
-      redirectUri: asked.redirectUri,
-      scopes: asked.scopes.map((s) => s.name),
-      openid: asked.openid,
-      resources: [...asked.resources],
-      codeChallenge: asked.codeChallenge,
-      nonce: asked.nonce ?? null,
-      authTime: Math.floor(oldest / 1000),
-      acr: String(factors.levelOf(counted)),
-      amr: factors.amrOf(counted),
-      ...(asked.claims && { claims: asked.claims }),
-      ...(sub !== session.userId && { sub }),
-      ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
-      // What outlives the session is judged by what it began with.
-      ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
-    };
   }
 
   /** A code for the session, as it is kept and told of. */
@@ -139,7 +110,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       client: client.id,
       sessionId: session.id,
       userId: session.userId,
-      data: dataOf(asked, settled),
+      data: grantDataOf(factors, asked, settled),
       expiresAt: new Date(now().getTime() + CODE_MS),
     };
     const data = { scopes, resources, sessionId: session.id };
@@ -187,45 +158,6 @@ export function createAuthorization(deps: AuthorizationDeps) {
     redirectTo: asked.redirectUri,
   });
 
-  const denied = (
-    { realm, request }: Way,
-    { client }: AuthorizationRequest,
-    session: SsoSession,
-    data: Record<string, unknown>,
-  ): DomainEvent => {
-    const by: By = { actor: actorOf(session), ipAddress: request.ip };
-    return {
-      type: 'ACCESS_DENIED',
-      realm,
-      by,
-      subject: personOf(session),
-      clientId: client.clientId,
-      outcome: 'denied',
-      data,
-    };
-  };
-
-  /** @throws OAuthError where the client's application is for others */
-  async function refuseOutsider(way: Way, asked: AuthorizationRequest, session: SsoSession) {
-    const { application } = asked.client;
-    if (!application || application.roles.length === 0) return;
-    const { realm } = way;
-    const allowed = await transact(realm, async ({ sql, record }) => {
-      if (await holdsOneOf(sql, realm, session.userId, application.roles)) return true;
-      record(denied(way, asked, session, { application: application.name }));
-      return false;
-    });
-    if (!allowed) throw new OAuthError('access_denied', 'You may not use this application');
-  }
-
-  /** @throws OAuthError where applications have no name to know the person by */
-  async function subOf(way: Way, asked: AuthorizationRequest, session: SsoSession): Promise<string> {
-    const subject = await subjects.ofUser(way.realm, asked.client, session.userId);
-    if (subject) return subject.sub;
-    await transact(way.realm, async ({ record }) => record(denied(way, asked, session, { subject: null })));
-    throw new OAuthError('access_denied', 'Your account lacks what applications would know you by');
-  }
-
   async function goOn(way: Way, requested: AuthorizationRequest, past: Past): Promise<FastifyReply> {
     const asked = way.session?.impersonator ? withoutOffline(requested) : requested;
     const { realm, session, reply, request, brand, issuer } = way;
@@ -252,8 +184,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         session: asked.prompt.has('select_account') ? undefined : session,
       });
     }
-    await refuseOutsider(way, asked, session);
-    const sub = await subOf(way, asked, session);
+    const sub = await admit({ realm, ipAddress: request.ip }, asked.client, session);
     if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
     const code = await giveCode(way, asked, { session, since, sub, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });

@@ -3,32 +3,15 @@ import type { ScopeView } from '../../domain/claims.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 
-export function consentPage({
-  realm,
-  application,
-  username,
-  scopes,
-  openid,
-  resources,
-  claims,
-  administers,
-  request,
-  since,
-  proof,
-}: {
-  realm: string;
-  application: string;
-  username: string;
+/** What is asked for, in words. */
+export interface ListedAgreement {
   scopes: readonly ScopeView[];
   openid: boolean;
   resources: readonly string[];
   claims: readonly string[];
   administers: boolean;
-  request: string;
-  /** From when on what the session has proven counts for it. */
-  since: number;
-  proof: string;
-}): Html {
+}
+export function agreementList({ scopes, openid, resources, claims, administers }: ListedAgreement): Html {
   const asked = [
     ...(administers
       ? [
@@ -42,8 +25,29 @@ export function consentPage({
       (resource) => html`<li>${textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })}</li>`,
     ),
   ];
+  return html`<ul class="rows">${asked}</ul>`;
+}
+
+export function consentPage({
+  realm,
+  application,
+  username,
+  agreement,
+  request,
+  since,
+  proof,
+}: {
+  realm: string;
+  application: string;
+  username: string;
+  agreement: Html;
+  request: string;
+  /** From when on what the session has proven counts for it. */
+  since: number;
+  proof: string;
+}): Html {
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
-<ul class="rows">${asked}</ul>
+${agreement}
 <form method="post" action="/realms/${realm}/oauth2/consent">
 <input type="hidden" name="request" value="${request}">
 <input type="hidden" name="since" value="${since}">

@@ -8,11 +8,11 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Agreement } from '../../domain/agreement.ts';
 import type { Form } from '../../http/form.ts';
-import { type Brand, sendPage } from '../../http/pages.ts';
+import { type Brand, type Html, sendPage } from '../../http/pages.ts';
 import { text as words } from '../../http/texts.ts';
 import type { AuthorizationRequest } from '../authorize/checks.ts';
 import type { ClientView } from '../clients/view.ts';
-import { consentPage } from './pages.ts';
+import { agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
 interface Person {
@@ -41,7 +41,19 @@ export function createConsents({
     since,
   ];
 
+  /** What a request asks the person to agree to, for a page. */
+  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: AuthorizationRequest): Html =>
+    agreementList({
+      scopes,
+      openid,
+      resources: toAgree.resources.filter((resource) => resource !== adminAudience),
+      claims: toAgree.claims,
+      administers,
+    });
+
   return {
+    listed,
+
     /** What the person has agreed to give the client. */
     of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>
       store.read(sql, realm, userId, client.id),
@@ -57,16 +69,12 @@ export function createConsents({
         since,
       }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest; since: number },
     ): FastifyReply {
-      const { client, scopesToAgree: scopes, toAgree, openid, administers, text, redirectUri } = asked;
+      const { client, text, redirectUri } = asked;
       const body = consentPage({
         realm,
         application: client.title,
         username: session.username,
-        scopes,
-        openid,
-        resources: toAgree.resources.filter((resource) => resource !== adminAudience),
-        claims: toAgree.claims,
-        administers,
+        agreement: listed(asked),
         request: text,
         since,
         proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, text, String(since)), now()),

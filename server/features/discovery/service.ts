@@ -55,6 +55,7 @@ function discoveryDocument({
     authorization_endpoint: at.authorization,
     pushed_authorization_request_endpoint: at.pushedAuthorizationRequest,
     require_pushed_authorization_requests: mustPush,
+    device_authorization_endpoint: at.deviceAuthorization,
     token_endpoint: at.token,
     userinfo_endpoint: at.userinfo,
     jwks_uri: at.jwks,

@@ -52,7 +52,15 @@ const consents: PersonalData = {
 
 /** Grants end with the person; what waits for a receiver must not tell of them. */
 const inFlight: PersonalData = {
-  tables: ['refresh_family', 'authorization_code', 'admin_session', 'admin_grant', 'sign_in', 'webhook_delivery'],
+  tables: [
+    'refresh_family',
+    'authorization_code',
+    'device_authorization',
+    'admin_session',
+    'admin_grant',
+    'sign_in',
+    'webhook_delivery',
+  ],
   async erase(sql, realm, subject) {
     await sql`delete from sign_in where realm_id = ${realm} and state::text ~* ${subject.id}`;
     await eraseFromDeliveries(sql, realm, subject);

@@ -1,6 +1,7 @@
 // What a code and a refresh token must satisfy: pure. The same judgement lets a request pass and says why another one doesn't;
 // the rows that it judges are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../crypto/pkce.ts';
+import type { Poll } from '../../domain/device-codes.ts';
 import type { CodeRow, FamilyRow, GrantData } from '../../domain/grants.ts';
 import { OPENID } from '../../domain/scopes.ts';
 import type { OAuthErrorCode } from '../../http/oauth-error.ts';
@@ -27,7 +28,7 @@ export interface Refused {
 export type Verdict = Passed | Refused;
 
 /** What a request wants of what was granted. */
-interface Wanted {
+export interface Wanted {
   now: Date;
   /** Allowed to the client; none: all that were granted. */
   resources: readonly string[];
@@ -55,6 +56,29 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
     return refuse('use up', 'the PKCE verifier does not hold');
   if (!code.user_enabled) return refuse('use up', 'the user is disabled');
   return narrowed(code.request, { ...request, scopes: undefined });
+}
+
+/** Allowed by the person. */
+export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Verdict {
+  const refuse = refusing('The device code is not valid');
+  if (!code) return refuse('nothing', 'no such code for this client');
+  if (code.used_at) return refuse('reuse', 'the code was used before');
+  if (code.expires_at <= request.now) return refuse('use up', 'the code has expired');
+  if (!code.user_enabled) return refuse('use up', 'the user is disabled');
+  return narrowed(code.request, { ...request, scopes: undefined });
+}
+
+/** What a device is told that may have no tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
+export function judgePoll(
+  poll: Poll | undefined,
+  now: Date,
+): { error: OAuthErrorCode; description: string } | undefined {
+  if (!poll) return { error: 'invalid_grant', description: 'The device code is not valid' };
+  if (poll.denied_at) return { error: 'access_denied', description: 'The person did not agree' };
+  if (poll.expires_at <= now) return { error: 'expired_token', description: 'The device code has expired' };
+  if (poll.allowed) return undefined;
+  if (poll.too_soon) return { error: 'slow_down', description: 'Ask less often: five seconds more from now on' };
+  return { error: 'authorization_pending', description: 'The person has not decided yet' };
 }
 
 export function judgeRefresh(family: FamilyRow | undefined, request: RefreshRequest): Verdict {

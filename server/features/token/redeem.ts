@@ -1,6 +1,7 @@
 // How a code or a refresh token is taken: its row is locked and read, judged by a pure function (judge.ts), and written last, in
 // the message of the commit. Those that pass go together, in a group commit; any other in a transaction of its own, which does
 // what its refusal does. Of two that present the same at once one is first, and the other finds what that one left.
+import { DEVICE_CODE } from '../../contract/oauth.ts';
 import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -19,6 +20,9 @@ export interface Redemption {
 }
 export type Taken<Row> = { row: Row } & Passed;
 type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
+
+/** What was used twice, for the audit log. */
+const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
 
 export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {
   transact: Transact;
@@ -66,7 +70,7 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
         clientId: client.clientId,
         subject: userParty(family?.userId ?? null, null),
         outcome: 'denied',
-        data: { what: grantType === 'refresh_token' ? 'refresh_token' : 'authorization_code' },
+        data: { what: WHAT[grantType] ?? grantType },
       });
     const refusal = new OAuthError(error, description, { ...(reason !== undefined && { reason }), audited: true });
     tx.record(refusedEvent(call, client.clientId, grantType, refusal));

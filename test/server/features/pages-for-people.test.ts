@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApplication } from '../../../server/contract/applications.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { ago } from '../../../server/features/account/pages.ts';
+import { ago } from '../../../server/http/ago.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
 import { createPerson, type Shown } from '../../support/person.ts';

@@ -1,0 +1,45 @@
+// Device authorization as devices see it: RFC 8628. Parsed by the rules of OAuth's forms (http/form.ts).
+import { z } from 'zod';
+import { InRealm } from './names.ts';
+import { ClientParameters, OAuthErrorBody } from './oauth.ts';
+
+const parameter = z.string().optional();
+
+export const deviceAuthorizationRoute = {
+  method: 'POST',
+  url: '/realms/:realm/oauth2/device_authorization',
+  schema: {
+    tags: ['openid-connect'],
+    params: InRealm,
+    operationId: 'authorizeDevice',
+    security: [{ clientSecret: [] }, {}],
+    summary: 'Device authorization (RFC 8628): codes for a device, and for the person who allows it elsewhere',
+    description:
+      'The client authenticates as at the token endpoint, and has the grant type among its own. It shows `user_code` and `verification_uri`, and asks the token endpoint with `device_code` no more often than `interval` says: `authorization_pending`, `slow_down`, `access_denied` and `expired_token` are answers there.',
+    consumes: ['application/x-www-form-urlencoded'],
+    body: z.object({
+      scope: parameter.describe('As at the authorization endpoint'),
+      resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
+      claims: parameter.describe('As at the authorization endpoint'),
+      acr_values: parameter,
+      ...ClientParameters,
+    }),
+    response: {
+      200: z
+        .object({
+          device_code: z.string(),
+          user_code: z.string().describe('Eight letters, no vowels, in two groups; case does not matter'),
+          verification_uri: z.string(),
+          verification_uri_complete: z.string().describe('With the user code in it, for a QR code'),
+          expires_in: z.int(),
+          interval: z.int(),
+        })
+        .meta({ id: 'DeviceAuthorizationResponse' }),
+      400: OAuthErrorBody.describe('The request is wrong, or the realm says no: `error` tells which'),
+      401: OAuthErrorBody.describe('`invalid_client`; see WWW-Authenticate'),
+      403: OAuthErrorBody.describe('`access_denied`: the application is switched off'),
+      404: OAuthErrorBody.describe('There is no such realm'),
+      default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+    },
+  },
+} as const;

@@ -1,0 +1,80 @@
+// SQL of devices that ask for access: begun, polled, found by what a person typed, denied. Where one is allowed, its code is
+// given, locked and taken as any (grants.ts).
+import type { Sql } from '../db/sql.ts';
+
+export interface NewDeviceCode {
+  hash: Buffer;
+  userCodeHash: Buffer;
+  client: string;
+  parameters: string;
+  ipAddress: string;
+  createdAt: Date;
+  expiresAt: Date;
+  intervalSeconds: number;
+}
+/** False: somebody else's user code is the same. */
+export const insertDeviceCode = async (sql: Sql, realm: string, code: NewDeviceCode): Promise<boolean> =>
+  (
+    await sql`
+      insert into device_authorization (realm_id, code_hash, client, user_code_hash, parameters, ip_address, created_at, expires_at,
+        interval_seconds)
+      values (${realm}, ${code.hash}, ${code.client}, ${code.userCodeHash}, ${code.parameters}, ${code.ipAddress},
+        ${code.createdAt}, ${code.expiresAt}, ${code.intervalSeconds})
+      on conflict do nothing returning true`
+  ).length > 0;
+
+/** Where a device stands that asks. */
+export interface Poll {
+  expires_at: Date;
+  denied_at: Date | null;
+  allowed: boolean;
+  /** It came sooner after its last question than it may. */
+  too_soon: boolean;
+}
+/** Notes the question; who asks too often has to wait longer from then on (RFC 8628 §3.5). */
+export async function pollDevice(
+  sql: Sql,
+  realm: string,
+  { hash, client, now }: { hash: Buffer; client: string; now: Date },
+): Promise<Poll | undefined> {
+  const [row] = await sql<Poll>`
+    with asked as (
+      select realm_id, code_hash, coalesce(polled_at + interval_seconds * interval '1 second' > ${now}, false) as too_soon
+      from device_authorization
+      where realm_id = ${realm} and code_hash = ${hash} and (client = ${client}) is true for no key update
+    )
+    update device_authorization d set polled_at = ${now},
+      interval_seconds = case when a.too_soon then least(d.interval_seconds + 5, 60) else d.interval_seconds end
+    from asked a where d.realm_id = a.realm_id and d.code_hash = a.code_hash
+    returning d.expires_at, d.denied_at, d.session_id is not null as allowed, a.too_soon`;
+  return row;
+}
+
+export interface Waiting {
+  code_hash: Buffer;
+  client_id: string;
+  parameters: string;
+  ip_address: string;
+  created_at: Date;
+}
+/** Of those that nobody has decided about. */
+export async function waitingDevice(
+  sql: Sql,
+  realm: string,
+  { userCodeHash, now }: { userCodeHash: Buffer; now: Date },
+): Promise<Waiting | undefined> {
+  const [row] = await sql<Waiting>`
+    select d.code_hash, c.client_id, d.parameters, d.ip_address, d.created_at
+    from device_authorization d join client c on c.realm_id = d.realm_id and c.id = d.client
+    where d.realm_id = ${realm} and d.user_code_hash = ${userCodeHash} and d.expires_at > ${now}
+      and d.session_id is null and d.denied_at is null`;
+  return row;
+}
+
+/** False: somebody decided meanwhile. */
+export const denyDevice = async (sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> =>
+  (
+    await sql`
+      update device_authorization set denied_at = ${now}
+      where realm_id = ${realm} and code_hash = ${hash} and session_id is null and denied_at is null returning true`
+  ).length > 0;
