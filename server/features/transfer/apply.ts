@@ -126,8 +126,9 @@ export function createApply({
       const asked = { principal, realm, query, trial };
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
+      const { manager, dryRun } = query;
       const wire = (at: number) =>
-        planOf({ realm, manager: query.manager, revision: at, created }, config, { parts, users, mayRead, mayPlan });
+        planOf({ realm, manager, revision: at, created, dryRun }, config, { parts, users, mayRead, mayPlan });
       if (query.dryRun) {
         if (created) throw new PlannedOnly(wire(0));
         return wire(revision ?? 0);

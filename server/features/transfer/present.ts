@@ -63,7 +63,13 @@ const count = (n: number, word: string) => `${n} to ${word}`;
 
 /** Users are counted; their changes are streamed behind the others (routes.ts). */
 export function planOf(
-  { realm, manager, revision, created }: { realm: string; manager: string; revision: number; created: boolean },
+  {
+    realm,
+    manager,
+    revision,
+    created,
+    dryRun,
+  }: { realm: string; manager: string; revision: number; created: boolean; dryRun: boolean },
   plan: EnginePlan,
   {
     parts,
@@ -109,7 +115,7 @@ export function planOf(
     keptSecrets: plan.keptSecrets,
     warnings: plan.warnings,
     undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
-    deletions: [...plan.deletions, ...(peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
+    deletions: [...plan.deletions, ...(dryRun && peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
     inSync,
     summary: { create, update, delete: remove, text },
   };
