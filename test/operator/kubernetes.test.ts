@@ -76,7 +76,11 @@ describe.skipIf(!assets.found)('the operator’s own process', () => {
     await ready('realm/lost');
     await land.server.kill();
     await kubectl('delete', 'realm/lost', '--wait=false');
-    await says('realm/lost', 'default', 'kubectl annotate realm.realmkeeper.dev lost -n default realmkeeper.dev/abandon=true');
+    await says(
+      'realm/lost',
+      'default',
+      'kubectl annotate realm.realmkeeper.dev lost -n default realmkeeper.dev/abandon=true',
+    );
     await kubectl('annotate', 'realm.realmkeeper.dev', 'lost', 'realmkeeper.dev/abandon=true');
     await kubectl('wait', 'realm/lost', '--for=delete', '--timeout=120s');
     await land.server.start();
