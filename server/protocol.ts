@@ -45,13 +45,14 @@ import type { SignIns } from './features/sign-in/service.ts';
 import { clientCredentialsGrant } from './features/token/client-credentials.ts';
 import { codeGrant } from './features/token/code.ts';
 import { deviceGrant } from './features/token/device.ts';
+import { exchangeGrant } from './features/token/exchange.ts';
 import { createFamilies } from './features/token/families.ts';
 import { refreshGrant } from './features/token/refresh.ts';
 import { tokenRoutes } from './features/token/routes.ts';
 import { createTokenEndpoint } from './features/token/service.ts';
 import { userinfoRoutes } from './features/userinfo/routes.ts';
 import { createUserinfo } from './features/userinfo/service.ts';
-import { workloadGrant } from './features/workload-identity/exchange.ts';
+import { byAssertion, byExchange, workloadGrant } from './features/workload-identity/exchange.ts';
 import { workloadTokenRoutes } from './features/workload-identity/exchange-routes.ts';
 import { createIssuerKeys } from './features/workload-identity/issuer-keys.ts';
 import { createCors } from './http/cors.ts';
@@ -119,15 +120,8 @@ export function createProtocol(deps: ProtocolDeps) {
     now,
   });
   const authentication = createClientAuthentication({ clients, assertions, passwords, now });
-  const grants = [
-    codeGrant({ transact, mint, families, now, newId }),
-    deviceGrant({ transact, realmSql, mint, families, now, newId }),
-    refreshGrant({ transact, mint, families, signIns, factors, now }),
-    clientCredentialsGrant({ mint, batch }),
-  ];
-  const phases = { authentication, settings, refusals, metrics, baseUrl };
-  const endpoint = createTokenEndpoint({ ...phases, grants });
-  const exchange = workloadGrant({
+  const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
+  const workloads = {
     sql,
     transact,
     clients,
@@ -135,11 +129,21 @@ export function createProtocol(deps: ProtocolDeps) {
     mint,
     refusals,
     now,
-  });
+  };
+  const grants = [
+    codeGrant({ transact, mint, families, now, newId }),
+    deviceGrant({ transact, realmSql, mint, families, now, newId }),
+    refreshGrant({ transact, mint, families, signIns, factors, now }),
+    clientCredentialsGrant({ mint, batch }),
+    exchangeGrant({ sql, tokens, subjects, settings, mint, batch }),
+    workloadGrant(byAssertion, { ...workloads, attempts: exchanges }),
+  ];
+  const phases = { authentication, settings, refusals, metrics, baseUrl };
+  const endpoint = createTokenEndpoint({ ...phases, grants });
+  const exchange = workloadGrant(byExchange, workloads);
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
   const delegation = delegationGrant({ sql, tokens, subjects, mint, batch });
   const delegationEndpoint = createTokenEndpoint({ ...phases, grants: [delegation] });
-  const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });

@@ -2,12 +2,9 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
-import { ClientParameters, OAuthErrorBody } from './oauth.ts';
+import { ACCESS_TOKEN_TYPE, ClientParameters, OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
-
-const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
 
 export const AgentStatus = z.enum(['draft', 'active', 'suspended', 'revoked']);
 export type AgentStatus = z.infer<typeof AgentStatus>;

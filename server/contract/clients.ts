@@ -71,6 +71,14 @@ export const clientFields = {
     .describe(
       'RFC 8707: what this client may ask for (empty: all of the realm’s; of a client that registered itself: none), and whose tokens it may introspect',
     ),
+  tokenExchangeImpersonation: z
+    .boolean()
+    .describe('true: tokens that it gets by token exchange do not say that it acts (RFC 8693); it needs the grant'),
+  mayActClient: name(255)
+    .nullable()
+    .describe(
+      'clientId of the one client that may exchange this client’s tokens, which then say so in may_act (RFC 8693 §4.4); null: any that they are for',
+    ),
   subjectType: z
     .enum(['public', 'pairwise'])
     .nullable()
@@ -106,6 +114,8 @@ export const freshClient = {
   jwks: null,
   jwksUri: null,
   allowedResources: [],
+  tokenExchangeImpersonation: false,
+  mayActClient: null,
   subjectType: null,
   sectorIdentifierUri: null,
   idTokenUserinfoClaims: false,

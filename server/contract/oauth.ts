@@ -18,6 +18,7 @@ export const TokenResponse = z
     refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
     id_token: z.string().optional(),
     scope: z.string().optional().describe('What was given; absent where that is none'),
+    issued_token_type: z.string().optional().describe('RFC 8693, token exchange'),
   })
   .meta({ id: 'TokenResponse' });
 
@@ -33,22 +34,37 @@ export const ClientParameters = {
   client_assertion: parameter,
 };
 export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
+/** RFC 7523 §2.1: who trusts its issuer is said by workload identity, so no client has it among its grant types. */
+export const jwtBearerBody = z.object({ assertion: z.string() });
 /** What each grant of the token endpoint takes beside what all take. */
 export const grantBodies = {
   authorization_code: z.object({ code: z.string(), redirect_uri: z.string(), code_verifier: parameter }),
   refresh_token: z.object({ refresh_token: z.string() }),
   client_credentials: z.object({}),
   [DEVICE_CODE]: z.object({ device_code: z.string() }),
+  [TOKEN_EXCHANGE]: z.object({
+    subject_token: z.string().describe('A person’s access token that this client got, or that is for it'),
+    subject_token_type: z.literal(ACCESS_TOKEN_TYPE, { error: `must be ${ACCESS_TOKEN_TYPE}` }),
+    actor_token: parameter.describe('An access token of who acts, issued to this client; left out: the client itself'),
+    actor_token_type: parameter,
+    requested_token_type: parameter.describe(`${ACCESS_TOKEN_TYPE} alone`),
+  }),
 };
 export const GrantType = z.enum(Object.keys(grantBodies) as [GrantType, ...GrantType[]]);
 export type GrantType = keyof typeof grantBodies;
 const TokenForm = z.object({
-  grant_type: GrantType,
+  grant_type: z.enum([...GrantType.options, JWT_BEARER]),
   ...grantBodies.authorization_code.partial().shape,
   ...grantBodies.refresh_token.partial().shape,
   ...grantBodies[DEVICE_CODE].partial().shape,
+  ...grantBodies[TOKEN_EXCHANGE].partial().shape,
+  ...jwtBearerBody.partial().shape,
   scope: parameter,
   resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
+  audience: z.array(z.string()).optional().describe('RFC 8693, token exchange: the same as resource'),
   ...ClientParameters,
 });
 const AuthorizeParameters = z.object({

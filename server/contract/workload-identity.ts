@@ -1,7 +1,7 @@
 // Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
 import { Id, InRealm, name, RealmName, text } from './names.ts';
-import { OAuthErrorBody } from './oauth.ts';
+import { OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 
 const HttpsUrl = z
@@ -89,7 +89,6 @@ export const {
   remove: deleteWorkloadIdentity,
 } = workloadIdentityRoutes;
 
-export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
 
 /** What the exchange takes beside what every grant does. */

@@ -1,8 +1,8 @@
 // Parameters of OAuth requests, from a query or a form body. RFC 6749 §3.1 and §3.2: none twice, an empty one is absent.
 import { OAuthError } from './oauth-error.ts';
 
-/** Only these may come several times (RFC 8707 §2). */
-const REPEATABLE = new Set(['resource']);
+/** Only these may come several times (RFC 8707 §2, RFC 8693 §2.1). */
+const REPEATABLE = new Set(['resource', 'audience']);
 
 /** Reads one parameter; `all` gives a repeatable one's values. */
 export interface Form {

@@ -149,6 +149,7 @@ export function fullRealm(): RealmDocument {
         flowOverride: 'password-only',
         refreshTokenTtlSeconds: 3601,
         idTokenUserinfoClaims: true,
+        mayActClient: 'billing',
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
       },

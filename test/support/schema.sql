@@ -180,6 +180,8 @@ create table client (
   subject_type text,
   sector_identifier_uri text,
   require_pushed_authorization_requests boolean not null default false,
+  token_exchange_impersonation boolean not null default false,
+  may_act_client text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

@@ -132,6 +132,8 @@ export const createClientResource = ({
           jwks: 'jsonb',
           jwksUri: 'text',
           allowedResources: set,
+          tokenExchangeImpersonation: 'boolean',
+          mayActClient: 'text',
           subjectType: 'text',
           sectorIdentifierUri: 'text',
           idTokenUserinfoClaims: 'boolean',

@@ -46,6 +46,10 @@ export interface ClientView {
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
+  /** What it exchanges doesn't say that it acts. */
+  tokenExchangeImpersonation: boolean;
+  /** Who alone may exchange its tokens. */
+  mayActClient: string | null;
   /** It registered itself: an empty list of resources is none. */
   registered: boolean;
   /** null: as the realm says. */
@@ -113,6 +117,8 @@ interface Row {
   jwks: Record<string, unknown> | null;
   jwks_uri: string | null;
   allowed_resources: string[];
+  token_exchange_impersonation: boolean;
+  may_act_client: string | null;
   registered: boolean;
   subject_type: 'public' | 'pairwise' | null;
   sector_identifier_uri: string | null;
@@ -137,7 +143,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.id_token_userinfo_claims,
     c.require_pushed_authorization_requests,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
-    c.subject_type, c.sector_identifier_uri,
+    c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
@@ -217,6 +223,8 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
+  tokenExchangeImpersonation: row.token_exchange_impersonation,
+  mayActClient: row.may_act_client,
   registered: row.registered,
   subjectType: row.subject_type,
   sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),

@@ -32,7 +32,10 @@ export interface SignedIn {
 }
 /** By whom, and until when. */
 export interface Acting {
-  by: { realm: string; sub: string };
+  /** undefined: nobody is named. */
+  by: { realm: string; sub: string } | undefined;
+  /** Who acted already for the person (RFC 8693 §4.1). */
+  before?: object | undefined;
   until: Date;
 }
 export interface Minted {
@@ -170,7 +173,9 @@ export function createMint({
       const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
       const said = saidFor(client, scopes);
       // RFC 8693 §4.1
-      const act = acting && { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub };
+      const act = acting?.by
+        ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
+        : acting?.before;
       const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
       const session = { sid, authTime, acr, amr };
       const accessToken = await tokens.sign(realm, 'at+jwt', {
@@ -184,6 +189,7 @@ export function createMint({
         jti,
         client_id: client.clientId,
         scope: scope || undefined,
+        ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
         ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
         gid,
         ...about,

@@ -58,6 +58,8 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   scopePolicy: 'client' | 'granted';
   /** The requested ones must be allowed to the client; with `granted`, be among the granted ones too, by the grant's judgement. */
   resourcePolicy: 'client' | 'granted';
+  /** Its parameter `audience` names resources, too (RFC 8693 §2.1). */
+  takesAudience?: true;
   /** Whether the client acts for itself, and so may have tokens for the admin API where it holds an admin role. */
   ownBehalf(who: Who): boolean;
   /** How a refusal that it didn't record itself is recorded, where that isn't TOKEN_REFUSED; `kind`: events/refusals.ts. */

@@ -85,7 +85,8 @@ export function createTokenEndpoint({
       adminAudience: adminResource,
       ownBehalf: grant.ownBehalf(who),
     };
-    const resources = allowedResources(form.all('resource'), rules);
+    const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
+    const resources = allowedResources(wanted, rules);
     const requestedScopes = scopeNames(form.get('scope'));
     const answer = await grant.authorize({
       ...asking,

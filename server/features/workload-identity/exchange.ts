@@ -1,11 +1,14 @@
 // Owns: trading a workload's token for one of ours: which credential it fits, whether it holds, what the new token may do.
 // Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/issued-tokens).
-// Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693.
+// Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693, RFC 7523.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
 import type { DomainEvent } from '../../contract/events.ts';
-import { exchangeBody, TOKEN_EXCHANGE } from '../../contract/workload-identity.ts';
+import { JWT_BEARER, jwtBearerBody, TOKEN_EXCHANGE } from '../../contract/oauth.ts';
+import { exchangeBody } from '../../contract/workload-identity.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import type { ScopeView } from '../../domain/claims.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -32,6 +35,8 @@ export interface ExchangeDeps {
   issuerKeys: IssuerKeys;
   mint: Pick<Mint, 'forClient'>;
   refusals: Pick<Refusals, 'record'>;
+  /** Of one address in one realm, where the endpoint doesn't count them itself. */
+  attempts?: Pick<Attempts, 'take'>;
   now(): Date;
   failureMs?: number;
 }
@@ -48,17 +53,31 @@ type Verdict =
 /** The same, whatever is wrong; nobody but the audit log learns why, which was told before. */
 const failed = () => new OAuthError('invalid_grant', undefined, { status: 401, audited: true });
 
+/** How a workload's JWT is presented: by an exchange (RFC 8693), or as an assertion (RFC 7523 §2.1). */
+interface Presentation<Body extends z.ZodObject> {
+  grantType: string;
+  label: string;
+  body: Body;
+  jwtOf(body: z.output<Body>): string;
+}
+export const byExchange: Presentation<typeof exchangeBody> = {
+  grantType: TOKEN_EXCHANGE,
+  label: 'token-exchange',
+  body: exchangeBody,
+  jwtOf: ({ subject_token }) => subject_token,
+};
+export const byAssertion: Presentation<typeof jwtBearerBody> = {
+  grantType: JWT_BEARER,
+  label: 'jwt-bearer',
+  body: jwtBearerBody,
+  jwtOf: ({ assertion }) => assertion,
+};
+
 /** The grant of workloads: what is presented says whose the token will be, since nobody else authenticates. */
-export function workloadGrant({
-  sql,
-  transact,
-  clients,
-  issuerKeys,
-  mint,
-  refusals,
-  now,
-  failureMs = FAILURE_MS,
-}: ExchangeDeps): Grant<typeof exchangeBody, Workload> {
+export function workloadGrant<Body extends z.ZodObject>(
+  presentation: Presentation<Body>,
+  { sql, transact, clients, issuerKeys, mint, refusals, now, attempts, failureMs = FAILURE_MS }: ExchangeDeps,
+): Grant<Body, Workload> {
   async function signatureHolds(credential: store.CredentialRow, token: Presented): Promise<boolean> {
     const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
     const keys = candidates(await issuerKeys.get(source), token);
@@ -86,9 +105,12 @@ export function workloadGrant({
     return { ok: true, token, credential, client };
   }
 
-  async function identify({ realm, ipAddress, body }: GrantRequest<{ subject_token: string }>): Promise<Workload> {
+  async function identify({ realm, ipAddress, body }: GrantRequest<z.output<Body>>): Promise<Workload> {
+    const retryAfterSeconds = attempts?.take(inRealm(realm, ipAddress));
+    if (retryAfterSeconds !== undefined)
+      throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds, audited: true });
     const deadline = sleep(failureMs, undefined, { ref: false });
-    const reading = readToken(body.subject_token);
+    const reading = readToken(presentation.jwtOf(body));
     // Keys that come later than any failure is answered are kept for the next try.
     const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
     const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
@@ -105,9 +127,9 @@ export function workloadGrant({
   }
 
   return {
-    grantType: TOKEN_EXCHANGE,
-    label: 'token-exchange',
-    body: exchangeBody,
+    grantType: presentation.grantType,
+    label: presentation.label,
+    body: presentation.body,
     clientAuth: { by: identify },
     scopePolicy: 'granted',
     resourcePolicy: 'client',

@@ -135,6 +135,8 @@ const cases: Case[] = [
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/',
       idTokenUserinfoClaims: true,
+      tokenExchangeImpersonation: true,
+      mayActClient: 'other',
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],

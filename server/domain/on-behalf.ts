@@ -1,0 +1,71 @@
+// What somebody may have by a person's access token: never more than the token, the client and what the person agreed to together
+// allow. The same rule for agents and for token exchange. RFC 8693; decisions "Agent".
+import type { Sql } from '../db/sql.ts';
+import { OAuthError } from '../http/oauth-error.ts';
+import type { Agreement } from './agreement.ts';
+import type { ScopeView } from './claims.ts';
+import { type PersonRow, personColumns } from './person.ts';
+import { OFFLINE, presentScopes, type ScopesOfClient } from './scopes.ts';
+
+/** The person, and what they agreed that this client may have. */
+export async function readSubject(sql: Sql, realm: string, userId: string, client: string) {
+  const [row] = await sql<PersonRow & { consented: Agreement | null }>`
+    select ${personColumns}, (
+      select jsonb_build_object('scopes', c.scopes, 'resources', c.resources, 'claims', c.claims) from consent c
+      where c.realm_id = u.realm_id and c.user_id = u.id and c.client = ${client}
+    ) as consented
+    from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
+  return row;
+}
+
+/** The token was given to this client, or is for it: whoever else got hold of it can't act by it. */
+export const isFor = (
+  { clientId, allowedResources }: { clientId: string; allowedResources: ReadonlySet<string> },
+  { client_id: issuedTo, aud }: { client_id?: string | undefined; aud: string | readonly string[] },
+): boolean => issuedTo === clientId || [aud].flat().some((one) => one === clientId || allowedResources.has(one));
+
+/**
+ * @param agreed undefined: this client needs no consent
+ * @throws OAuthError `invalid_scope`, `invalid_target`
+ */
+export function scopesOnBehalf(
+  client: ScopesOfClient,
+  {
+    scope,
+    agreed,
+    requestedScopes,
+    resources,
+  }: {
+    /** Of the person's token. */
+    scope: string | undefined;
+    agreed: Pick<Agreement, 'scopes' | 'resources'> | undefined;
+    requestedScopes: readonly string[] | undefined;
+    resources: readonly string[];
+  },
+): ScopeView[] {
+  const said = (scope ?? '').split(' ');
+  const allowed = presentScopes(client, agreed?.scopes ?? said).filter(
+    ({ name }) => said.includes(name) && name !== OFFLINE,
+  );
+  const names = new Set(allowed.map(({ name }) => name));
+  if (requestedScopes?.some((name) => !names.has(name)))
+    throw new OAuthError('invalid_scope', 'The person, the token or the client has no such scope');
+  if (agreed && names.size === 0)
+    throw new OAuthError('invalid_scope', 'The person has agreed to nothing that this token gives');
+  if (agreed && !resources.every((resource) => agreed.resources.includes(resource)))
+    throw new OAuthError('invalid_target', 'The person has not agreed to a requested resource');
+  return allowed.filter(({ name }) => requestedScopes?.includes(name) ?? true);
+}
+
+/** How the person of a token had signed in, as it says. */
+export const signedInOf = (claims: {
+  sid?: string | undefined;
+  auth_time?: unknown;
+  acr?: unknown;
+  amr?: unknown;
+}) => ({
+  sid: claims.sid,
+  authTime: typeof claims.auth_time === 'number' ? claims.auth_time : 0,
+  acr: typeof claims.acr === 'string' ? claims.acr : '0',
+  amr: Array.isArray(claims.amr) ? claims.amr.map(String) : [],
+});
