@@ -22,7 +22,7 @@ export interface Tx {
   copy(target: string): Promise<CopyIn>;
 }
 export interface TransactionOptions {
-  /** `work` may write rows that are no state (the import's staging area) and record nothing. */
+  /** `work` may write rows that are no state (the import's staging area, what has expired) and record nothing. */
   bookkeeping?: boolean;
   /** For what takes longer than a request's statement may: what each may take, waiting for locks included. */
   longestMs?: number;

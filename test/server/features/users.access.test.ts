@@ -118,6 +118,25 @@ test('all sessions of one user end at once, with their tokens, and nobody elseâ€
   expect((await enter('alice')).page.url).toContain('/account');
 });
 
+test('ending the sessions of somebody who has none, none that lives, or a sign-in under way alone is no fault', async () => {
+  const end = async () => (await server.admin.call(api.endUserSessions, of(alice))).status;
+  expect(await end()).toBe(204);
+  const grant = await getCode(server, realm, 'spa', { parameters: { scope: 'openid offline_access' } });
+  await redeem(server, realm, 'spa', grant);
+  await server.pool.query(`update session set expires_at = $1 where realm_id = $2`, [new Date(clock - 1), realm]);
+  await server.pool.query(`update refresh_family set expires_at = $1 where realm_id = $2`, [
+    new Date(clock - 1),
+    realm,
+  ]);
+  expect(await end()).toBe(204);
+  await server.admin.call(putSettings, { params: { realm }, body: { requireMfa: true } });
+  const { person, page } = await enter('alice');
+  expect(page.text).toMatch(/authenticator/i);
+  expect(await end()).toBe(204);
+  expect((await person.fill(page, { code: '000000' })).heading).toBe('This sign-in has expired');
+  expect(await events('SESSION_ENDED')).toEqual([]);
+});
+
 test('sessions are found by name, application and address', async () => {
   await getCode(server, realm, 'spa', { username: 'bob' }).then((grant) => redeem(server, realm, 'spa', grant));
   await enter('alice');
