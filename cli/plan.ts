@@ -68,20 +68,29 @@ export const keptText = ({ kind, key, usedBy }: KeptObject): string => {
 };
 
 /** What the files have lost: nothing happens to it unless it is pruned. */
-const undeclaredLines = (io: Pick<Io, 'colour'>, { manager, undeclared }: Plan): string[] =>
-  undeclared.length === 0
-    ? []
-    : [
-        paint(
-          io,
-          'yellow',
-          plain(
-            `= left as it is, ${manager} still manages what the files no longer hold (--prune deletes it): ${undeclared
-              .map(({ kind, key, path }) => `${kind} ${path ?? key}`)
-              .join(', ')}`,
+function undeclaredLines(io: Pick<Io, 'colour'>, { manager, undeclared, undeclaredUsers }: Plan): string[] {
+  const { count, usernames } = undeclaredUsers;
+  const people = usernames.length > 0 ? usernames.map((name) => `user ${name}`) : [`${count} users`];
+  const said = (how: string, names: string[]) =>
+    paint(
+      io,
+      'yellow',
+      plain(`= left as it is, ${manager} still manages what the files no longer hold (${how}): ${names.join(', ')}`),
+    );
+  return [
+    ...(undeclared.length > 0
+      ? [
+          said(
+            '--prune deletes it',
+            undeclared.map(({ kind, key, path }) => `${kind} ${path ?? key}`),
           ),
-        ),
-      ];
+        ]
+      : []),
+    ...(count > 0 ? [said('--prune deletes people where the files hold users, be it an empty list', people)] : []),
+  ];
+}
+
+const undeclaredOf = ({ undeclared, undeclaredUsers }: Plan): number => undeclared.length + undeclaredUsers.count;
 
 /** `secret of client billing: the server has no SVC_VAR_BILLING` */
 const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): string =>
@@ -197,7 +206,7 @@ export function sumText(all: readonly Planned[]): string {
   const conflicts = all.reduce((n, { plan }) => n + plan.conflicts.length, 0);
   const realms = new Set(all.map(({ realm }) => realm));
   const where = realms.size === 1 ? `realm ${all[0]?.realm}` : `${realms.size} realms`;
-  const lost = all.reduce((n, { plan }) => n + plan.undeclared.length, 0);
+  const lost = all.reduce((n, { plan }) => n + undeclaredOf(plan), 0);
   if (all.every(inSync))
     return lost > 0 ? `In sync but for ${lost} that the files no longer hold: ${where}.` : `In sync: ${where}.`;
   const counts = `${sum('create')} to create, ${sum('update')} to update, ${sum('delete')} to delete`;

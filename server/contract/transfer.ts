@@ -124,6 +124,12 @@ export const Plan = z
       .describe(
         'In a dry run without prune: what this manager applied before and this document doesn’t hold. It stays as it is and the manager’s',
       ),
+    undeclaredUsers: z
+      .object({ count: z.int(), usernames: z.array(z.string()) })
+      .default({ count: 0, usernames: [] })
+      .describe(
+        'The same of users, who are named where they are fewer than 20; prune deletes them where the document holds `users`',
+      ),
     deletions: z.array(Deletion).default([]).describe('In a dry run: what would be deleted, by kind'),
     warnings: z
       .array(Warning)

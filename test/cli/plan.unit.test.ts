@@ -16,6 +16,7 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     keptSecrets: [],
     warnings: [],
     undeclared: [],
+    undeclaredUsers: { count: 0, usernames: [] },
     deletions: [],
     conflicts: [],
     inSync: false,

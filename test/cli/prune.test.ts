@@ -4,6 +4,8 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { during } from '../../cli/progress.ts';
+import type { Permission } from '../../server/contract/permissions.ts';
+import { importRealm } from '../../server/contract/transfer.ts';
 import { administrator } from '../support/administrators.ts';
 import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -37,16 +39,46 @@ describe('diff', () => {
     expect((await run([...args, '--manager', 'another'], roles('a'))).stdout).not.toContain('no longer hold');
   });
 
+  test('names people whom the files have lost where they are few, and counts them where they are many', async () => {
+    const users = (from: number, to: number) => ({
+      users: Array.from({ length: to - from }, (_, n) => ({ username: `person-${String(from + n).padStart(2, '0')}` })),
+    });
+    await run(['apply', '-f', '-', '--realm', 'staff', '--yes'], { ...roles('a'), ...users(0, 30) });
+    await api.apply('staff', { users: [{ username: 'by-hand' }] }, { manager: 'another' });
+    const args = ['diff', '--realm', 'staff', '-f', '-'];
+    const few = await run(args, { ...roles('a'), ...users(2, 30) });
+    expect(few.code).toBe(0);
+    expect(few.stdout).toContain(
+      'no longer hold (--prune deletes people where the files hold users, be it an empty list)',
+    );
+    expect(few.stdout).toContain(': user person-00, user person-01\n');
+    expect(few.stdout).toContain('In sync but for 2 that the files no longer hold');
+    const many = await run(args, { ...roles('a'), ...users(0, 1) });
+    expect([many.stdout.includes(': 29 users\n'), many.stdout.includes('person-')]).toEqual([true, false]);
+    expect((await run(args, { ...roles('a'), users: [] })).stdout).toContain(': 30 users\n');
+    expect((await run(args, roles('a'))).stdout).toContain(': 30 users\n');
+    const pruned = await run([...args, '--prune'], { ...roles('a'), ...users(2, 30) });
+    expect([pruned.code, pruned.stdout.includes('- delete user person-00')]).toEqual([1, true]);
+    expect((await run(args, { ...roles('a'), ...users(0, 30) })).stdout).toContain('In sync: realm staff.');
+  });
+
   test('tells nobody of what they may not read', async () => {
     await api.apply('told', { ...roles('a'), clients: [{ clientId: 'hidden' }] }, { manager: 'mine' });
-    const reader = await administrator(server, { target: 'told', permissions: ['roles:read'] });
-    const { importRealm } = await import('../../server/contract/transfer.ts');
-    const { body } = await reader.call(importRealm, {
-      params: { realm: 'told' },
-      query: { manager: 'mine', dryRun: 'true' },
-      body: { roles: [] },
+    await api.apply('told', { users: [{ username: 'somebody' }] }, { manager: 'mine' });
+    const plan = async (...permissions: Permission[]) => {
+      const reader = await administrator(server, { target: 'told', permissions });
+      const query = { manager: 'mine', dryRun: 'true' } as const;
+      return (await reader.call(importRealm, { params: { realm: 'told' }, query, body: { roles: [] } })).body;
+    };
+    const nobody = { count: 0, usernames: [] };
+    expect(await plan('roles:read')).toMatchObject({
+      undeclared: [{ kind: 'role', key: 'a' }],
+      undeclaredUsers: nobody,
     });
-    expect(body?.undeclared).toEqual([{ kind: 'role', key: 'a' }]);
+    expect(await plan('roles:read', 'realm:plan')).toMatchObject({ undeclaredUsers: nobody });
+    expect(await plan('roles:read', 'users:read')).toMatchObject({
+      undeclaredUsers: { count: 1, usernames: ['somebody'] },
+    });
   });
 });
 

@@ -133,6 +133,7 @@ const plan = (changes: Change[]): Plan => ({
   keptSecrets: [],
   warnings: [],
   undeclared: [],
+  undeclaredUsers: { count: 0, usernames: [] },
   deletions: [],
   conflicts: [],
   inSync: false,

@@ -20,7 +20,7 @@ import type { Realms } from '../realms/service.ts';
 import { type Document, refuse, type Section } from './document.ts';
 import { type EnginePlan, planRealm } from './engine.ts';
 import { refuseKept } from './kept.ts';
-import type { People, UserPlan } from './people.ts';
+import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
 import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
@@ -56,7 +56,7 @@ export class PlannedOnly extends Error {
 /** The realm that wasn't there when we looked is there now: look again. */
 export class CreatedMeanwhile extends Error {}
 
-const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false };
+const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
 /** How often a document is planned anew where somebody came between. */
 export const REPLANS = 5;
 /** Of a release, which declares nothing. */
@@ -68,11 +68,13 @@ const NONE: Trial = {
 export function createApply({
   parts,
   realms,
+  userRows,
   now,
   newId,
 }: {
   parts: readonly RealmPart[];
   realms: Pick<Realms, 'seedInto'>;
+  userRows: Pick<ImportStore, 'undeclared'>;
   now: () => Date;
   newId: () => string;
 }) {
@@ -171,13 +173,20 @@ export function createApply({
     // A plan of what somebody may not write anyway gives and takes over nothing.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
-    const users = people ? await people.plan(on, query, config.changes, mayAsk) : NO_USERS;
+    const users = people ? await people.plan(on, query, config.changes, mayAsk) : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     if (!people) return { config, users };
     if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');
     const changed = users.counts.has('update') || users.counts.has('delete');
     if (changed && rights.write('users')) await people.refuseEscalation(on, principal);
     return { config, users };
+  }
+
+  /** Of a document that declares no users. */
+  async function withoutUsers(on: Sql, asked: Pick<Request, 'principal' | 'realm' | 'query'>): Promise<UserPlan> {
+    const { manager, dryRun, prune } = asked.query;
+    if (!dryRun || prune || !rightsOf(asked).plan('users')) return NO_USERS;
+    return { ...NO_USERS, undeclared: await userRows.undeclared(on, { realm: asked.realm, manager }) };
   }
 
   async function carryOut(

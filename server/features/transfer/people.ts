@@ -2,7 +2,7 @@
 // Rows never come into memory; what is wrong is told by their place in the document.
 import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
-import type { Conflict } from '../../contract/transfer.ts';
+import type { Conflict, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -26,7 +26,10 @@ export interface UserPlan {
   conflicts: Conflict[];
   /** Something is written for users. */
   writes: boolean;
+  /** Of a dry run: whom the manager owns and the document doesn't declare, nor prune. */
+  undeclared: Plan['undeclaredUsers'];
 }
+export const NOBODY: UserPlan['undeclared'] = { count: 0, usernames: [] };
 
 const WRITES = ['create', 'update', 'delete', 'take'];
 /** A few dozen rows need no statistics. */
@@ -98,11 +101,14 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     // Otherwise the unique index finds them.
     const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
     if (taken) throw taken;
+    const { dryRun, prune, manager } = options;
+    const lost = known && dryRun && !prune;
     const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
     return {
       counts,
       conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
       writes: WRITES.some((action) => counts.has(action)),
+      undeclared: lost ? await rows.undeclared(sql, { realm, manager, importId }) : NOBODY,
     };
   }
 }
@@ -143,7 +149,7 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
         await rows.analyze(sql, importId);
         await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
       }
-      return { counts, conflicts: [], writes: counts.size > 0 };
+      return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
     },
     refuseEscalation: async () => {},
     merge: ({ sql }, _by, _options, at) =>

@@ -78,7 +78,7 @@ export function planOf(
     mayPlan,
   }: {
     parts: readonly RealmPart[];
-    users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[] };
+    users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[]; undeclared: Plan['undeclaredUsers'] };
     /** Whether the importer may be told what is stored, and of objects that the document doesn't declare. */
     mayRead(kind: string): boolean;
     /** Whether they may be told what pruning would take. */
@@ -115,6 +115,7 @@ export function planOf(
     keptSecrets: plan.keptSecrets,
     warnings: plan.warnings,
     undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
+    undeclaredUsers: users.undeclared,
     deletions: [...plan.deletions, ...(dryRun && peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
     inSync,
     summary: { create, update, delete: remove, text },

@@ -113,7 +113,7 @@ export function createTransfer({
 }: TransferDeps) {
   const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   const buffer = createBodyBuffer(BUFFER_BYTES);
-  const { open, conclude, release } = createApply({ parts, realms, now, newId });
+  const { open, conclude, release } = createApply({ parts, realms, userRows, now, newId });
 
   /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(

@@ -1,7 +1,6 @@
 // SQL of a bulk import of users: the plan is written into the staging rows, then merged, a statement per table.
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
-import type { Sql } from '../../db/sql.ts';
-import { type Fragment, fragment } from '../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { giveDefaults } from '../../domain/newcomers.ts';
 import type { Declares } from './document-user.ts';
@@ -40,7 +39,7 @@ const clientRoleName = fragment`select replace(replace((
 /** Of `m`. */
 const groupPath = fragment`select g.path from user_group g where g.realm_id = m.realm_id and g.id = m.group_id`;
 
-/** Whether that is something, and none of these. */
+/** Something, and none of these. */
 const isOther = (what: Fragment, these: Fragment) =>
   fragment`(select name is not null and name <> all(${these}) from (${what}) named (name))`;
 
@@ -119,13 +118,27 @@ export async function anybody(sql: Sql, realm: string): Promise<boolean> {
   return row !== undefined;
 }
 
+const isStaged = (importId: string) => fragment`exists (select from ${staging(importId)} i
+  where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
+
 /** Pruning: users of this manager that the document no longer holds. */
 export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
   await sql`
     insert into ${staging(importId)} (import_id, n, id, username, declared, action)
     select ${importId}, -row_number() over (order by u.username), u.id, u.username, '{}', 'delete' from realm_user u
-    where u.realm_id = ${realm} and u.manager = ${manager}
-      and not exists (select from ${staging(importId)} i where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
+    where u.realm_id = ${realm} and u.manager = ${manager} and not ${isStaged(importId)}`;
+}
+
+/** Users of this manager whom the document doesn't hold; few are named. @param importId absent: it holds no users */
+export async function undeclared(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
+  const declared = of.importId === undefined ? fragment`false` : isStaged(of.importId);
+  // Of managers that never applied users nobody reads through the realm's.
+  const rows = await sql<{ username: string; count: number }>`
+    select u.username, count(*) over () as count from realm_user u
+    where exists (select from manager m where m.realm_id = ${of.realm} and m.name = ${of.manager} and m.users)
+      and u.realm_id = ${of.realm} and u.manager = ${of.manager} and not ${declared}
+    order by u.username limit 20`;
+  return { count: rows[0]?.count ?? 0, usernames: rows.length < 20 ? rows.map(({ username }) => username) : [] };
 }
 
 export async function counts(sql: Sql, importId: string): Promise<Map<string, number>> {
