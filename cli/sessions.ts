@@ -3,6 +3,8 @@
 // Implements: decisions "Admin authentication": cookie with CSRF header, bearer.
 import { readFile } from 'node:fs/promises';
 import { ADMIN_CLI } from '../server/contract/admin-access.ts';
+import { refusal } from '../server/contract/client.ts';
+import { MASTER } from '../server/contract/realms.ts';
 import type { Environment } from './command.ts';
 import type { Authorize, Fetch } from './connect.ts';
 import type { Context, ContextFile, Session } from './contexts.ts';
@@ -26,6 +28,13 @@ export const personSession = ({ access_token, expires_in, refresh_token }: Token
 
 const expired = ({ server }: Context): Refused =>
   new Refused(`the session at ${server} has ended`, `Sign in again: realmctl login ${server}`);
+
+/** Whoever signs in with their password is asked for a code, or told where to set one up. */
+const lacking = ({ server, realm, name = 'NAME' }: Context): Refused =>
+  new Refused(
+    'a second factor is asked for now, which this session has not proven',
+    `Sign in again: realmctl login ${server}${realm === MASTER ? '' : ` --realm ${realm}`} --username ${name}`,
+  );
 
 export function accessOf(
   name: string,
@@ -84,7 +93,9 @@ function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
         headers.set('cookie', `${session}; XSRF-TOKEN=${token}`);
         headers.set('x-xsrf-token', token);
       }
-      return fetch(input, { ...init, headers });
+      const response = await fetch(input, { ...init, headers });
+      if (response.status === 401 && (await refusal(response.clone())).is('step-up-required')) throw lacking(context);
+      return response;
     },
   };
 }

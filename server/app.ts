@@ -177,12 +177,11 @@ export async function buildApp({
     signIns,
     risk: people.risk,
     settings,
-    factors: people.factors,
     attempts,
     now,
   });
   const tokens = createTokens({ keys, settings, sql, now });
-  const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, now });
+  const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
   caches.push(settings, keys, subjects, realms, people);
   const bootstrap = createBootstrap({
     sql,

@@ -42,8 +42,24 @@ export const adminLogout = route({
   operationId: 'adminLogout',
   tag,
   summary: 'End the admin session',
+  principal: 'admin-session',
   permission: null,
   status: 204,
+});
+export const stepUpAdminSession = route({
+  method: 'POST',
+  path: '/admin/session/step-up',
+  operationId: 'stepUpAdminSession',
+  tag,
+  summary: 'Prove a second factor in the admin session: sets SVC_ADMIN_SESSION and XSRF-TOKEN anew',
+  description:
+    'For a session that answers `step-up-required`: since it began, the realm’s settings or flow have come to ask for a second factor, or the person has set one up. Who has none yet sets one up at `GET /admin/login`.',
+  principal: 'admin-session',
+  permission: null,
+  body: z.strictObject({ otp: AdminLogin.shape.otp.unwrap() }),
+  example: { otp: '123456' },
+  status: 204,
+  problems: ['invalid-request', 'invalid-credentials', 'too-many-requests'],
 });
 export const AdminSession = z
   .object({

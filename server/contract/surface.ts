@@ -2,10 +2,10 @@
 // for and on which surface; mounting, the permission check, the form of errors and OpenAPI follow (http/surface.ts).
 
 /**
- * Who may call a route. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
+ * Who may call a route. `admin-session`: an administrator, though their session may have more to prove. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
  * given out for this alone, as for a registered client. `anonymous`: anybody.
  */
-export type Principal = 'administrator' | 'person' | 'client' | 'agent' | 'own-token' | 'anonymous';
+export type Principal = 'administrator' | 'admin-session' | 'person' | 'client' | 'agent' | 'own-token' | 'anonymous';
 
 /** RFC 9457, RFC 6749 §5.2. */
 export type ErrorForm = 'problem' | 'oauth';
@@ -15,7 +15,7 @@ interface SurfaceKind {
   errors: ErrorForm;
 }
 const kinds = {
-  admin: { principals: ['administrator', 'anonymous'], errors: 'problem' },
+  admin: { principals: ['administrator', 'admin-session', 'anonymous'], errors: 'problem' },
   account: { principals: ['person'], errors: 'problem' },
   agents: { principals: ['agent', 'own-token', 'anonymous'], errors: 'problem' },
   registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
@@ -28,6 +28,7 @@ export const surfaces: Readonly<Record<SurfaceName, SurfaceKind>> = kinds;
 /** Where a principal's routes are, if they don't say. */
 export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
   administrator: 'admin',
+  'admin-session': 'admin',
   person: 'account',
   client: 'protocol',
   agent: 'agents',

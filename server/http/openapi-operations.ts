@@ -67,6 +67,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
   const csrf = isWrite(route) ? { csrf: [] } : {};
   const by: Record<Principal, Record<string, string[]>[]> = {
     administrator: [{ adminSession: [], ...csrf }, { bearer: [] }],
+    'admin-session': [{ adminSession: [], ...csrf }],
     person: [{ session: [], ...csrf }, { personBearer: [] }],
     client: [{ clientSecret: [] }, {}],
     agent: [{ agentToken: [] }],
@@ -76,7 +77,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
   return by[route.principal];
 }
 /** Whose session's cookie a browser sends by itself. */
-const hasCookie = ({ principal }: Route): boolean => principal === 'administrator' || principal === 'person';
+const hasCookie = ({ principal }: Route): boolean => ['administrator', 'admin-session', 'person'].includes(principal);
 
 const Conditions = z.object({
   'if-match': z.string().optional().describe('An ETag of this resource: 412 where it has changed since'),
@@ -100,6 +101,7 @@ function impliedProblems(route: Route): ProblemCode[] {
   return [
     'invalid-request',
     ...(isOpen(route) ? [] : (['unauthenticated'] as const)),
+    ...(route.principal === 'administrator' ? (['step-up-required'] as const) : []),
     ...(route.permission === null ? [] : (['forbidden'] as const)),
     ...(route.principal === 'person' ? (['insufficient-scope'] as const) : []),
     ...(isWrite(route) && hasCookie(route) ? (['csrf-mismatch'] as const) : []),

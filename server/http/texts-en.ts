@@ -48,6 +48,9 @@ export const en = {
   'admin.tryApi': 'Try the admin API',
   'admin.next': '{link} in this session, or sign in from a terminal:',
   'admin.signOut': 'Sign out',
+  'admin.moreToProve': 'A second factor is needed now',
+  'admin.moreToProveLead':
+    '{name}, since you signed in the realm {realm} has come to ask for more than this session has proven. Sign in once more; what you don’t have yet you can set up there.',
   'admin.notSignedIn': 'You could not be signed in',
   'admin.noRoles': '{name} holds no admin roles of this realm.',
   'admin.somebodyElse': 'Sign in as somebody else',

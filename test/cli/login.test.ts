@@ -190,11 +190,17 @@ describe('by username and password', () => {
   });
 
   test('a missing second factor is said', async () => {
-    const params = { realm: 'master' };
-    await server.admin.call(putSettings, { params, body: { requireMfa: true } });
+    const require = (mfa: boolean) =>
+      realmctl(asOperator(server), ['api', 'PUT', 'realms/master/settings', '-d', `{"requireMfa":${mfa}}`]);
+    await byPassword();
+    expect((await require(true)).code).toBe(0);
+    const asked = [await run(['whoami']), await run(['api', 'POST', 'realms', '-d', '{"realm":"never"}'])];
     const { code, stderr } = await byPassword();
-    await server.admin.call(putSettings, { params, body: { requireMfa: false } });
+    expect((await require(false)).code).toBe(0);
     expect([code, stderr.includes('set up a second factor')]).toEqual([2, true]);
+    const words = `a second factor is asked for now, which this session has not proven\nSign in again: realmctl login ${server.baseUrl} --username admin\n`;
+    for (const one of asked) expect([one.code, one.stderr.endsWith(words)]).toEqual([2, true]);
+    expect((await run(['whoami'])).code).toBe(0);
   });
 });
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
-import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
+import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
 import { html } from '../../http/html.ts';
 import { adminArrivalPath } from '../../http/own-addresses.ts';
 import { sendPage } from '../../http/pages.ts';
@@ -47,7 +47,9 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
       const step = { realm, requiredLevel: SECOND_FACTOR, session, forced: false, request: asked, continueAt: here };
       return signIns.begin(reply, request, step);
     }
-    const cookie = await signIn.admit(request, realm, session);
+    // Not what the realm's session had proven before.
+    const proven = provenSince(session.factors, taken.done.since);
+    const cookie = await signIn.admit(request, realm, { ...session, factors: proven });
     if (asked.fresh) {
       const by = {
         actor: { type: 'user', id: session.userId, name: session.username },

@@ -10,6 +10,7 @@ import { sendPage, wantsPage } from '../../http/pages.ts';
 import { problemOf } from '../../http/problems.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import { forgetSession } from './cookies.ts';
+import type { Caller } from './service.ts';
 import type { AdminSignIn } from './sign-in.ts';
 import { ADMIN_SESSION_COOKIE, csrfHolds, setCsrf } from './surface.ts';
 
@@ -39,8 +40,21 @@ function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
 <ul>${over}</ul>
 <p>${textHtml('admin.next', { link: html`<a href="/swagger-ui.html">${text('admin.tryApi')}</a>` })}</p>
 <p><code class="secret">realmctl login ${baseUrl}${home}</code></p>
-<form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">${text('admin.signOut')}</button></form>`;
+${signOut(csrf)}`;
 }
+
+const signOut = (csrf: string): Html =>
+  html`<form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">${text('admin.signOut')}</button></form>`;
+
+/** The realm's sign-in asks for what is missing, and lets people set it up. */
+const stepUp = (csrf: string, { name, realm }: Principal): Html => html`
+<p class="lead">${text('admin.moreToProveLead', { name, realm })}</p>
+<form method="post" action="/admin/login/form">
+${csrfField(csrf)}
+<input type="hidden" name="realm" value="${realm}">
+<button type="submit">${text('admin.continue')}</button>
+</form>
+${signOut(csrf)}`;
 
 const Form = z.record(z.string(), z.string());
 
@@ -61,7 +75,7 @@ export function adminLoginPages(
     realmExists,
     baseUrl,
   }: {
-    authenticate(credential: { cookie: string }): Promise<Principal | undefined>;
+    authenticate(credential: { cookie: string }): Promise<Caller | undefined>;
     signIn: Pick<AdminSignIn, 'logout'>;
     realmExists(realm: string): Promise<boolean>;
     baseUrl: string;
@@ -86,11 +100,13 @@ export function adminLoginPages(
 
   app.get('/admin/login', { schema: { hide: true } }, async (request, reply) => {
     const cookie = cookieOf(request);
-    const principal = cookie === undefined ? undefined : await authenticate({ cookie });
+    const caller = cookie === undefined ? undefined : await authenticate({ cookie });
     const csrf = setCsrf(reply, baseUrl);
-    return principal
-      ? show(reply, text('admin.signedIn'), signedIn(csrf, principal, baseUrl))
-      : show(reply, text('admin.title'), realmForm(csrf));
+    if (!caller) return show(reply, text('admin.title'), realmForm(csrf));
+    const { principal, moreToProve } = caller;
+    return moreToProve
+      ? show(reply, text('admin.moreToProve'), stepUp(csrf, principal))
+      : show(reply, text('admin.signedIn'), signedIn(csrf, principal, baseUrl));
   });
 
   app.post('/admin/login/form', { schema: { hide: true } }, async (request, reply) => {
@@ -103,8 +119,8 @@ export function adminLoginPages(
   app.post('/admin/logout/form', { schema: { hide: true } }, async (request, reply) => {
     submitted(request);
     const cookie = cookieOf(request);
-    const principal = cookie === undefined ? undefined : await authenticate({ cookie });
-    if (principal) await signIn.logout(principal.realm, byPrincipal(principal, request.ip), cookie);
+    const caller = cookie === undefined ? undefined : await authenticate({ cookie });
+    if (caller) await signIn.logout(caller.principal.realm, byPrincipal(caller.principal, request.ip), cookie);
     forgetSession(reply, baseUrl);
     return reply.redirect('/admin/login', 303);
   });

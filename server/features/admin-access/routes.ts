@@ -19,6 +19,12 @@ export function adminAccessRoutes(
     setCsrf(reply, baseUrl, cookie);
     return undefined;
   });
+  bind(app, api.stepUpAdminSession, async ({ body, request, reply }) => {
+    const { cookie } = await signIn.stepUp(principalOf(request), body.otp, request);
+    setSession(reply, baseUrl, cookie);
+    setCsrf(reply, baseUrl, cookie);
+    return undefined;
+  });
   bind(app, api.adminLogout, async ({ by, request, reply }) => {
     await signIn.logout(principalOf(request).realm, by, request.cookies[ADMIN_SESSION_COOKIE]);
     forgetSession(reply, baseUrl);

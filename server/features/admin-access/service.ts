@@ -12,10 +12,12 @@ import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
+import { personOf } from '../../domain/person.ts';
 import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
+import type { SignIns } from '../sign-in/service.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;
@@ -36,6 +38,12 @@ export interface Target {
   clientUuid?: string;
   /** Names of admin roles of the realm, to be given over that realm. */
   adminRoles?: readonly string[];
+}
+
+export interface Caller {
+  principal: Principal;
+  /** Since their sign-in the rules have come to ask for more: until they have proven it they may do nothing. */
+  moreToProve: boolean;
 }
 
 /** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
@@ -84,6 +92,7 @@ export function createAccess({
   subjects,
   settings,
   factors,
+  signIns,
   now,
 }: {
   sql: Sql;
@@ -91,16 +100,25 @@ export function createAccess({
   tokens: TokenVerifier;
   subjects: Pick<Subjects, 'find'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  factors: Pick<Factors, 'secondTypes' | 'identifyByAmr'>;
+  factors: Pick<Factors, 'secondTypes' | 'identifyByAmr' | 'haveSecond' | 'levelOf' | 'identify'>;
+  signIns: Pick<SignIns, 'judgeFor'>;
   now: () => Date;
 }) {
   const audience = adminAudience(baseUrl);
 
-  async function byCookie(cookie: string): Promise<Principal | undefined> {
+  /** Whoever has a second factor proves it, whatever the flow says of it; else what the flow and the realm ask for now. */
+  async function isEnough(realm: string, session: store.SessionRow): Promise<boolean> {
+    const { factors: given, types } = session;
+    if (factors.haveSecond(types) && factors.levelOf(given) < SECOND_FACTOR) return false;
+    const judged = await signIns.judgeFor(realm, { clientId: undefined, flow: undefined });
+    return judged({ factors: given, types, findings: null, is: personOf(session) });
+  }
+
+  async function byCookie(cookie: string): Promise<Caller | undefined> {
     const found = parseCookie(cookie);
     if (!found) return undefined;
     const session = await store.findSession(sql, found.realm, found.hash);
-    if (!session) return undefined;
+    if (!session || !factors.identify(session.factors)) return undefined;
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
     if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
@@ -108,7 +126,7 @@ export function createAccess({
     if (permissions.size === 0) return undefined;
     if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
       await store.touchSession(sql, found.realm, found.hash, at);
-    return {
+    const principal: Principal = {
       type: 'user',
       id: session.user_id,
       name: session.username,
@@ -117,13 +135,14 @@ export function createAccess({
       session: { adminSession: found.hash },
       expiresAt: Math.min(at.getTime() + ADMIN_IDLE_MS, session.expires_at.getTime()),
     };
+    return { principal, moreToProve: !(await isEnough(found.realm, session)) };
   }
 
   /**
    * A token that a person got through `realmctl`: their own rights, as they are now, while the session that it came from
    * lives, and only after a sign-in that would have got them an admin session too.
    */
-  async function byPersonsToken(realm: string, token: z.infer<typeof PersonsToken>): Promise<Principal | undefined> {
+  async function byPersonsToken(realm: string, token: z.infer<typeof PersonsToken>): Promise<Caller | undefined> {
     const at = now();
     const rules = await settings.of(realm);
     if (!rules || at.getTime() - token.auth_time * 1000 >= ADMIN_MAX_MS) return undefined;
@@ -138,15 +157,17 @@ export function createAccess({
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !factors.identifyByAmr(token.amr)) return undefined;
-    if ((person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR) return undefined;
     const permissions = permissionsOf(realm, person.grants);
     if (permissions.size === 0) return undefined;
     const { user_id: id, username: name } = person;
     const session = { sessionId: token.sid };
-    return { type: 'user', id, name, realm, permissions, session, expiresAt: token.exp * 1000 };
+    return {
+      principal: { type: 'user', id, name, realm, permissions, session, expiresAt: token.exp * 1000 },
+      moreToProve: (person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR,
+    };
   }
 
-  async function byBearer(jwt: string): Promise<Principal | undefined> {
+  async function byBearer(jwt: string): Promise<Caller | undefined> {
     const realm = await realmOf(jwt);
     if (realm === undefined) return undefined;
     const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
@@ -161,7 +182,7 @@ export function createAccess({
     if (!client) return undefined;
     const permissions = permissionsOf(realm, client.grants);
     if (permissions.size === 0) return undefined;
-    return {
+    const principal: Principal = {
       ...(client.agent
         ? ({ type: 'agent', ...client.agent } as const)
         : ({ type: 'client', id: client.id, name: client.client_id } as const)),
@@ -169,6 +190,7 @@ export function createAccess({
       permissions,
       expiresAt: typeof exp === 'number' ? exp * 1000 : null,
     };
+    return { principal, moreToProve: false };
   }
 
   /** The realm that may have issued the token, by what it says of itself; the signature then decides. */
@@ -185,7 +207,7 @@ export function createAccess({
   return {
     audience,
 
-    authenticate: (credential: { bearer: string } | { cookie: string }): Promise<Principal | undefined> =>
+    authenticate: (credential: { bearer: string } | { cookie: string }): Promise<Caller | undefined> =>
       'bearer' in credential ? byBearer(credential.bearer) : byCookie(credential.cookie),
 
     /** The admin roles that a user or client of `realm` holds, each over its target. */

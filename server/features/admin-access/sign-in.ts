@@ -8,9 +8,10 @@ import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import type { Factors } from '../../domain/factors.ts';
-import { ADMIN_MAX_MS } from '../../domain/principal.ts';
+import { type Factor, merged } from '../../domain/factors.ts';
+import { ADMIN_MAX_MS, type Principal } from '../../domain/principal.ts';
 import { isWithdrawn, type Proven } from '../../domain/proof.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
@@ -20,6 +21,7 @@ import * as store from './store.ts';
 /** What the credentials feature gives to this sign-in. */
 export interface AdminCredentials {
   checkPassword(attempt: { realm: string; username: string; password: string; by: By }): Promise<unknown>;
+  tryOtp: Credentials['tryOtp'];
 }
 
 export interface Login {
@@ -36,17 +38,16 @@ export interface AdminSignInDeps {
   signIns: Pick<SignIns, 'proveAtOnce'>;
   risk: Pick<RiskService, 'failed' | 'visited'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  factors: Pick<Factors, 'levelOf'>;
   attempts: Attempts;
   now: () => Date;
 }
 
 export function createAdminSignIn(deps: AdminSignInDeps) {
-  const { sql, transact, credentials, signIns, risk, settings, factors, attempts, now } = deps;
+  const { sql, transact, credentials, signIns, risk, settings, attempts, now } = deps;
   interface Admitted {
     username: string;
     proven: Proven;
-    level: number;
+    factors: readonly Factor[];
   }
   interface Refusal {
     reason: string;
@@ -71,7 +72,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     }
     const admits = ({ id }: { id: string }) => holdsAny(realm, id);
     const proof = await signIns.proveAtOnce(request, { realm, policy, admits }, sent);
-    if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven, level: proof.level };
+    if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven, factors: proof.factors };
     const { reason, userId, missing, detail } = proof;
     if (reason === 'not-admitted') return { ok: false, reason: 'no-admin-role', userId };
     if (!missing) return { ok: false, reason, userId, detail };
@@ -83,28 +84,48 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
     realm: string,
-    { username, proven, level }: Admitted,
+    { username, proven, factors }: Admitted,
     by: By,
     { previous, policy }: { previous?: string | undefined; policy?: RealmSettingsDto },
   ): Promise<string | undefined> {
     const secret = newSecret();
     const at = now();
     const subject = { type: 'user', id: proven.userId, name: username } as const;
-    try {
-      await transact(realm, async ({ sql: on, atLast, record }) => {
+    return orWithdrawn(() =>
+      transact(realm, async ({ sql: on, atLast, record }) => {
         const old = previous === undefined ? undefined : parseCookie(previous);
         if (old) await store.deleteSession(on, old.realm, old.hash);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
-        await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, level, at, expiresAt });
+        await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, factors, at, expiresAt });
         if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject });
-      });
-    } catch (error) {
-      if (isWithdrawn(error)) return undefined;
-      throw error;
-    }
-    return `${realm}.${secret}`;
+        return `${realm}.${secret}`;
+      }),
+    );
+  }
+
+  /** Under a new secret, since it is worth more now. @returns its cookie; undefined: it, or the proof, holds no more */
+  async function goOn(
+    realm: string,
+    tokenHash: Buffer,
+    { username, proven }: Pick<Admitted, 'username' | 'proven'>,
+    by: By,
+  ): Promise<string | undefined> {
+    const secret = newSecret();
+    const at = now();
+    const subject = { type: 'user', id: proven.userId, name: username } as const;
+    return orWithdrawn(() =>
+      transact(realm, async ({ sql: on, record }) => {
+        const session = await store.findSession(on, realm, tokenHash);
+        if (!session) return undefined;
+        const factors = merged(session.factors, [{ authenticator: 'otp', at: at.getTime() }]);
+        if (!(await store.stepUpSession(on, realm, tokenHash, { tokenHash: sha256(secret), proven, factors, at })))
+          return undefined;
+        record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject, data: { stepUp: true } });
+        return `${realm}.${secret}`;
+      }),
+    );
   }
 
   /** Remembers it; a realm that doesn't exist has no audit log: made-up names are remembered in master's. */
@@ -128,6 +149,15 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     });
   }
 
+  /** @returns what its failures are counted by */
+  function takeTurn(realm: string, { ip }: FastifyRequest): string {
+    const from = inRealm(realm, ip);
+    const wait = attempts.take(from);
+    if (wait !== undefined)
+      throw new Problem('too-many-requests', 'Too many failed sign-ins from this address', { retryAfterSeconds: wait });
+    return from;
+  }
+
   return {
     /** @param previous the session cookie that came along; signing in ends that session */
     async login(login: Login, request: FastifyRequest, previous: string | undefined): Promise<{ cookie: string }> {
@@ -135,12 +165,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       const realm = login.realm ?? MASTER;
       const policy = await settings.of(realm);
       // Names that nobody has made share one count, so that they can't push others out.
-      const from = inRealm(policy ? realm : '', request.ip);
-      const wait = attempts.take(from);
-      if (wait !== undefined)
-        throw new Problem('too-many-requests', 'Too many failed sign-ins from this address', {
-          retryAfterSeconds: wait,
-        });
+      const from = takeTurn(policy ? realm : '', request);
       const verdict = await judge(request, realm, policy, login);
       if (verdict.ok) attempts.giveBack(from);
       const cookie = verdict.ok && policy ? await begin(realm, verdict, by, { previous, policy }) : undefined;
@@ -155,17 +180,40 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     async admit(
       request: FastifyRequest,
       realm: string,
-      { id, userId, username, factors: given }: Pick<SsoSession, 'id' | 'userId' | 'username' | 'factors'>,
+      { id, userId, username, factors }: Pick<SsoSession, 'id' | 'userId' | 'username' | 'factors'>,
     ): Promise<string | undefined> {
       const by = byOf(request);
       const policy = await settings.of(realm);
       const may = await holdsAny(realm, userId);
       const proven = { userId, credentials: [], sessionId: id };
-      const admitted = { username, proven, level: factors.levelOf(given) };
+      const admitted = { username, proven, factors };
       const cookie = may ? await begin(realm, admitted, by, {}) : undefined;
       if (cookie !== undefined) return cookie;
       await refused(by, realm, policy, { reason: may ? 'withdrawn' : 'no-admin-role', userId, name: username });
       return undefined;
+    },
+
+    /** A one-time code, on top of what the session has proven. @returns the cookie that it has from now on */
+    async stepUp(
+      { id: userId, name, realm, session }: Principal,
+      code: string,
+      request: FastifyRequest,
+    ): Promise<{ cookie: string }> {
+      if (!session || !('adminSession' in session))
+        throw new Problem('invalid-request', 'A session by cookie goes on so; a token is asked for anew');
+      const by = byOf(request);
+      const policy = await settings.of(realm);
+      const from = takeTurn(realm, request);
+      const verdict = await credentials.tryOtp(realm, { id: userId, username: name }, code, by);
+      if (verdict.ok) {
+        attempts.giveBack(from);
+        const proven = { userId, credentials: [verdict.credentialId] };
+        const cookie = await goOn(realm, session.adminSession, { username: name, proven }, by);
+        if (cookie !== undefined) return { cookie };
+      }
+      const reason = verdict.ok ? 'withdrawn' : `otp-${verdict.reason}`;
+      await refused(by, realm, policy, { reason, userId, name });
+      throw new Problem('invalid-credentials', undefined, { reason });
     },
 
     async logout(realm: string, by: By, cookie: string | undefined): Promise<void> {
@@ -178,3 +226,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   };
 }
 export type AdminSignIn = ReturnType<typeof createAdminSignIn>;
+
+/** Undefined: what was proven holds no more. */
+const orWithdrawn = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+  work().catch((error: unknown) => {
+    if (isWithdrawn(error)) return undefined;
+    throw error;
+  });

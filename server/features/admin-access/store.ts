@@ -2,6 +2,8 @@
 
 import { fragment, type Sql } from '../../db/sql.ts';
 import { agentActs } from '../../domain/agents.ts';
+import type { Factor } from '../../domain/factors.ts';
+import { type PersonRow, personColumns } from '../../domain/person.ts';
 import { type Proven, provenUser } from '../../domain/proof.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 
@@ -21,19 +23,20 @@ export const grants = (sql: Sql, realm: string, holder: Holder): Promise<GrantRo
   where g.realm_id = ${realm} and ${ofHolder(holder)}
   order by r.name, g.target_realm`;
 
-export interface SessionRow {
-  user_id: string;
-  username: string;
+export interface SessionRow extends PersonRow {
   last_seen_at: Date;
   expires_at: Date;
+  factors: Factor[];
+  /** Of the person's credentials. */
+  types: string[];
   grants: { target: string; permissions: string[] }[];
-  /** Whose own it is. */
-  agent: { id: string; name: string } | null;
 }
 
 export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow>`
-    select s.user_id, u.username, s.last_seen_at, s.expires_at, coalesce((
+    select ${personColumns}, s.last_seen_at, s.expires_at, s.factors, array(
+      select c.type from credential c where c.realm_id = s.realm_id and c.user_id = s.user_id
+    ) as types, coalesce((
       select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
       from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
       where g.realm_id = s.realm_id and g.user_id = s.user_id
@@ -43,7 +46,7 @@ export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): P
   return row;
 }
 
-export interface PersonRow {
+export interface TokenRow {
   user_id: string;
   username: string;
   has_second_factor: boolean;
@@ -63,8 +66,8 @@ export async function findPerson(
     secondFactors: readonly string[];
     cutoffs: Cutoffs;
   },
-): Promise<PersonRow | undefined> {
-  const [row] = await sql<PersonRow>`
+): Promise<TokenRow | undefined> {
+  const [row] = await sql<TokenRow>`
     select u.id as user_id, u.username,
       exists (
         select from credential c
@@ -90,13 +93,26 @@ export async function touchSession(sql: Sql, realm: string, tokenHash: Buffer, a
 export async function insertSession(
   sql: Sql,
   realm: string,
-  session: { tokenHash: Buffer; proven: Proven; level: number; at: Date; expiresAt: Date },
+  session: { tokenHash: Buffer; proven: Proven; factors: readonly Factor[]; at: Date; expiresAt: Date },
 ): Promise<void> {
-  const { tokenHash, proven, level, at, expiresAt } = session;
+  const { tokenHash, proven, factors, at, expiresAt } = session;
   await sql`
-    insert into admin_session
-      (realm_id, token_hash, user_id, level_of_assurance, started_at, last_seen_at, expires_at)
-    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${level}, ${at}, ${at}, ${expiresAt})`;
+    insert into admin_session (realm_id, token_hash, user_id, factors, started_at, last_seen_at, expires_at)
+    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${JSON.stringify(factors)}, ${at}, ${at}, ${expiresAt})`;
+}
+
+/** Under another name, since it is worth more now. False where it has ended meanwhile. */
+export async function stepUpSession(
+  sql: Sql,
+  realm: string,
+  tokenHash: Buffer,
+  next: { tokenHash: Buffer; proven: Proven; factors: readonly Factor[]; at: Date },
+): Promise<boolean> {
+  const [row] = await sql`
+    update admin_session set token_hash = ${next.tokenHash}, user_id = ${provenUser(realm, next.proven)},
+      factors = ${JSON.stringify(next.factors)}, last_seen_at = ${next.at}
+    where realm_id = ${realm} and token_hash = ${tokenHash} returning user_id`;
+  return row !== undefined;
 }
 
 export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<boolean> {

@@ -8,10 +8,12 @@ import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../crypto/form-proof.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
+import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { byPrincipal, may, type Principal, partyOf, principalOf } from '../../domain/principal.ts';
 import { pathRealm } from '../../http/path-realm.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
+import type { Caller } from './service.ts';
 
 export const ADMIN_SESSION_COOKIE = 'SVC_ADMIN_SESSION';
 export const CSRF_COOKIE = 'XSRF-TOKEN';
@@ -19,7 +21,7 @@ export const CSRF_COOKIE = 'XSRF-TOKEN';
 export interface AdminSurface {
   baseUrl: string;
   /** The caller, by bearer token or by the session cookie; undefined: nobody. */
-  authenticate(credential: { bearer: string } | { cookie: string }): Promise<Principal | undefined>;
+  authenticate(credential: { bearer: string } | { cookie: string }): Promise<Caller | undefined>;
   realmExists(realm: string): Promise<boolean>;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: {
@@ -34,6 +36,10 @@ export interface AdminSurface {
   /** svc_admin_write_total. */
   countWrite(labels: { realm: string; method: string; outcome: 'success' | 'denied' | 'failure' }): void;
 }
+
+const CHALLENGE = 'Bearer realm="admin"';
+/** RFC 9470 §3. */
+const STEP_UP = `${CHALLENGE}, error="insufficient_user_authentication", acr_values="${SECOND_FACTOR}"`;
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -63,12 +69,19 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     throw problem;
   };
 
+  const protect = async (request: FastifyRequest, reply: FastifyReply, principal: Principal): Promise<void> => {
+    if (!WRITES.has(request.method)) return issueCsrf(request, reply, surface.baseUrl);
+    if (csrfHolds(request, request.headers['x-xsrf-token'])) return;
+    const how = `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`;
+    await refuse(request, principal, 'csrf', new Problem('csrf-mismatch', how));
+  };
+
   mountSurface(app, {
     name: 'admin',
     async failed(error, request, reply) {
       const { status, code } = problemOf(error);
       // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
-      if (status === 401) void reply.header('www-authenticate', 'Bearer realm="admin"');
+      if (status === 401) void reply.header('www-authenticate', code === 'step-up-required' ? STEP_UP : CHALLENGE);
       // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
       if (code === 'privilege-escalation' && request.principal)
         await deny(request, request.principal, code).catch((failure: unknown) =>
@@ -77,15 +90,11 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       return sendProblem(error, request, reply);
     },
     async identify(request, reply) {
-      const { principal, cookie } = await identify(request, surface);
+      const { principal, moreToProve, cookie } = await identify(request, surface);
       request.principal = principal;
       request.party = partyOf(principal);
-      if (!cookie) return;
-      if (!WRITES.has(request.method)) issueCsrf(request, reply, surface.baseUrl);
-      else if (!csrfHolds(request, request.headers['x-xsrf-token'])) {
-        const how = `Send the value of the cookie ${CSRF_COOKIE} in the header X-XSRF-TOKEN`;
-        await refuse(request, principal, 'csrf', new Problem('csrf-mismatch', how));
-      }
+      if (cookie) await protect(request, reply, principal);
+      if (moreToProve && request.routeOptions.config.contract?.principal !== 'admin-session') throw stepUp(cookie);
     },
     async permit(request, { permission }) {
       if (permission === null) return;
@@ -111,20 +120,25 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   });
 }
 
-async function identify(
-  request: FastifyRequest,
-  surface: AdminSurface,
-): Promise<{ principal: Principal; cookie: boolean }> {
+const stepUp = (cookie: boolean): Problem =>
+  new Problem(
+    'step-up-required',
+    cookie
+      ? 'A second factor is asked for now, which this session has not proven. Send a one-time code to POST /admin/session/step-up, or sign in anew at /admin/login, where one can be set up'
+      : 'A second factor is asked for now, which was not proven for this token. Sign in anew; one can be set up there',
+  );
+
+async function identify(request: FastifyRequest, surface: AdminSurface): Promise<Caller & { cookie: boolean }> {
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const session = request.cookies[ADMIN_SESSION_COOKIE];
-  const principal = bearer
+  const caller = bearer
     ? await surface.authenticate({ bearer })
     : session
       ? await surface.authenticate({ cookie: session })
       : undefined;
-  if (!principal)
+  if (!caller)
     throw new Problem('unauthenticated', 'Sign in at /admin/login, or send a bearer token for the admin API');
-  return { principal, cookie: !bearer };
+  return { ...caller, cookie: !bearer };
 }
 
 /** The token comes twice, by the cookie and beside it, and is that of this session. */

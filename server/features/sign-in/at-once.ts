@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
-import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
+import { type Factor, type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { AuthenticatorRecord, Method, Sent } from '../authenticators/authenticator.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
@@ -26,7 +26,7 @@ export interface AtOnceRequest {
 }
 
 export type AtOnce =
-  | { ok: true; user: KnownUser; proven: Proven; level: number }
+  | { ok: true; user: KnownUser; proven: Proven; factors: Factor[] }
   /** `reason` is for the audit log alone; `detail`: what to do first, at the realm's page. */
   | { ok: false; reason: string; userId?: string | undefined; missing?: 'code'; detail?: string };
 
@@ -82,10 +82,8 @@ export function createAtOnce(deps: AtOnceDeps) {
         state = { ...state, purpose: { ...state.purpose, requiredLevel } };
         nextStep = await nextStepOf(visit, state, person);
       }
-      if (nextStep.do === 'finish' && state.is === 'known') {
-        const level = factors.levelOf(countedOf(state, now()));
-        return { ok: true, user: state.user, proven: provenBy(state, now()), level };
-      }
+      if (nextStep.do === 'finish' && state.is === 'known')
+        return { ok: true, user: state.user, proven: provenBy(state, now()), factors: countedOf(state, now()) };
       if (nextStep.do === 'refused') return refuse(nextStep.because);
       if (nextStep.do !== 'ask' || nextStep.action)
         return refuse(

@@ -1,4 +1,5 @@
-// Whether what somebody proved before is still all that a flow and the realm ask for, where no page could ask for more: a refresh.
+// Whether what somebody proved before is still all that a flow and the realm ask for, where no page could ask for more: a refresh, an
+// administrator's session.
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import type { Finding } from '../../domain/risk.ts';
@@ -30,7 +31,7 @@ export function createJudgeFor({ settingsOf, flows, risk, factors: all, judge }:
   /** Pure, once it has been asked for. */
   return async function judgeFor(
     realm: string,
-    { clientId, flow }: { clientId: string; flow: string | undefined },
+    { clientId, flow }: { clientId: string | undefined; flow: string | undefined },
   ): Promise<(passed: Passed) => boolean> {
     const policy = await settingsOf(realm);
     const { tree } = await flows.treeFor(realm, flow);

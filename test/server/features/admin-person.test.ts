@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_CLI, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
+import { problemType } from '../../../server/contract/problem.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, deleteUser, putUser, setPassword } from '../../../server/contract/users.ts';
@@ -129,8 +130,16 @@ describe('the rights end at once', () => {
 
   test('where a second factor is needed that the sign-in did not have', async () => {
     const { access } = await live();
+    // The administrator's own sign-in had one.
+    const factor = JSON.stringify([{ authenticator: 'otp', at: Date.now() }]);
+    await server.pool.query('update admin_session set factors = factors || $1::jsonb', [factor]);
     await server.admin.call(putSettings, { params, body: { requireMfa: true } });
-    expect((await session(access)).status).toBe(401);
+    const refused = await session(access);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain(
+      'error="insufficient_user_authentication", acr_values="2"',
+    );
+    expect(await refused.json()).toMatchObject({ type: problemType('step-up-required') });
     await server.admin.call(putSettings, { params, body: { requireMfa: false } });
     expect((await session(access)).status).toBe(200);
   });
