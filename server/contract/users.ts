@@ -6,7 +6,10 @@ import { route } from './route.ts';
 
 /** What nobody sees, or what turns the rest around, makes one name look like another. */
 export const Username = name(255)
-  .refine((s) => !/\p{Cf}/u.test(s), 'must not contain invisible or direction characters')
+  .refine(
+    (s) => !/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(s),
+    'must not contain invisible or direction characters',
+  )
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
 export const Email = z.email().max(254);
 

@@ -31,7 +31,7 @@ create table admin_session (
   started_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  level_of_assurance integer not null default 0,
+  factors jsonb not null default '[]'::jsonb,
   primary key (realm_id, token_hash),
   constraint admin_session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );

@@ -8,8 +8,8 @@ type Look = (value: unknown) => boolean;
 
 const text = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max && !value.includes('\0');
-/** Only letters, digits and a few signs: which others a name may have is the schema's to know. */
-const PLAIN_NAME = /^[\p{L}\p{N}._@+-]+$/u;
+/** Only letters that show, digits and a few signs: which others a name may have is the schema's to know. */
+const PLAIN_NAME = /^[[\p{L}\p{N}._@+\-]--\p{Default_Ignorable_Code_Point}]+$/v;
 const name = (value: unknown): boolean => typeof value === 'string' && value.length <= 255 && PLAIN_NAME.test(value);
 const flag: Look = (value) => typeof value === 'boolean';
 const words: Look = (value) => value === null || text(value, 255);

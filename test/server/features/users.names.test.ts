@@ -69,6 +69,9 @@ describe('a name that reads like another', () => {
   test.each([
     ['a zero-width space', 'al\u200bice'],
     ['a direction override', 'al\u202eice'],
+    ['a Hangul filler', 'al\u3164ice'],
+    ['a grapheme joiner', 'al\u034fice'],
+    ['an empty Braille cell', 'al\u2800ice'],
     ['a soft hyphen', 'al\u00adice'],
   ])('is refused with %s', async (_, username) => {
     await expect(create({ username })).rejects.toMatchObject({ status: 400 });
