@@ -17,6 +17,7 @@ import { createGdpr, type Gdpr } from './features/gdpr/service.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
 import { messagingData } from './features/messaging/personal-data.ts';
 import { organizationData } from './features/organizations/personal-data.ts';
+import { recoveryData } from './features/recovery/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { profileData } from './features/users/personal-data.ts';
@@ -25,6 +26,7 @@ import { profileData } from './features/users/personal-data.ts';
 export const personalData: readonly PersonalData[] = [
   profileData,
   credentialData,
+  recoveryData,
   messagingData,
   organizationData,
   agentData,

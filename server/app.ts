@@ -125,6 +125,8 @@ export async function buildApp({
     signInSeal: infrastructure.signInSeal,
     settings,
     send: messaging.send,
+    notify: messaging.notify,
+    sends: messaging.sends,
     attempts,
     breached: createBreaches({
       outbound,
@@ -182,7 +184,7 @@ export async function buildApp({
   });
   const tokens = createTokens({ keys, settings, sql, now });
   const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
-  caches.push(settings, keys, subjects, realms, people);
+  caches.push(settings, messaging, keys, subjects, realms, people);
   const bootstrap = createBootstrap({
     sql,
     transact,

@@ -1,7 +1,9 @@
 // The composition root's part for messaging: its drivers, its job, and what other features send by. It decides nothing.
 // Specification 4.4.
 import type { FastifyInstance } from 'fastify';
+import type { Channel } from './contract/message-drivers.ts';
 import type { Seal } from './crypto/seal.ts';
+import { createRealmCache } from './db/cache.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
@@ -15,10 +17,12 @@ import { smtpDriver } from './features/messaging/drivers/smtp.ts';
 import { twilioDriver } from './features/messaging/drivers/twilio.ts';
 import { createGateways } from './features/messaging/gateways.ts';
 import { createLimits } from './features/messaging/limits.ts';
+import { createNotify } from './features/messaging/notify.ts';
 import { createPreview } from './features/messaging/preview.ts';
 import { createPushTokens } from './features/messaging/push-tokens.ts';
 import { messagingRoutes } from './features/messaging/routes.ts';
 import { createSend } from './features/messaging/send.ts';
+import { enabledProviders } from './features/messaging/store.ts';
 import { createTexts } from './features/messaging/texts.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { Outbound } from './http/outbound.ts';
@@ -62,7 +66,16 @@ export function createMessaging(deps: MessagingDeps) {
     now,
     newId,
   });
+  const providers = createRealmCache({
+    load: async (realm, channel) => (await enabledProviders(sql, realm, channel as Channel)).length > 0,
+    now,
+  });
   return {
+    /** Whether anybody sends for the channel. */
+    sends: (realm: string, channel: Channel): Promise<boolean> => providers.get(realm, channel),
+    drop: providers.drop,
+    /** Tells people what was changed of their account. */
+    notify: createNotify({ send, now }),
     /** For whatever asks for a message, in its own transaction. */
     send,
     job: messageJob({ sql, realmSql, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),

@@ -1,6 +1,7 @@
 // The composition root of how people sign in: credentials, flows, sessions and their pages, built once for app.ts.
 // It decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
+import type { RealmSettingsDto } from './contract/settings.ts';
 import { createPasswords } from './crypto/passwords.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import type { Seal } from './crypto/seal.ts';
@@ -11,26 +12,37 @@ import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
+import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import { createFlows } from './features/flows/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
+import type { Notify } from './features/messaging/notify.ts';
 import type { Send } from './features/messaging/send.ts';
+import { recoveryRoutes } from './features/recovery/routes.ts';
+import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
-import type { Continuation } from './features/sign-in/continuation.ts';
+import { askedAgain, type Continuation } from './features/sign-in/continuation.ts';
 import { createNewPassword } from './features/sign-in/new-password.ts';
 import { createProfile } from './features/sign-in/profile.ts';
-import { signInRoutes } from './features/sign-in/routes.ts';
+import { signInRoutes, type Way } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import { createTerms } from './features/sign-in/terms.ts';
+import { createVerifyEmail } from './features/sign-in/verify-email.ts';
+import { createOwnEmails } from './features/users/own-email.ts';
+import { createOwnProfiles } from './features/users/own-profile.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
+import { text } from './http/texts.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
 const UNPROVEN_A_MINUTE = 60;
+/** Links for forgotten passwords that one address may ask for. */
+const RECOVERIES_A_MINUTE = 10;
 
 export interface PeopleDeps {
   sql: Sql;
@@ -45,6 +57,10 @@ export interface PeopleDeps {
   settings: SettingsService;
   /** Asks for a message, in the transaction of what it is about. */
   send: Send;
+  /** Tells people what was changed of their account. */
+  notify: Notify;
+  /** Whether the realm has somebody who sends for the channel. */
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   attempts: Attempts;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
@@ -59,7 +75,7 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
-  const { settings, send, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
+  const { settings, send, notify, sends, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
   const rules = { settings, passwords, breached, haveSecond };
@@ -71,6 +87,22 @@ export function createPeople(deps: PeopleDeps) {
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const risk = createRisk({ sql, baseUrl, now, newId });
+  const choosePassword = createChoosePassword({ credentials });
+  const profiles = createOwnProfiles({ sql, transact });
+  const emails = createOwnEmails({ sql });
+  const codes = createMailedCodes({ send, seal, now });
+  const recovery = createRecovery({
+    sql,
+    transact,
+    credentials,
+    choosePassword,
+    identifies: (types) => factors.kinds.some(({ type, identifies }) => identifies && types.includes(type)),
+    send,
+    notify,
+    now,
+  });
+  const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
+    passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const signIns = createSignIns({
     sql,
     realmSql,
@@ -79,8 +111,9 @@ export function createPeople(deps: PeopleDeps) {
     flows,
     registry,
     required: [
-      createNewPassword({ credentials, transact }),
-      createProfile({ sql, transact }),
+      createNewPassword({ credentials, choosePassword, transact, notify }),
+      createVerifyEmail({ emails, codes, codeFields: mailedCodeFields, credentials, transact, notify }),
+      createProfile({ profiles, notify }),
       createTerms({ transact }),
     ],
     factors,
@@ -112,7 +145,22 @@ export function createPeople(deps: PeopleDeps) {
         done();
       });
       mountPageAssets(pages, { brandOf: settings.of });
-      signInRoutes(pages, { signIns, sessions, settings, registry, continuations });
+      const signInFor = (realm: string, asked: string | undefined): string =>
+        (asked === undefined ? undefined : askedAgain(continuations, realm, asked)) ??
+        `/realms/${realm}/login?for=account`;
+      const withAsked = (path: string, asked: string | undefined): string =>
+        asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
+      const ways: Way[] = [
+        {
+          words: text('recover.forgot'),
+          beside: 'username-password',
+          offered: recovers,
+          path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
+        },
+      ];
+      signInRoutes(pages, { signIns, sessions, settings, registry, continuations, ways });
+      const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
+      recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, settings, now });
     },

@@ -13,6 +13,8 @@ export const messages = {
   'reset-password-email': { channel: 'EMAIL', placeholders: ['link', 'ttl'] },
   'invitation-email': { channel: 'EMAIL', placeholders: ['link', 'ttl', 'organization', 'inviter'] },
   'new-device-email': { channel: 'EMAIL', placeholders: ['link', 'device', 'place', 'time'] },
+  'account-exists-email': { channel: 'EMAIL', placeholders: ['link'] },
+  'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
   'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time'] },
   'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
 } as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;

@@ -118,6 +118,11 @@ export const settingsShape = {
   mostRegisteredClients: z.int().min(0).max(1_000_000).describe('Clients that registered themselves, at most'),
   initialAccessTokenTtlSeconds: seconds(YEAR).describe('Lifetime of initial access tokens that say no other'),
   termsUrl: HttpUrl.nullable().describe('The terms that people accept who must do TERMS; null: no link to them'),
+  termsVersion: name(100)
+    .nullable()
+    .describe(
+      'The version of the terms: who has accepted another one, or none, does so at the next sign-in; null: only who must do TERMS',
+    ),
   passwordRequireLowercase: z.boolean().describe('A password needs a lower-case letter'),
   passwordRequireUppercase: z.boolean().describe('A password needs an upper-case letter'),
   passwordRequireDigit: z.boolean().describe('A password needs a digit'),
@@ -132,6 +137,11 @@ export const settingsShape = {
     .min(0)
     .max(3650)
     .describe('An older password has to be changed at the next sign-in; 0: none has to'),
+  passwordRecoveryEnabled: z
+    .boolean()
+    .describe(
+      'Whoever forgot their password is sent a link to a confirmed e-mail address, where the realm sends e-mail',
+    ),
   passwordBlocklist: z
     .array(text(128).min(3))
     .max(1000)
@@ -207,6 +217,7 @@ export const freshSettings = (realm: string): Settings => ({
   mostRegisteredClients: 1000,
   initialAccessTokenTtlSeconds: 86_400,
   termsUrl: null,
+  termsVersion: null,
   passwordRequireLowercase: false,
   passwordRequireUppercase: false,
   passwordRequireDigit: false,
@@ -214,6 +225,7 @@ export const freshSettings = (realm: string): Settings => ({
   passwordHistory: 0,
   passwordMaxAgeDays: 0,
   passwordBlocklist: [],
+  passwordRecoveryEnabled: true,
   subjectStrategy: 'public',
   subjectAttribute: null,
 });

@@ -19,17 +19,11 @@ export const requiredActions = [
   'CONFIGURE_OTP',
   'CONFIGURE_PASSKEY',
   'CONFIGURE_RECOVERY_CODES',
+  'VERIFY_EMAIL',
   'UPDATE_PROFILE',
   'TERMS',
 ] as const;
-/** Nobody could get past what no page does, nor may a sign-in pass it over. */
-const withoutPage: readonly unknown[] = ['VERIFY_EMAIL'];
-export const RequiredAction = z
-  .enum(requiredActions, {
-    error: ({ input }) =>
-      withoutPage.includes(input) ? `cannot be ${String(input)}: this server has no page for it yet` : undefined,
-  })
-  .describe('What the person must do before they are signed in');
+export const RequiredAction = z.enum(requiredActions).describe('What the person must do before they are signed in');
 export type RequiredAction = z.infer<typeof RequiredAction>;
 
 const fields = {
@@ -236,7 +230,7 @@ export const putRequiredActions = route({
   tag,
   summary: 'Say what a user must do at the next sign-in',
   description:
-    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, UPDATE_PROFILE (first and last name), TERMS (those of the setting `termsUrl`). VERIFY_EMAIL is refused: this server has no page for it yet.',
+    'These and no other, in the order UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, VERIFY_EMAIL (by a code or link sent there), UPDATE_PROFILE (names, and the attributes that the user profile lets people edit), TERMS (those of the settings `termsUrl` and `termsVersion`).',
   permission: 'users:write',
   params: ByUser,
   body: RequiredActions,

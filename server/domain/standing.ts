@@ -12,6 +12,7 @@ export interface StandingRow {
   enabled: boolean;
   verified_email: string | null;
   verified_phone: string | null;
+  terms_version: string | null;
 }
 
 export interface PersonStanding {
@@ -22,6 +23,8 @@ export interface PersonStanding {
   passwordSetAt: Date | null;
   /** Where a message reaches them, as was verified. */
   reach: Record<'EMAIL' | 'SMS', string | null>;
+  /** The version of the terms that they accepted. */
+  termsVersion: string | null;
 }
 
 /** For a query that has the person as `u`. */
@@ -29,7 +32,7 @@ export const credentialTypes = fragment`array(
   select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
 
 /** OpenID Connect Core §5.1 names the attributes. */
-export const reachColumns = fragment`case when u.email_verified then u.email end as verified_email,
+export const reachColumns = fragment`u.terms_version, case when u.email_verified then u.email end as verified_email,
   case when u.attributes -> 'phone_number_verified' ->> 0 = 'true' then u.attributes -> 'phone_number' ->> 0 end as verified_phone`;
 
 /** The columns of {@link StandingRow}, for a query that has the person as `u`. */
@@ -50,4 +53,5 @@ export const standingOf = (row: StandingRow): PersonStanding => ({
   actions: actionsOf(row),
   passwordSetAt: row.password_set_at,
   reach: { EMAIL: row.verified_email, SMS: row.verified_phone },
+  termsVersion: row.terms_version,
 });

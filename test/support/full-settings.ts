@@ -50,6 +50,7 @@ export const fullSettings = {
   mostRegisteredClients: 7,
   initialAccessTokenTtlSeconds: 3601,
   termsUrl: 'https://acme.example.com/terms',
+  termsVersion: '2026-11',
   passwordRequireLowercase: true,
   passwordRequireUppercase: true,
   passwordRequireDigit: true,
@@ -57,6 +58,7 @@ export const fullSettings = {
   passwordHistory: 5,
   passwordMaxAgeDays: 365,
   passwordBlocklist: ['acme', 'on: & off'],
+  passwordRecoveryEnabled: false,
   subjectStrategy: 'attribute',
   subjectAttribute: 'employee: no',
 } as const satisfies Settings;

@@ -594,6 +594,20 @@ create table password_history (
   constraint password_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 
+create table password_reset (
+  realm_id text not null,
+  link_hash bytea not null,
+  user_id uuid not null,
+  email text not null,
+  credential_id uuid,
+  asked text,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, link_hash),
+  constraint password_reset_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX password_reset_expiry ON password_reset USING btree (expires_at);
+CREATE INDEX password_reset_person ON password_reset USING btree (realm_id, user_id);
+
 create table protocol_mapper (
   realm_id text not null,
   id uuid not null,
@@ -688,6 +702,7 @@ create table realm_user (
   manager text,
   updated_at timestamp with time zone not null default now(),
   subject text,
+  terms_version text,
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

@@ -6,9 +6,9 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import type { Person } from '../../domain/person.ts';
 import type { Proven } from '../../domain/proof.ts';
+import type { Site } from '../../domain/site.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Html } from '../../http/html.ts';
-import type { Site } from '../credentials/passkeys.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
 
@@ -62,6 +62,8 @@ export interface StepPage {
   /** It waits for something that is done elsewhere, and looks again so often. */
   refreshSeconds?: number;
   keep?: Kept;
+  /** What it waits for finds the sign-in by this, as `kept` says it (StepVerdict). */
+  address?: string;
   /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
   plain?: boolean;
 }

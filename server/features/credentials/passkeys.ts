@@ -6,17 +6,12 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
+import type { Site } from '../../domain/site.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import * as store from './passkey-store.ts';
 import type { KnownUser } from './service.ts';
 import { dropRequiredAction, forgetFailures } from './store.ts';
 
-/** Where passkeys are for, by the address that the browser shows. */
-export interface Site {
-  /** A host without its port (WebAuthn, "RP ID"). */
-  rpId: string;
-  origin: string;
-}
 export type UserVerification = 'required' | 'preferred' | 'discouraged';
 
 export interface PasskeyDeps {

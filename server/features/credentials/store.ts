@@ -17,7 +17,7 @@ const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_a
 const theirPassword = fragment`left join lateral (
     select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
   ) c on true`;
-const person = fragment`realm_id, id, username, enabled, email, required_actions, email_verified, attributes`;
+const person = fragment`realm_id, id, username, enabled, email, required_actions, email_verified, attributes, terms_version`;
 
 /** By username, whatever its case; else by e-mail address: each by its index, where `or` would read all of a realm's people. */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>

@@ -35,11 +35,15 @@ It works once and for {{ttl}}. If you did not ask for it, ignore this message.
     subject: 'Confirm your e-mail address for {{realm}}',
     body: `Hello {{user}},
 
-confirm that this is your e-mail address by opening this link:
+confirm that this is your e-mail address: enter this code where you are asked for it
+
+    {{code}}
+
+or open this link in the same browser:
 
 {{link}}
 
-It works for {{ttl}}. If you have no account at {{realm}}, ignore this message.
+Both work once and for {{ttl}}. If you have not asked for it at {{realm}}, ignore this message and tell the code to nobody.
 `,
   },
   'reset-password-email': {
@@ -77,6 +81,32 @@ your account at {{realm}} was used on a device that we have not seen before:
 If this was you, there is nothing to do. If not, open this link; it signs everybody out:
 
 {{link}}
+`,
+  },
+  'account-exists-email': {
+    subject: 'You have an account at {{realm}} already',
+    body: `Hello {{user}},
+
+somebody, perhaps you, gave this e-mail address at {{realm}} for an account. There is one with it already; its username is
+
+    {{user.username}}
+
+You can sign in here, and set a new password if you have forgotten it:
+
+{{link}}
+
+If it was not you, there is nothing to do: nobody was told that you have an account.
+`,
+  },
+  'account-changed-email': {
+    subject: 'Your account at {{realm}} was changed',
+    body: `Hello {{user}},
+
+{{change}} at {{realm}}:
+
+    {{time}}
+
+If this was you, there is nothing to do. If not, set a new password and ask an administrator at once.
 `,
   },
   'agent-review-email': {

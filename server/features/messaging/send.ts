@@ -37,6 +37,8 @@ export interface Request {
   by: By;
   /** null: there is no such person, which nobody must learn. */
   userId: string | null;
+  /** Somebody who has no account yet: `to` is theirs all the same. */
+  stranger?: true;
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
   to?: string | null;
   templateKey: TemplateKey;
@@ -65,8 +67,12 @@ export interface SendDeps {
 }
 
 export function createSend({ seal, settings, texts, limits, enqueue, now, newId }: SendDeps) {
-  async function recipientsOf(sql: Sql, channel: Channel, { realm, userId, to }: Request): Promise<Recipient[]> {
-    if (channel !== 'PUSH') return userId === null || !to ? [] : [{ to, shown: shortened(to) }];
+  async function recipientsOf(
+    sql: Sql,
+    channel: Channel,
+    { realm, userId, stranger, to }: Request,
+  ): Promise<Recipient[]> {
+    if (channel !== 'PUSH') return (userId === null && !stranger) || !to ? [] : [{ to, shown: shortened(to) }];
     if (userId === null) return [];
     return (await devicesOf(sql, seal, realm, userId)).map(({ id, platform, token, deviceName }) => ({
       to: token,

@@ -136,3 +136,10 @@ export async function person(sql: Sql, realm: string, userId: string): Promise<P
     select username, email, first_name, last_name, attributes from realm_user where realm_id = ${realm} and id = ${userId}`;
   return row;
 }
+
+export const verifiedEmail = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
+  (
+    await sql<{ email: string }>`
+      select email from realm_user
+      where realm_id = ${realm} and id = ${userId} and email_verified and email is not null`
+  )[0]?.email;

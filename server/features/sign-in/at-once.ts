@@ -37,6 +37,7 @@ const inWords: Record<RequiredAction, string> = {
   CONFIGURE_OTP: 'set up a one-time code',
   CONFIGURE_PASSKEY: 'set up a passkey',
   CONFIGURE_RECOVERY_CODES: 'keep recovery codes',
+  VERIFY_EMAIL: 'confirm your e-mail address',
   UPDATE_PROFILE: 'complete your profile',
   TERMS: 'accept the terms',
 };

@@ -24,7 +24,7 @@ const MOST_REMEMBERED = 500;
 const NUMBERED = new RegExp(`^(?:__Host-)?${SIGN_IN_COOKIE}(?:\\.[a-z0-9-]+)?(?:_([1-9]\\d?))?$`);
 
 /** The number of the sign-in that an address is about; 0 is the one that isn't numbered. */
-const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
+export const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
 /** An address about the sign-in of that number. */
 export const inTab = (path: string, tab: number): string => (tab === 0 ? path : `${path}?tab=${tab}`);
 

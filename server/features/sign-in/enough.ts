@@ -37,7 +37,8 @@ export function createJudgeFor({ settingsOf, flows, risk, factors: all, judge }:
     const { tree } = await flows.treeFor(realm, flow);
     return ({ factors, types, findings, is }) => {
       const found = findings ? risk.judge(findings, policy) : undefined;
-      const person = { types, actions: [], passwordSetAt: null, reach: { EMAIL: null, SMS: null } };
+      const { termsVersion } = policy;
+      const person = { types, actions: [], passwordSetAt: null, reach: { EMAIL: null, SMS: null }, termsVersion };
       const circumstances = { clientId, person: is, browser: undefined };
       const judged = { known: all.identify(factors), factors, person, risk: found, circumstances };
       return found?.action !== 'deny' && judge({ tree, settings: policy, requiredLevel: 0 }, judged).do === 'finish';

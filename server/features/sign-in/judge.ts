@@ -14,7 +14,7 @@ import type { Because } from './state.ts';
 /** What is asked of people. */
 export interface Demand {
   tree: readonly TreeNode[];
-  settings: Pick<RealmSettingsDto, 'requireMfa' | 'passwordMaxAgeDays'>;
+  settings: Pick<RealmSettingsDto, 'requireMfa' | 'passwordMaxAgeDays' | 'termsVersion'>;
   /** Beyond the tree's own; 0: nothing. */
   requiredLevel: number;
 }
@@ -117,11 +117,13 @@ export function createJudge({
 
   /** What somebody must do although they have proven who they are. */
   function required(
-    { actions, passwordSetAt }: NonNullable<Judged['person']>,
-    { passwordMaxAgeDays }: Demand['settings'],
+    { actions, passwordSetAt, termsVersion: accepted }: NonNullable<Judged['person']>,
+    { passwordMaxAgeDays, termsVersion }: Demand['settings'],
   ): NextStep | undefined {
     const old = hasExpired(passwordSetAt, passwordMaxAgeDays, now());
-    const [action] = old ? ['UPDATE_PASSWORD' as const, ...actions] : actions;
+    const first = old ? (['UPDATE_PASSWORD'] as const) : [];
+    const last = termsVersion !== null && termsVersion !== accepted ? (['TERMS'] as const) : [];
+    const [action] = [...first, ...actions, ...last];
     if (!action) return undefined;
     const method = methods.find(({ credential }) => credential?.setUpBy === action);
     if (!method) return { do: 'act', action };

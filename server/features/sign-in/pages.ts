@@ -35,7 +35,15 @@ export function sendStep(
   reply: FastifyReply,
   realm: string,
   { state, settings, nextStep, page, beside, csrf }: View,
-  { registry, asked }: { registry: readonly AuthenticatorRecord[]; asked: string | undefined },
+  {
+    registry,
+    asked,
+    ways,
+  }: {
+    registry: readonly AuthenticatorRecord[];
+    asked: string | undefined;
+    ways: readonly { words: string; path: string }[];
+  },
 ): FastifyReply {
   const of = { realm, csrf, asked };
   if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because });
@@ -57,7 +65,7 @@ ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}
 ${
-  (others.length > 0 || user || fromAccount) &&
+  (others.length > 0 || ways.length > 0 || user || fromAccount) &&
   html`<div class="more">
 ${others.map(({ executionId, authenticatorId }) =>
   form(
@@ -66,6 +74,7 @@ ${others.map(({ executionId, authenticatorId }) =>
 <button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
+${ways.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
     ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)
@@ -79,6 +88,9 @@ ${
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
 }
 
+/** Steps whose link proves an address. */
+const provesAddress: readonly string[] = ['VERIFY_EMAIL'];
+
 /** The page that a link leads to. */
 export function sendLink(
   reply: FastifyReply,
@@ -90,14 +102,16 @@ export function sendLink(
     const body = html`<p role="alert">${text('link.uselessLead')}</p>`;
     return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
   }
+  const isAddress = provesAddress.includes(linked.step);
   const body = form(
     { realm, csrf: linked.csrf, asked: undefined },
     html`<input type="hidden" name="step" value="${linked.step}">
 <input type="hidden" name="link" value="${token}">
-<p class="lead">${text('link.lead')}</p>
-<button class="full" name="do" value="next">${text('password.submit')}</button>`,
+<p class="lead">${isAddress ? text('verify.linkLead') : text('link.lead')}</p>
+<button class="full" name="do" value="next">${isAddress ? text('verify.confirm') : text('password.submit')}</button>`,
   );
-  return sendPage(reply, { realm, brand: settings, title: text('password.title'), body }, formPolicy(linked));
+  const title = isAddress ? text('verify.title') : text('password.title');
+  return sendPage(reply, { realm, brand: settings, title, body }, formPolicy(linked));
 }
 
 const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({

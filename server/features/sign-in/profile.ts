@@ -1,85 +1,65 @@
-// A required action: first and last name (UPDATE_PROFILE).
-import { text as textOf } from '../../contract/names.ts';
-import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+// A required action: names, and what else the realm lets people say of themselves (UPDATE_PROFILE).
 import { mustHold } from '../../domain/proof.ts';
-import { type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
-import { changedFields } from '../../http/changed-fields.ts';
-import { errorId, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
+import { type ProfileInput, profileFields, valuesIn, valuesOf } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
-import type { RequiredStep, StepPage } from '../authenticators/authenticator.ts';
-import * as store from './store.ts';
+import type { Complaint, Kept, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { OwnProfiles } from '../users/own-profile.ts';
 
-const MOST = 255;
-const Name = textOf(MOST);
-const inputs = [
-  { field: 'firstName', label: text('profile.firstName'), autocomplete: 'given-name' },
-  { field: 'lastName', label: text('profile.lastName'), autocomplete: 'family-name' },
-];
+type Values = Readonly<Record<string, readonly string[]>>;
 
-export function createProfile({ sql, transact }: { sql: Sql; transact: Transact }): RequiredStep {
-  /** What the realm's profile has against the names that somebody gives themselves. */
-  async function unfitNames(realm: string, userId: string, names: Pick<ProfileData, 'firstName' | 'lastName'>) {
-    const rest = { username: '', email: null, attributes: {}, firstName: null, lastName: null };
-    const change = {
-      by: 'user',
-      before: { ...rest, ...(await store.names(sql, realm, userId)) },
-      after: { ...rest, ...names },
-    } as const;
-    const profile = await readProfile(sql, realm);
-    const missing = profile.attributes.filter(
-      ({ name, required }) => name in names && required.includes('user') && !Reflect.get(names, name),
-    );
-    const [first] = [
-      ...profileFaults(profile, change).filter(({ path }) => path in names),
-      ...missing.map(({ name }) => ({ path: name, message: 'is required' })),
-    ];
-    return first;
-  }
-
+export function createProfile({ profiles, notify }: { profiles: OwnProfiles; notify: Notify }): RequiredStep {
   return {
     action: 'UPDATE_PROFILE',
-    async begin({ realm, user }, complaint) {
-      const names = complaint?.values ?? (user && (await store.names(sql, realm, user.id)));
-      return profilePage(new Map(Object.entries(names ?? {})), complaint?.field);
+    async begin({ realm, user, wanted }, complaint) {
+      const inputs = await profiles.inputs(realm);
+      const person = user && (await profiles.read(realm, user.id));
+      const filled = complaint?.values && valuesIn(inputs, complaint.values);
+      const values = { ...(person && valuesOf(inputs, person)), ...filled };
+      return profilePage(inputs, values, { complaint, wanted });
     },
 
     async verify(step, form) {
-      const { realm, user, proven } = step;
+      const { realm, user, proven, byThem: by, wanted } = step;
       if (!user || !proven) throw new Error('a profile is somebody’s');
-      const values = { firstName: (form.firstName ?? '').trim(), lastName: (form.lastName ?? '').trim() };
+      const inputs = await profiles.inputs(realm);
       const again = (field: string, message: string) =>
-        ({ do: 'again', complaint: { field, message, values }, reason: '' }) as const;
-      for (const [field, value] of Object.entries(values))
-        if (!Name.safeParse(value).success) return again(field, text('profile.tooLong', { most: MOST }));
-      if (values.firstName === '' && values.lastName === '') return again('firstName', text('profile.noName'));
-      const after = { firstName: values.firstName || null, lastName: values.lastName || null };
-      const unfit = await unfitNames(realm, user.id, after);
-      if (unfit) return again(unfit.path, `This ${unfit.message}.`);
-      await transact(realm, async (tx) => {
-        await mustHold(tx.sql, realm, proven);
-        const before = await store.names(tx.sql, realm, user.id);
-        await store.setNames(tx.sql, realm, user.id, after);
-        await store.dropRequiredAction(tx.sql, realm, user.id, 'UPDATE_PROFILE');
-        const by = step.byThem;
-        const fields = [...changedFields(before ?? {}, after), 'requiredActions'];
-        tx.record({ type: 'USER_UPDATED', realm, by, subject: by.actor, data: { fields } });
-      });
-      return { do: 'done' };
+        ({ do: 'again', complaint: { field, message, values: ofInputs(inputs, form) }, reason: '' }) as const;
+      const values = valuesIn(inputs, form);
+      const named = ['firstName', 'lastName'].filter((field) => inputs.some((input) => input.field === field));
+      if (!wanted && named.length > 0 && named.every((field) => (values[field] ?? []).length === 0))
+        return again(named[0] ?? '', text('profile.noName'));
+      const changed = await profiles.change(
+        realm,
+        {
+          by,
+          userId: user.id,
+          async beside(tx, fields) {
+            await mustHold(tx.sql, realm, proven);
+            if (wanted && fields.length > 0) await notify(tx, { realm, by, userId: user.id, what: 'profile-changed' });
+          },
+        },
+        values,
+      );
+      if (changed.ok) return { do: 'done' };
+      const { label, message, path } = changed;
+      return again(path, text('profile.fault', { label, fault: message }));
     },
   };
 }
 
-const profilePage = (names: ReadonlyMap<string, string | null>, wrong: string | undefined): StepPage => ({
+/** Only what the page asks for is kept. */
+const ofInputs = (inputs: readonly ProfileInput[], form: Kept): Kept =>
+  Object.fromEntries(Object.entries(form).filter(([name]) => inputs.some(({ field }) => name.startsWith(field))));
+
+const profilePage = (
+  inputs: readonly ProfileInput[],
+  values: Values,
+  { complaint, wanted }: { complaint: Complaint | undefined; wanted: boolean },
+): StepPage => ({
   title: text('profile.title'),
   submit: text('profile.submit'),
-  body: html`<p class="lead">${text('profile.lead')}</p>
-${inputs.map(
-  ({ field, label, autocomplete }) => html`<div class="field">
-<label for="${field}">${label}</label>
-<input type="text" id="${field}" name="${field}" value="${names.get(field)}" maxlength="${MOST}" autocomplete="${autocomplete}"${
-    field === (wrong ?? 'firstName') && html` autofocus`
-  }${wrong === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`}>
-</div>`,
-)}`,
+  body: html`<p class="lead">${wanted ? text('profile.wanted') : text('profile.lead')}</p>
+${profileFields(inputs, values, { wrong: complaint?.field, focus: inputs[0]?.path })}`,
 });

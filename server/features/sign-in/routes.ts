@@ -1,5 +1,5 @@
 // The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
@@ -7,8 +7,9 @@ import { adminArrivalPath } from '../../http/own-addresses.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
+import { tabOf } from './cookie.ts';
 import { sendExpired, sendLink, sendStep } from './pages.ts';
-import type { SignIns } from './service.ts';
+import type { SignIns, View } from './service.ts';
 
 /** What a passkey says is the longest. */
 const FIELD_MAX = 12_000;
@@ -22,6 +23,16 @@ const Query = z.object({
 });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
+/** Another way than the step that is asked, for who has proven nothing yet. */
+export interface Way {
+  words: string;
+  /** The authenticator on whose page it is; absent: on any. */
+  beside?: string;
+  offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
+  /** @param asked what they are on their way to */
+  path(realm: string, asked: string | undefined, tab: number): string;
+}
+
 export interface SignInRoutesDeps {
   signIns: SignIns;
   sessions: Pick<Sessions, 'current'>;
@@ -29,6 +40,7 @@ export interface SignInRoutesDeps {
   registry: readonly AuthenticatorRecord[];
   /** What sign-ins go on to, beside addresses alone. */
   continuations: readonly Continuation[];
+  ways: readonly Way[];
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -41,13 +53,22 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuations }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations, ways }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
     const found = await settings.of(realm);
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return { realm, policy: found };
+  }
+  async function waysFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
+    const { nextStep, settings: policy, state } = view;
+    if (state.is !== 'unknown' || nextStep.do !== 'ask') return [];
+    const here = ways.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
+    const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
+    return here
+      .filter((_, i) => open[i])
+      .map(({ words, path }) => ({ words, path: path(realm, asked, tabOf(request)) }));
   }
   const path = '/realms/:realm/login';
 
@@ -93,7 +114,8 @@ export function signInRoutes(
     }
     const asked = continuation && askedOf(continuation, view.state.purpose.request);
     const fits = asked !== undefined && asked.length <= ASKED_MAX;
-    return sendStep(reply, realm, view, { registry, asked: fits ? asked : undefined });
+    const of = { registry, asked: fits ? asked : undefined };
+    return sendStep(reply, realm, view, { ...of, ways: await waysFrom(request, realm, view, of.asked) });
   });
 
   app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {

@@ -7,6 +7,7 @@ import type { Transact } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
+import { siteOf } from '../../domain/site.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type {
   AuthenticatorRecord,
@@ -19,7 +20,6 @@ import type {
   StepPage,
   StepVerdict,
 } from '../authenticators/authenticator.ts';
-import type { Site } from '../credentials/passkeys.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
@@ -69,13 +69,6 @@ export function createRun(deps: RunDeps) {
   const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
   const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
 
-  /** The realm's own address where the browser shows that one, else the server's: what it says of others isn't believed. */
-  function siteOf({ host }: FastifyRequest, { issuer }: RealmSettingsDto): Site {
-    const own = issuer === null ? undefined : new URL(issuer);
-    const { hostname: rpId, origin } = own?.host === host ? own : new URL(baseUrl);
-    return { rpId, origin };
-  }
-
   function recordOf(asked: PageAsked): PageStep {
     const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
     if (!record) throw new Error(`${idOf(asked)} is asked for, which this server does not have`);
@@ -99,7 +92,7 @@ export function createRun(deps: RunDeps) {
       kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
       sessionId: state.before?.id,
       id: idOf(asked),
-      site: siteOf(request, policy),
+      site: siteOf(request, policy, baseUrl),
       challenge: sha256(`challenge:${state.round}:${idOf(asked)}:${token}`).toString('base64url'),
     };
   }

@@ -293,7 +293,8 @@ export function createSignIns(deps: SignInDeps) {
         if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
         const kept = { [idOf(nextStep)]: page.keep };
         // Lost where two pages were opened at once: then this one shows what the other kept.
-        if (await storage.keep(reply, realm, held, { ...state, kept })) return view;
+        if (await storage.keep(reply, realm, held, { ...state, kept, address: page.address ?? state.address }))
+          return view;
       }
       return undefined;
     },

@@ -1,7 +1,6 @@
 // SQL of sign-ins in which something has happened; before that a cookie holds them (cookie.ts). And of what required
 // actions write.
 
-import type { RequiredAction } from '../../contract/users.ts';
 import { codeOf } from '../../db/error-code.ts';
 import { jsonText } from '../../db/json.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
@@ -94,19 +93,7 @@ export async function take(
   return row && SignInState.safeParse(row.state).data;
 }
 
-export const names = async (sql: Sql, realm: string, userId: string) =>
-  (
-    await sql<{ firstName: string | null; lastName: string | null }>`
-      select first_name as "firstName", last_name as "lastName" from realm_user where realm_id = ${realm} and id = ${userId}`
-  )[0];
-
-export const setNames = (
-  sql: Sql,
-  realm: string,
-  userId: string,
-  { firstName, lastName }: { firstName: string | null; lastName: string | null },
-) => sql`
-  update realm_user set first_name = ${firstName}, last_name = ${lastName} where realm_id = ${realm} and id = ${userId}`;
-
-export const dropRequiredAction = (sql: Sql, realm: string, userId: string, action: RequiredAction) => sql`
-  update realm_user set required_actions = array_remove(required_actions, ${action}) where realm_id = ${realm} and id = ${userId}`;
+/** @param version null: the terms have none, and what was accepted before stands */
+export const acceptTerms = (sql: Sql, realm: string, userId: string, version: string | null) => sql`
+  update realm_user set required_actions = array_remove(required_actions, 'TERMS'), terms_version = coalesce(${version}, terms_version)
+  where realm_id = ${realm} and id = ${userId}`;

@@ -1,5 +1,6 @@
 // A required action: accepting the realm's terms (TERMS). Which terms they were is in the audit log.
 
+import type { Settings } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
@@ -10,7 +11,7 @@ import * as store from './store.ts';
 export function createTerms({ transact }: { transact: Transact }): RequiredStep {
   return {
     action: 'TERMS',
-    begin: async ({ settings: { displayName, termsUrl } }) => ({
+    begin: async ({ settings: { displayName, termsUrl, termsVersion } }) => ({
       title: text('terms.title'),
       submit: text('terms.submit'),
       body: html`<p class="lead">${textHtml('terms.lead', {
@@ -19,24 +20,28 @@ export function createTerms({ transact }: { transact: Transact }): RequiredStep 
             ? text('terms.of', { realm: displayName })
             : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${text('terms.of', { realm: displayName })}</a>`,
       })}</p>
-<input type="hidden" name="accepted" value="${termsUrl ?? ''}">`,
+${termsVersion !== null && html`<p class="hint">${text('terms.version', { version: termsVersion })}</p>`}
+<input type="hidden" name="accepted" value="${termsOf({ termsUrl, termsVersion })}">`,
     }),
 
     async verify(step, form) {
       const { realm, user, proven } = step;
       if (!user || !proven) throw new Error('somebody accepts the terms');
-      const { termsUrl } = step.settings;
-      if (form.accepted !== (termsUrl ?? '')) {
+      const { termsUrl, termsVersion } = step.settings;
+      if (form.accepted !== termsOf(step.settings)) {
         const message = text('terms.changed');
         return { do: 'again', complaint: { field: 'form', message }, reason: '' };
       }
       await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
-        await store.dropRequiredAction(tx.sql, realm, user.id, 'TERMS');
+        await store.acceptTerms(tx.sql, realm, user.id, termsVersion);
         const by = step.byThem;
-        tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl } });
+        tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl, termsVersion } });
       });
       return { do: 'done' };
     },
   };
 }
+
+const termsOf = ({ termsUrl, termsVersion }: Pick<Settings, 'termsUrl' | 'termsVersion'>): string =>
+  [termsVersion ?? '', termsUrl ?? ''].join(' ');

@@ -128,3 +128,52 @@ export async function setGroups(sql: Sql, realm: string, id: string, paths: read
     ) select path from named`;
   return new Set(rows.map((row) => row.path));
 }
+
+/** What people may say of themselves. */
+export const updateOwn = (
+  sql: Sql,
+  realm: string,
+  id: string,
+  own: {
+    firstName: string | null;
+    lastName: string | null;
+    attributes: Readonly<Record<string, readonly string[]>>;
+  },
+) => sql`
+  update realm_user set first_name = ${own.firstName}, last_name = ${own.lastName}, attributes = ${JSON.stringify(own.attributes)}
+  where realm_id = ${realm} and id = ${id}`;
+
+/** @returns whether they had to do it */
+export const dropAction = async (sql: Sql, realm: string, id: string, action: RequiredAction): Promise<boolean> =>
+  (
+    await sql`
+      update realm_user set required_actions = array_remove(required_actions, ${action})
+      where realm_id = ${realm} and id = ${id} and ${action} = any(required_actions) returning id`
+  ).length > 0;
+
+/** Whoever has the address as one of their two names. */
+export async function owner(
+  sql: Sql,
+  realm: string,
+  email: string,
+  except: string | null,
+): Promise<{ id: string; email: string | null } | undefined> {
+  const [row] = await sql<{ id: string; email: string | null }>`
+    select id, email from realm_user
+    where realm_id = ${realm} and lower(email) = lower(${email}) and id is distinct from ${except}::uuid
+    union all
+    select id, email from realm_user
+    where realm_id = ${realm} and lower(username) = lower(${email}) and id is distinct from ${except}::uuid
+    limit 1`;
+  return row;
+}
+
+export const setEmail = (
+  sql: Sql,
+  realm: string,
+  id: string,
+  { email, username }: { email: string; username: string },
+) => sql`
+  update realm_user set email = ${email}, email_verified = true, username = ${username},
+    required_actions = array_remove(required_actions, 'VERIFY_EMAIL')
+  where realm_id = ${realm} and id = ${id}`;

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import {
   getRequiredActions,
   getUser,
@@ -59,16 +60,6 @@ test('a write that rests on what was read before is refused once that has change
   expect((await get()).body).toEqual({ requiredActions: ['TERMS'] });
 });
 
-test.each(['VERIFY_EMAIL'])('%s, which has no page here, is refused and says so', async (action) => {
-  await expect(put(['TERMS', action as RequiredAction])).rejects.toMatchObject({
-    status: 400,
-    problem: {
-      errors: [{ path: 'requiredActions[1]', message: `cannot be ${action}: this server has no page for it yet` }],
-    },
-  });
-  expect((await get()).body).toEqual({ requiredActions: [] });
-});
-
 test('a word that is no action is refused with those that are', async () => {
   await expect(put(['DANCE' as RequiredAction])).rejects.toMatchObject({
     status: 400,
@@ -76,7 +67,7 @@ test('a word that is no action is refused with those that are', async () => {
       errors: [
         {
           message:
-            'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, UPDATE_PROFILE, TERMS',
+            'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_RECOVERY_CODES, VERIFY_EMAIL, UPDATE_PROFILE, TERMS',
         },
       ],
     },
@@ -139,5 +130,62 @@ test('a password that is changed meanwhile leaves the profile as it was', async 
   expect((await server.admin.call(getUser, { params: { realm, userId } })).body).toMatchObject({
     firstName: null,
     requiredActions: ['UPDATE_PROFILE'],
+  });
+});
+
+test('a new version of the terms is accepted by everybody once, and by nobody twice', async () => {
+  const version = (termsVersion: string) =>
+    server.admin.call(putSettings, { params: { realm }, body: { termsVersion } });
+  await version('2026-11');
+  const { alice, page } = await enter();
+  expect([page.heading, page.text.includes('Version 2026-11')]).toEqual(['Terms of use', true]);
+  expect((await alice.fill(page, {})).url).toContain('/account');
+  expect((await enter()).page.url).toContain('/account');
+  await version('2026-12');
+  expect((await enter()).page.heading).toBe('Terms of use');
+  expect((await events('TERMS_ACCEPTED')).map(({ data }) => data)).toEqual([
+    { termsUrl: null, termsVersion: '2026-11' },
+  ]);
+});
+
+test('the profile asks for what the realm lets people say, each in its form, and says what does not fit', async () => {
+  await server.admin.call(putUserProfile, {
+    params: { realm },
+    body: {
+      attributes: [
+        {
+          name: 'department',
+          displayName: 'Department',
+          required: ['user'],
+          validation: { options: ['Sales', 'Ops & IT'] },
+        },
+        { name: 'languages', displayName: 'Languages', multivalued: true, validation: { options: ['de', 'en', 'fr'] } },
+        { name: 'sites', displayName: 'Sites', multivalued: true },
+        { name: 'badge', displayName: 'Badge', edit: ['admin'] },
+        { name: 'note', displayName: 'Note', view: ['admin'] },
+      ],
+    },
+  });
+  await put(['UPDATE_PROFILE']);
+  const { alice, page } = await enter();
+  expect(page.text).toContain('<select id="attribute.department"');
+  expect(page.text).not.toMatch(/Badge|Note/);
+  const named = { firstName: 'Alice', 'attribute.department': '' };
+  const missing = await alice.fill(page, named);
+  expect(missing.text).toContain('Department is required.');
+  const strange = await alice.fill(missing, { ...named, 'attribute.department': 'Board' });
+  expect(strange.text).toContain('Department must be one of Sales, Ops &amp; IT.');
+  const filled = {
+    'attribute.department': 'Ops & IT',
+    'attribute.languages=de': 'on',
+    'attribute.languages=fr': 'on',
+    'attribute.sites': 'Bern\r\n Genf ',
+    'attribute.badge': '7',
+  };
+  expect((await alice.fill(strange, { ...named, ...filled })).url).toContain('/account');
+  expect((await server.admin.call(getUser, { params: { realm, userId } })).body).toMatchObject({
+    firstName: 'Alice',
+    attributes: { department: ['Ops & IT'], languages: ['de', 'fr'], sites: ['Bern', 'Genf'] },
+    requiredActions: [],
   });
 });

@@ -1,0 +1,24 @@
+// Where a browser sees a realm's pages: what links in messages begin with, and what passkeys hang on.
+import type { FastifyRequest } from 'fastify';
+import type { RealmSettingsDto } from '../contract/settings.ts';
+
+export interface Site {
+  /** A host without its port (WebAuthn, "RP ID"). */
+  rpId: string;
+  origin: string;
+}
+
+/** The realm's own address where the browser shows that one, else the server's: what it says of others isn't believed. */
+export function siteOf(
+  { host }: Pick<FastifyRequest, 'host'>,
+  { issuer }: Pick<RealmSettingsDto, 'issuer'>,
+  baseUrl: string,
+): Site {
+  const own = issuer === null ? undefined : new URL(issuer);
+  const { hostname: rpId, origin } = own?.host === host ? own : new URL(baseUrl);
+  return { rpId, origin };
+}
+
+/** Whether another site's page sent it; a program says nothing of where it comes from. */
+export const isFromElsewhere = ({ headers }: FastifyRequest, { origin }: Site): boolean =>
+  headers.origin !== undefined && headers.origin !== origin;

@@ -1,0 +1,114 @@
+// A code and a link that prove an e-mail address, for the sign-in that asked for them alone: sent together, one of the two is
+// enough. The code is good for five tries; the link works in the browser that asked.
+import { randomInt } from 'node:crypto';
+import type { By } from '../../contract/events.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { newSecret, sameSecret } from '../../crypto/tokens.ts';
+import type { Tx } from '../../db/transact.ts';
+import { linkDigest, linkTo } from '../../domain/links.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
+import { text } from '../../http/texts.ts';
+import type { Send } from '../messaging/send.ts';
+import type { Form, Kept } from './authenticator.ts';
+
+const DIGITS = 6;
+const LIFETIME_SECONDS = 600;
+const MOST_TRIES = 5;
+const AGAIN_AFTER_MS = 30_000;
+
+export interface MailedCodeDeps {
+  send: Send;
+  seal: Seal;
+  now: () => Date;
+}
+export interface Mailing {
+  realm: string;
+  origin: string;
+  by: By;
+  /** null: they have no account yet. */
+  userId: string | null;
+  email: string;
+  /** What the code is for: it is worth nothing elsewhere. */
+  context: string;
+  /** Whose address it is already: they are told, and nobody else. */
+  owner: { id: string; email: string | null } | undefined;
+}
+export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: Kept };
+
+export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
+  const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
+  return {
+    /** @returns what is kept of it; the sign-in is found by its `address` */
+    async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
+      const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+      const secret = newSecret();
+      const ttl = `${LIFETIME_SECONDS / 60} minutes`;
+      const goodForSeconds = LIFETIME_SECONDS;
+      if (owner) {
+        const link = `${origin}/realms/${realm}/login?for=account`;
+        const to = owner.email ?? email;
+        const values = { link };
+        await send(tx, {
+          realm,
+          by,
+          userId: owner.id,
+          to,
+          templateKey: 'account-exists-email',
+          values,
+          goodForSeconds,
+        });
+      } else {
+        const values = { code, ttl, link: linkTo(origin, realm, secret) };
+        const recipient = userId === null ? { userId, stranger: true as const } : { userId };
+        await send(tx, { realm, by, ...recipient, to: email, templateKey: 'verify-email', values, goodForSeconds });
+      }
+      return {
+        email,
+        code: digestOf(context, owner ? newSecret() : code),
+        address: linkDigest(secret),
+        at: String(now().getTime()),
+        tries: '0',
+      };
+    },
+
+    mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
+
+    /** What a form proves. `reason` is for the audit log. */
+    check(kept: Kept, form: Form, context: string): Proof {
+      const again = (message: string, reason = '', keep?: Kept): Proof => ({
+        do: 'again',
+        message,
+        reason,
+        ...(keep && { keep }),
+      });
+      const isOver = now().getTime() - Number(kept.at ?? 0) > LIFETIME_SECONDS * 1000;
+      if (form.link !== undefined) {
+        if (isOver || !sameSecret(linkDigest(form.link), kept.address ?? ''))
+          return again(text('link.over'), 'link-wrong');
+        return { do: 'proven' };
+      }
+      const code = (form.code ?? '').replace(/[\s-]/g, '');
+      if (!/^\d{6}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
+      const tries = Number(kept.tries ?? 0) + 1;
+      if (isOver || tries > MOST_TRIES) return again(text('messageCode.over'));
+      if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
+      return again(text('messageCode.wrong'), 'code-wrong', { ...kept, tries: String(tries) });
+    },
+  };
+}
+export type MailedCodes = ReturnType<typeof createMailedCodes>;
+
+/** The inside of the page on which the code is entered. */
+export const mailedCodeFields = (
+  email: string,
+  { wrong, other }: { wrong: boolean; other?: string | undefined },
+): Html =>
+  html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
+<div class="field">
+<label for="code">${text('otp.code')}</label>
+<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
+ autofocus${wrong && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
+</div>
+<p class="choices"><button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>${
+    other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`
+  }</p>`;

@@ -1,0 +1,157 @@
+// The fields by which people fill in their profile, made from what the realm declares of it, and what comes back in a form.
+// Whether that fits is domain/user-profile.ts's.
+import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
+import { errorId, type Html, html } from './html.ts';
+import { text } from './texts.ts';
+
+const MOST = 255;
+const MOST_OF_MANY = 4000;
+type Names = Readonly<Record<string, readonly string[]>>;
+
+/** What a person can fill in. */
+export interface ProfileInput {
+  /** As faults name it: `firstName`, `attributes.department`. */
+  path: string;
+  /** As forms name it. */
+  field: string;
+  label: string;
+  required: boolean;
+  type: ProfileAttribute['type'];
+  multivalued: boolean;
+  options: readonly string[];
+  autocomplete?: string;
+}
+
+const names = [
+  { name: 'firstName', label: text('profile.firstName'), autocomplete: 'given-name' },
+  { name: 'lastName', label: text('profile.lastName'), autocomplete: 'family-name' },
+];
+const own: readonly string[] = ['username', 'email', ...names.map(({ name }) => name)];
+const wellKnown: Readonly<Record<string, string>> = { phone_number: 'tel', birthdate: 'bday', locale: 'language' };
+
+/** What people of the realm may see and change of their profile, as the realm orders it; names come first where it doesn't. */
+export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
+  const declared = new Map(attributes.map((attribute) => [attribute.name, attribute]));
+  const ofNames = names.flatMap(({ name, label, autocomplete }): ProfileInput[] => {
+    const attribute = declared.get(name);
+    if (attribute && !isTheirs(attribute)) return [];
+    const plain = { type: 'string', multivalued: false, options: attribute?.validation.options ?? [] } as const;
+    const required = attribute?.required.includes('user') ?? false;
+    return [{ path: name, field: name, label: attribute?.displayName ?? label, required, autocomplete, ...plain }];
+  });
+  const others = attributes
+    .filter((attribute) => !own.includes(attribute.name) && isTheirs(attribute))
+    .map(({ name, displayName, required, type, multivalued, validation: { options } }): ProfileInput => {
+      const autocomplete = wellKnown[name];
+      return {
+        path: `attributes.${name}`,
+        field: `attribute.${name}`,
+        label: displayName ?? name,
+        required: required.includes('user'),
+        ...{ type, multivalued, options: options ?? [] },
+        ...(autocomplete !== undefined && { autocomplete }),
+      };
+    });
+  return [...ofNames, ...others];
+}
+const isTheirs = ({ view, edit }: ProfileAttribute) => view.includes('user') && edit.includes('user');
+
+/** Values by the inputs' fields. */
+export function valuesOf(
+  inputs: readonly ProfileInput[],
+  person: { firstName: string | null; lastName: string | null; attributes: Names },
+): Names {
+  const { attributes } = person;
+  return Object.fromEntries(
+    inputs.map(({ field, path }) => {
+      if (path === 'firstName' || path === 'lastName') return [field, person[path] ? [person[path]] : []];
+      const name = path.slice('attributes.'.length);
+      return [field, Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : []];
+    }),
+  );
+}
+
+/** The same as a form says it; what it doesn't mention is left out. */
+export function valuesIn(inputs: readonly ProfileInput[], form: Readonly<Record<string, string>>): Names {
+  return Object.fromEntries(
+    inputs.flatMap(({ field, multivalued, options }) => {
+      const sent = form[field];
+      if (sent === undefined) return [];
+      if (multivalued && options.length > 0)
+        return [[field, options.filter((option) => form[optionField(field, option)] !== undefined)]];
+      const values = multivalued ? sent.split(/\r?\n/) : [sent];
+      return [[field, values.map((value) => value.trim()).filter((value) => value !== '')]];
+    }),
+  );
+}
+const optionField = (field: string, option: string): string => `${field}=${option}`;
+
+/** What {@link valuesIn} makes of a person. */
+export function withValues<T extends { firstName: string | null; lastName: string | null; attributes: Names }>(
+  inputs: readonly ProfileInput[],
+  values: Names,
+  person: T,
+): T {
+  const said = inputs.filter(({ field }) => Object.hasOwn(values, field));
+  const nameOf = (path: 'firstName' | 'lastName') => {
+    const input = said.find((one) => one.path === path);
+    return input ? (values[input.field]?.[0] ?? null) : person[path];
+  };
+  const attributes = said
+    .filter(({ path }) => path.startsWith('attributes.'))
+    .map(({ path, field }) => [path.slice('attributes.'.length), values[field] ?? []] as const);
+  const kept = Object.entries(person.attributes).filter(([name]) => !attributes.some(([one]) => one === name));
+  const filled = attributes.filter(([, list]) => list.length > 0);
+  return {
+    ...person,
+    firstName: nameOf('firstName'),
+    lastName: nameOf('lastName'),
+    attributes: Object.fromEntries([...kept, ...filled]),
+  };
+}
+
+/** @param wrong the path that was complained about; @param focus the path that the person begins at */
+export const profileFields = (
+  inputs: readonly ProfileInput[],
+  values: Names,
+  { wrong, focus }: { wrong?: string | undefined; focus?: string | undefined } = {},
+): Html => html`${inputs.map((input) => fieldOf(input, values[input.field] ?? [], { wrong, focus }))}`;
+
+function fieldOf(
+  input: ProfileInput,
+  values: readonly string[],
+  { wrong, focus }: { wrong: string | undefined; focus: string | undefined },
+): Html {
+  const { path, field, label, required, multivalued, options, type } = input;
+  const is = path === wrong;
+  const state = html`${is && html` aria-invalid="true" aria-describedby="${errorId(path)}"`}${path === (wrong ?? focus) && html` autofocus`}`;
+  const optional =
+    !required && path.startsWith('attributes.') && html` <span class="soft">${text('otp.optional')}</span>`;
+  const labelled = (control: Html) =>
+    html`<div class="field"><label for="${field}">${label}${optional}</label>${control}</div>`;
+  if (multivalued && options.length > 0)
+    return html`<fieldset class="field"${state}><legend>${label}${optional}</legend><input type="hidden" name="${field}" value="">
+${options.map((option, i) => {
+  const id = `${field}-${i}`;
+  return html`<div class="check"><input type="checkbox" id="${id}" name="${optionField(field, option)}" value="on"${values.includes(option) && html` checked`}><label for="${id}">${option}</label></div>`;
+})}</fieldset>`;
+  if (multivalued)
+    return labelled(html`<textarea id="${field}" name="${field}" rows="3" maxlength="${MOST_OF_MANY}"${state}>
+${values.join('\n')}</textarea><p class="hint">${text('profile.oneALine')}</p>`);
+  const [value = ''] = values;
+  const choices = type === 'boolean' ? ['true', 'false'] : options;
+  if (choices.length > 0) {
+    const named = (choice: string) =>
+      type !== 'boolean' ? choice : choice === 'true' ? text('profile.yes') : text('profile.no');
+    // What was stored before there were options stays until something else is chosen.
+    const all = value === '' || choices.includes(value) ? choices : [value, ...choices];
+    return labelled(html`<select id="${field}" name="${field}"${state}><option value=""></option>
+${all.map((choice) => html`<option value="${choice}"${choice === value && html` selected`}>${named(choice)}</option>`)}</select>`);
+  }
+  const kind = { date: 'date', email: 'email', url: 'url', number: 'text', string: 'text', boolean: 'text' }[type];
+  return labelled(
+    html`<input type="${kind}" id="${field}" name="${field}" value="${value}" maxlength="${path.startsWith('attributes.') ? MOST_OF_MANY : MOST}"${
+      input.autocomplete !== undefined && html` autocomplete="${input.autocomplete}"`
+    }${type === 'number' && html` inputmode="decimal"`}${required && html` required`}${state}>`,
+  );
+}

@@ -1,0 +1,61 @@
+// Owns: a test server whose realms send mail to a real SMTP server, and what stands in the mails.
+// Does not own: gateways themselves (gateways.ts).
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { putMessagingProvider } from '../../server/contract/messaging.ts';
+import { type Mail, startMailServer } from './gateways.ts';
+import { eventually } from './operator.ts';
+import { startTestServer } from './server.ts';
+
+const plain = ({ raw }: Mail): string => raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+
+export async function startMailingServer({
+  env = {},
+  now = () => new Date(),
+}: {
+  env?: Record<string, string>;
+  now?: () => Date;
+} = {}) {
+  const mail = await startMailServer();
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'mail-'));
+  const file = path.join(folder, 'ca.crt');
+  await writeFile(file, mail.ca);
+  const server = await startTestServer({
+    env: { SVC_OUTBOUND_CA_FILE: file, ...env },
+    retryDelaysSeconds: [0, 0],
+    now,
+  });
+  return {
+    server,
+    mails: mail.mails,
+    /** The realm's mail goes out from now on. */
+    async sendsMail(realm: string): Promise<void> {
+      const config = { host: '127.0.0.1', port: mail.port };
+      const body = { channel: 'EMAIL', driver: 'smtp', config } as const;
+      await server.admin.call(putMessagingProvider, { params: { realm }, body });
+    },
+    /** The mail to somebody that holds these words, once it has come. */
+    async mailTo(address: string, words: string): Promise<string> {
+      const found = () => mail.mails.findLast((one) => one.to.includes(address) && plain(one).includes(words));
+      await eventually(async () => expect(found(), `a mail to ${address} with: ${words}`).toBeDefined());
+      const one = found();
+      return one ? plain(one) : '';
+    },
+    async stop(): Promise<void> {
+      await server.stop();
+      await mail.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+export type MailingServer = Awaited<ReturnType<typeof startMailingServer>>;
+
+/** The path of the first link in a mail. */
+export function linkIn(mail: string): string {
+  const [link = ''] = /https?:\/\/\S+/.exec(mail) ?? [];
+  const { pathname, search } = new URL(link);
+  return `${pathname}${search}`;
+}
+export const codeIn = (mail: string): string => /\b\d{6}\b/.exec(mail.slice(mail.indexOf('\r\n\r\n')))?.[0] ?? '';
