@@ -1,7 +1,6 @@
-// The kinds of objects by which a realm and others know each other's people: providers, service providers, SCIM targets.
+// The kinds of objects by which a realm and others know each other's people: providers and service providers.
 import { identityProviderRoutes } from '../server/contract/identity-providers.ts';
 import { samlClientRoutes } from '../server/contract/saml-clients.ts';
-import { scimTargetRoutes } from '../server/contract/scim-targets.ts';
 import { list, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
@@ -21,25 +20,6 @@ const identityProviders = kind({
     { head: 'NAME', cell: (p) => text(p.displayName) },
     { head: 'DOMAINS', cell: (p) => list(p.domains), wide: true },
     { head: 'SECRET', cell: (p) => yes(p.secretSet), wide: true },
-  ],
-});
-
-const scimTargets = kind({
-  plural: 'scim-targets',
-  singular: 'scim-target',
-  help: 'where people and groups are provisioned to; kept, and not used by this release yet',
-  inRealm: true,
-  routes: scimTargetRoutes,
-  nameOf: ({ name }) => name,
-  is: ({ name, id }, word) => name === word || id === word,
-  columns: [
-    { head: 'TARGET', cell: (t) => t.name },
-    { head: 'ENABLED', cell: (t) => yes(t.enabled) },
-    { head: 'WORKS', cell: (t) => (t.supported ? 'yes' : 'not in this release') },
-    { head: 'URL', cell: (t) => t.url },
-    { head: 'USERS', cell: (t) => yes(t.users), wide: true },
-    { head: 'GROUPS', cell: (t) => yes(t.groups), wide: true },
-    { head: 'SECRET', cell: (t) => yes(t.secretSet), wide: true },
   ],
 });
 
@@ -64,4 +44,4 @@ const samlClients = kind({
   ],
 });
 
-export const federationKinds: readonly Kind[] = [identityProviders, samlClients, scimTargets];
+export const federationKinds: readonly Kind[] = [identityProviders, samlClients];

@@ -4,17 +4,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { chartReadme, withCrds } from '../operator/chart-readme.ts';
-import { renderCrds } from '../operator/crd.ts';
-import { buildApp } from './app.ts';
 import { parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
 import { openPool } from './db/sql.ts';
+import { registries } from './registries.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const COMMAND = 'npm run generate';
 
 /** A whole server that is never started: it has all its routes, and touches neither network nor database. */
 async function builtApp() {
+  const { buildApp } = await import('./app.ts');
   const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
   const pool = openPool(nowhere);
   const masterKey = Buffer.alloc(32);
@@ -32,10 +32,12 @@ async function builtApp() {
   return app;
 }
 
-/** Every generated file: path from the root → content. */
+/** Every generated file: path from the root → content. The rest is printed by a server that has the kinds as they are listed. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
-  const files = new Map<string, string>();
+  const { renderCrds } = await import('../operator/crd.ts');
+  const { kindsNamed } = await import('../cli/kind-names.ts');
+  const files = await registries(root);
   files.set('server/openapi.json', `${JSON.stringify(await app.api.document(), null, 2)}\n`);
   for (const [file, content] of renderCrds()) {
     files.set(file, content);
@@ -45,6 +47,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const chart = (file: string) => path.join('charts/realmkeeper', file);
   const read = (file: string) => readFile(path.join(root, file), 'utf8');
   files.set(chart('README.md'), chartReadme(await read(chart('README.md')), await read(chart('values.yaml'))));
+  files.set('docs/cli.md', kindsNamed(await read('docs/cli.md')));
   const crds = [...renderCrds().values()].map((text) => text.trimEnd());
   files.set('deploy/install.yaml', `${withCrds(await read('deploy/install.yaml'), crds)}\n`);
   await app.stop();
@@ -62,8 +65,8 @@ export async function outdated(files: Map<string, string>): Promise<string[]> {
   return checked.flat();
 }
 
-const USAGE = `Writes what is printed from the code and committed: server/openapi.json, the CRDs in crds/ and in the chart, the
-table of values in the chart's README, and the CRDs in deploy/install.yaml.
+const USAGE = `Writes what is printed from the code and committed: the lists of declared kinds, server/openapi.json, the CRDs in crds/ and
+in the chart, the table of values in the chart's README, the kinds in docs/cli.md, and the CRDs in deploy/install.yaml.
 
 Usage: npm run generate
 
@@ -76,9 +79,13 @@ if (import.meta.main && args.length > 0) {
   (help ? console.log : console.error)(USAGE);
   process.exitCode = help ? 0 : 2;
 } else if (import.meta.main) {
-  const files = await generatedFiles();
-  for (const [file, content] of files) {
-    await writeFile(path.join(root, file), content);
-    console.log(`wrote ${file}`);
-  }
+  const write = async (files: ReadonlyMap<string, string>) => {
+    for (const [file, content] of files) {
+      await writeFile(path.join(root, file), content);
+      console.log(`wrote ${file}`);
+    }
+  };
+  // which kinds there are, before what follows from them is read
+  await write(await registries(root));
+  await write(await generatedFiles());
 }

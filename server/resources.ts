@@ -1,9 +1,9 @@
-// The composition root's part for plain resources: each is declared by its feature with its routes, and is one line here.
+// The composition root's part for resources: each is declared by its feature with its routes, and is one line here but for those
+// of kinds that are declared as a whole, which are found (declared-resources.ts).
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
-import type { Passwords } from './crypto/passwords.ts';
-import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
+import { declaredResources } from './declared-resources.ts';
 import { createAdminRoleResource } from './features/admin-access/resource.ts';
 import { createAgentResource } from './features/agents/resource.ts';
 import { createApplicationResource } from './features/applications/resource.ts';
@@ -21,24 +21,14 @@ import { createOrganizationResource } from './features/organizations/resource.ts
 import { createClientRoleResource, createRoleResource } from './features/roles/resource.ts';
 import { roleRoutes } from './features/roles/routes.ts';
 import { createSamlClientResource } from './features/saml-clients/resource.ts';
-import { createScimTargetResource } from './features/scim-targets/resource.ts';
 import { createWebhookResource } from './features/webhooks/resource.ts';
 import { createWorkloadIdentityResource } from './features/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
+import type { ResourceDeps } from './resource/declared.ts';
 import { mountResource } from './resource/routes.ts';
 
 /** By the section of the realm document. */
-export const createResources = ({
-  seal,
-  passwords,
-  baseUrl,
-  now,
-}: {
-  seal: Seal;
-  passwords: Pick<Passwords, 'hash' | 'verify'>;
-  baseUrl: string;
-  now: () => Date;
-}) => ({
+export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
   adminRoles: createAdminRoleResource({ now }),
   claims: createClaimResource({ baseUrl, now }),
   authorizationServices: createAuthorizationServiceResource({ now }),
@@ -48,7 +38,6 @@ export const createResources = ({
   clientScopes: createClientScopeResource({ now }),
   identityProviders: createIdentityProviderResource({ seal, now }),
   samlClients: createSamlClientResource({ now }),
-  scimTargets: createScimTargetResource({ seal, now }),
   organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
   clientRoles: createClientRoleResource({ now }),
@@ -58,6 +47,7 @@ export const createResources = ({
   messagingProviders: createMessagingProviderResource({ seal, now }),
   webhooks: createWebhookResource({ seal, now }),
   workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
+  ...declaredResources({ seal, passwords, baseUrl, now }),
 });
 export type Resources = ReturnType<typeof createResources>;
 

@@ -1,5 +1,7 @@
 // Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
 // the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
+import { declaredKinds } from './contract/declared-kinds.ts';
+import { apart, type KindOf } from './contract/kind.ts';
 import { otpContext } from './crypto/otp.ts';
 import type { SealedColumn } from './domain/reseal.ts';
 import { saltContext } from './domain/subjects.ts';
@@ -7,11 +9,12 @@ import { contextOf as keyContext } from './features/keys/seed.ts';
 import { contextOf as tokenContext, digestOf as tokenDigest } from './features/messaging/push-tokens.ts';
 import { contentContext } from './features/messaging/send.ts';
 import { contextAtRest } from './resource/at-rest.ts';
+import { sealedAs, tableOf } from './resource/declared.ts';
 
-const secretOf = (table: string, kind: string): SealedColumn => ({
+const secretOf = (table: string, kind: string, column = 'secret'): SealedColumn => ({
   table,
   key: 'id',
-  column: 'secret',
+  column,
   context: ({ realm, key }) => contextAtRest(kind, { realm, id: key }),
 });
 
@@ -33,7 +36,9 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretOf('webhook', 'webhook'),
   secretOf('messaging_provider', 'messaging-provider'),
   secretOf('identity_provider', 'identity-provider'),
-  secretOf('scim_target', 'scim-target'),
+  ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>
+    entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), apart(field, '_'))),
+  ),
   { table: 'message', key: 'id', column: 'content', context: ({ realm, key }) => contentContext(realm, key) },
   {
     table: 'push_token',

@@ -24,7 +24,7 @@ export interface ResourceRoutes<
   remove: Route<At, z.ZodObject, z.ZodUndefined, z.ZodUndefined>;
 }
 
-interface Described<Input, Update> {
+export interface Described<Input, Update> {
   /** Of the path below the realm, and the group in the API's document: `webhooks`. */
   path: string;
   tag?: string;

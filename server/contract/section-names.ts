@@ -1,6 +1,8 @@
 // What the sections of the realm document are called where people and programs speak of their objects: kind, permission's area and
 // audit events. Without their fields, so that permissions and events, which fields are made of, can be made of this.
 // Decisions "Admin authentication", "Webhooks".
+import { declaredKinds } from './declared-kinds.ts';
+import { apart } from './kind.ts';
 
 interface Told {
   /** One object, in plans and managers' lists: `clientScope`. */
@@ -11,7 +13,7 @@ interface Told {
   events?: string | null;
 }
 
-const told = {
+const own = {
   realm: { kind: 'settings', area: 'settings', events: null },
   resourceIndicators: { kind: 'resourceIndicator', area: 'settings', events: null },
   userProfile: { kind: 'userProfile', area: 'settings', events: null },
@@ -35,17 +37,18 @@ const told = {
   agents: { kind: 'agent' },
   organizations: { kind: 'organization' },
   samlClients: { kind: 'samlClient' },
-  scimTargets: { kind: 'scimTarget' },
   adminRoles: { kind: 'adminRole', events: null },
 } as const satisfies Record<string, Told>;
+
+/** Beside them those of kinds that are declared as a whole (kind.ts). */
+type Declared = { readonly [Key in keyof typeof declaredKinds]: Readonly<Pick<(typeof declaredKinds)[Key], 'kind'>> };
+type Names = typeof own & Declared;
 
 /** `scimTarget` as `-scim-target`, in the types as below. */
 type Apart<Name extends string, By extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `${By}${Lowercase<First>}`}${Apart<Rest, By>}`
   : '';
-const apart = (name: string, by: string): string => name.replaceAll(/[A-Z]/g, (first) => `${by}${first.toLowerCase()}`);
 
-type Names = typeof told;
 type AreaOf<Key extends keyof Names> = Names[Key] extends { area: infer Area } ? Area : Apart<Key, '-'>;
 type StemOf<Entry extends Told> = Entry extends { events: null }
   ? never
@@ -54,7 +57,7 @@ type StemOf<Entry extends Told> = Entry extends { events: null }
 export type SectionEvent = `${StemOf<Names[keyof Names]>}_${'CREATED' | 'UPDATED' | 'DELETED'}`;
 export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
 
-const entries = Object.entries<Told>(told);
+const entries = Object.entries<Told>({ ...own, ...declaredKinds });
 
 /** What an entry of the table of sections begins with. */
 export const names = Object.fromEntries(

@@ -1,6 +1,6 @@
 // The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
-// from it; a new section is an entry here, its names (section-names.ts), its contract file and its part (server/resources.ts,
-// server/realm-document.ts). What `realmctl get` shows of a kind is cli/*-kinds.ts's, a custom resource of its own operator/kinds'.
+// from it. A plain kind is declared in its contract file and is listed here by itself; one that others name, or of another shape, is
+// an entry here, its names (section-names.ts) and its part (server/resources.ts, server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AgentDocument } from './agents.ts';
@@ -9,6 +9,7 @@ import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ClaimDocument } from './claims.ts';
 import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
+import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
 import { endpointFields, IdentityProviderDocument } from './identity-providers.ts';
@@ -19,7 +20,6 @@ import { OrganizationDocument } from './organizations.ts';
 import { ProtocolMapperDocument } from './protocol-mappers.ts';
 import { RoleDocument } from './roles.ts';
 import { SamlClientDocument } from './saml-clients.ts';
-import { ScimTargetDocument } from './scim-targets.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { names } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
@@ -27,6 +27,12 @@ import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
 import { WebhookDocument } from './webhooks.ts';
 import { WorkloadIdentityDocument } from './workload-identity.ts';
+
+/** Kinds that are declared as a whole (kind.ts): they may name what is in the table, and nothing names them. */
+type Declared = typeof declaredKinds;
+const declared = Object.fromEntries(
+  Object.values(declaredKinds).map(({ section, entry }) => [section, { ...names[section], ...entry }]),
+) as { readonly [Key in keyof Declared]: (typeof names)[Key] & Declared[Key]['entry'] };
 
 export const sections = {
   realm: {
@@ -182,15 +188,6 @@ export const sections = {
     most: 10_000,
     resource: { kind: 'Realm', most: 1000, description: 'Applications: what people see as one app' },
   },
-  scimTargets: {
-    ...names.scimTargets,
-    label: 'SCIM target',
-    key: 'name',
-    element: ScimTargetDocument,
-    secrets: ['secret'],
-    most: 1000,
-    resource: { kind: 'Realm', most: 200, description: 'Where people and groups are provisioned to' },
-  },
   authorizationServices: {
     ...names.authorizationServices,
     label: 'authorization service',
@@ -251,6 +248,7 @@ export const sections = {
     most: 20,
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
+  ...declared,
   // run-time data: in no custom resource, and the one section that is read as a stream
   users: { ...names.users, label: 'user', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;

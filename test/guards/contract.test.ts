@@ -1,9 +1,7 @@
-import { readdirSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../server/contract/realms.ts';
-import type { Route } from '../../server/contract/route.ts';
 import { getSettings, settingNames } from '../../server/contract/settings.ts';
+import { contractRoutes } from '../support/contract-routes.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -12,21 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const isRoute = (value: unknown): value is Route =>
-  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'recordsNothing' in value;
-
-/** Every route that server/contract exports. */
-async function contractRoutes(): Promise<Route[]> {
-  const folder = path.resolve(import.meta.dirname, '../../server/contract');
-  const modules: unknown[] = await Promise.all(
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => import(path.join(folder, file))),
-  );
-  return modules.flatMap((module) =>
-    typeof module === 'object' && module ? Object.values(module).filter(isRoute) : [],
-  );
-}
 const nameOf = ({ method, path: at }: { method: string; path: string }) => `${method} ${at.replace('*', ':')}`;
 
 /** What the document says that is mounted: it is printed from the very routes. */

@@ -1,8 +1,6 @@
 // Owns: a realm's ids are tried at every endpoint of another realm: each is 404, and nothing of the realm changes.
 // Does not own: what the database refuses by itself (migrations.test.ts), rights (escalation.test.ts).
 // Implements: specification 1 ("a fully isolated tenant"); decisions "Realms".
-import { readdirSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import { putAuthorizationService } from '../../server/contract/authorization-service-routes.ts';
@@ -30,6 +28,7 @@ import { createWebhook } from '../../server/contract/webhooks.ts';
 import { createWorkloadIdentity } from '../../server/contract/workload-identity.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { sqlOver } from '../../server/db/sql.ts';
+import { contractRoutes } from '../support/contract-routes.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
 
 const MINE = 'mine';
@@ -55,22 +54,11 @@ const bodies: Record<string, unknown> = {
   'PUT workload-identity': { name: 'x', issuer: 'https://x.example.test', subject: 'x', audience: 'x', clientId: 'x' },
 };
 
-const isRoute = (value: unknown): value is Route =>
-  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'recordsNothing' in value;
-
 const words = (route: Route) => route.path.split('/').filter((word) => /^[a-z]/.test(word));
 const areaOf = (route: Route) => words(route)[2] ?? '';
 
 /** Every route of the contract that names something inside a realm. */
-const folder = path.resolve(import.meta.dirname, '../../server/contract');
-const modules: unknown[] = await Promise.all(
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => import(path.join(folder, file))),
-);
-const everyRoute = modules.flatMap((module) =>
-  typeof module === 'object' && module ? Object.values(module).filter(isRoute) : [],
-);
+const everyRoute = await contractRoutes();
 /** What makes a resource of an area: `POST /admin/realms/:realm/webhooks`. */
 const creations = everyRoute
   .filter((route) => route.method === 'POST' && /^\/admin\/realms\/:realm\/[a-z-]+$/.test(route.path) && route.example)

@@ -3,8 +3,10 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { declaredKinds } from '../../server/contract/declared-kinds.ts';
 import { listEvents } from '../../server/contract/events.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
+import type { KindOf } from '../../server/contract/kind.ts';
 import { registerPushToken } from '../../server/contract/messages.ts';
 import { getRealmHealth } from '../../server/contract/realms.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
@@ -52,13 +54,17 @@ beforeAll(async () => {
   sql = sqlOver(server.pool);
   await makeRealm(server, REALM);
   const params = { realm: REALM };
-  const { webhooks, messagingProviders, identityProviders, scimTargets } = fullRealm();
+  const { webhooks, messagingProviders, identityProviders } = fullRealm();
   const secret = 'a secret that is stored here';
+  const declared = Object.values<KindOf>(declaredKinds).map(({ section, routes }) => [
+    section,
+    [routes.create.example],
+  ]);
   const body = {
     webhooks: webhooks?.slice(0, 1).map((one) => ({ ...one, secret })),
     messagingProviders: messagingProviders?.slice(0, 1).map((one) => ({ ...one, secret })),
     identityProviders: identityProviders?.slice(0, 1).map((one) => ({ ...one, firstLoginFlow: null, secret })),
-    scimTargets: scimTargets?.slice(0, 1).map((one) => ({ ...one, secret })),
+    ...Object.fromEntries(declared),
     users: Array.from({ length: USERS }, (_, i) => ({
       username: `person-${i}`,
       credentials: [{ type: 'otp' as const, secret: 'JBSWY3DPEHPK3PXP' }],

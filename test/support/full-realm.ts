@@ -3,7 +3,12 @@
 // Implements: tests of what must carry a whole realm from one place to another.
 import { generateKeyPairSync } from 'node:crypto';
 import { parseAllDocuments, stringify } from 'yaml';
+import { declaredKinds } from '../../server/contract/declared-kinds.ts';
+import type { KindOf } from '../../server/contract/kind.ts';
 import { permissions } from '../../server/contract/permissions.ts';
+import { realmField } from '../../server/contract/resources/realm.ts';
+import { elementsOf, referenceTo } from '../../server/contract/section.ts';
+import { presentSections } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import { fullSettings } from './full-settings.ts';
 import { SAML_CERTIFICATE } from './saml.ts';
@@ -15,16 +20,12 @@ const jwks = () => {
 const step = (authenticatorId: string, config?: Record<string, unknown>) =>
   ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
 
-/** Secrets by the object that has them. */
-const fullRealmSecrets: Record<string, string> = {
-  'client billing': 'the secret of billing, 0123456789abcdef',
-  'client Old App: 2024-01-01': 'p$ss"w0rd\'with: # odd {signs}',
-  'messaging provider EMAIL/smtp': 'the password of the mail server',
-  'identity provider corporate': 'the secret at the corporate provider',
-  'SCIM target wiki: on': 'the token of the wiki',
-  'webhook audit': 'the signing secret of audit',
-  'webhook Alarm: on call': 'the signing secret of the alarm',
-};
+/** Kinds that are declared as a whole: the examples that their contract gives, one of them under a name that needs care. */
+const examples = Object.values<KindOf>(declaredKinds).map(({ section, routes, entry: { key } }) => {
+  const { example } = routes.create;
+  return { section, objects: [example, { ...example, [key]: `${example?.[key]}: on` }] };
+});
+const exampleSections = Object.fromEntries(examples.map(({ section, objects }) => [section, objects]));
 
 export function fullRealm(): RealmDocument {
   return {
@@ -114,7 +115,7 @@ export function fullRealm(): RealmDocument {
         grantTypes: ['client_credentials'],
         defaultClientScopes: ['orders:read', 'roles'],
         optionalClientScopes: [],
-        secret: fullRealmSecrets['client billing'],
+        secret: 'the secret of billing, 0123456789abcdef',
         allowedResources: ['https://api.example.com/orders'],
       },
       {
@@ -124,7 +125,7 @@ export function fullRealm(): RealmDocument {
         requirePkce: false,
         requirePushedAuthorizationRequests: true,
         enabled: false,
-        secret: fullRealmSecrets['client Old App: 2024-01-01'],
+        secret: 'p$ss"w0rd\'with: # odd {signs}',
       },
       {
         clientId: 'keyed',
@@ -192,7 +193,7 @@ export function fullRealm(): RealmDocument {
         enabled: false,
         hidden: true,
         clientId: 'realm & keeper',
-        secret: fullRealmSecrets['identity provider corporate'],
+        secret: 'the secret at the corporate provider',
         scopes: ['openid', 'email'],
         config: { issuer: 'https://id.example.com', pkce: true },
         mappers: [{ name: 'a: b', claim: 'groups', value: 'on', to: 'role', target: 'reader' }],
@@ -202,19 +203,6 @@ export function fullRealm(): RealmDocument {
         domains: ['on.example'],
       },
       { alias: 'saml-1', type: 'saml', config: { metadataUrl: 'https://saml.example.com/metadata' } },
-    ],
-    scimTargets: [
-      {
-        name: 'wiki: on',
-        url: 'https://wiki.example.com/scim/v2',
-        enabled: false,
-        users: false,
-        groups: false,
-        filter: 'userName sw "a"',
-        mappings: { 'name.givenName': 'firstName' },
-        secret: fullRealmSecrets['SCIM target wiki: on'],
-      },
-      { name: 'plain', url: 'https://plain.example.com/scim' },
     ],
     organizations: [
       {
@@ -352,14 +340,14 @@ export function fullRealm(): RealmDocument {
         name: 'audit',
         url: 'https://audit.example.com/hook?a=b',
         eventTypes: 'ADMIN_WRITE,LOGIN_FAILURE',
-        secret: fullRealmSecrets['webhook audit'],
+        secret: 'the signing secret of audit',
       },
       {
         name: 'Alarm: on call',
         url: 'https://alarm.example.com',
         eventTypes: '*',
         enabled: false,
-        secret: fullRealmSecrets['webhook Alarm: on call'],
+        secret: 'the signing secret of the alarm',
       },
       { name: 'unsigned', url: 'https://plain.example.com', eventTypes: 'LOGIN_SUCCESS' },
     ],
@@ -403,7 +391,7 @@ export function fullRealm(): RealmDocument {
           tls: 'tls',
           replyTo: 'help@acme.example.com',
         },
-        secret: fullRealmSecrets['messaging provider EMAIL/smtp'],
+        secret: 'the password of the mail server',
       },
       {
         channel: 'SMS',
@@ -428,29 +416,27 @@ export function fullRealm(): RealmDocument {
       },
       { templateKey: 'otp-sms', channel: 'SMS', locale: 'no', body: 'no: {{code}}', enabled: false },
     ],
+    ...exampleSections,
     users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
   };
 }
 
 /** Templates of Secrets with the values of the objects in the manifests that refer to them. */
 export function fillSecrets(templates: string, manifests: string): string {
-  const named = new Map<string, string>();
-  for (const { kind, spec } of parseAllDocuments(manifests).map((d) => d.toJS())) {
-    if (kind === 'Webhook' && spec.secretKeyRef)
-      named.set(spec.secretKeyRef.name, fullRealmSecrets[`webhook ${spec.name}`] ?? '');
-    for (const provider of spec.messagingProviders ?? [])
-      if (provider.secretKeyRef)
-        named.set(
-          provider.secretKeyRef.name,
-          fullRealmSecrets[`messaging provider ${provider.channel}/${provider.driver}`] ?? '',
-        );
-    for (const { alias, secretKeyRef } of spec.identityProviders ?? [])
-      if (secretKeyRef) named.set(secretKeyRef.name, fullRealmSecrets[`identity provider ${alias}`] ?? '');
-    for (const { name, secretKeyRef } of spec.scimTargets ?? [])
-      if (secretKeyRef) named.set(secretKeyRef.name, fullRealmSecrets[`SCIM target ${name}`] ?? '');
-    for (const client of spec.clients ?? [])
-      if (client.secretKeyRef) named.set(client.secretKeyRef.name, fullRealmSecrets[`client ${client.clientId}`] ?? '');
-  }
+  const resources = parseAllDocuments(manifests).map((d) => d.toJS());
+  const full = fullRealm();
+  const named = new Map<string, unknown>();
+  for (const [name, section] of presentSections)
+    for (const secret of section.secrets ?? []) {
+      const values = new Map(elementsOf(section, Reflect.get(full, name)).map(({ key, element }) => [key, element]));
+      const declared = resources
+        .filter(({ kind }) => kind === section.resource?.kind)
+        .flatMap(({ kind, spec }) => elementsOf(section, kind === 'Realm' ? spec[realmField(name)] : [spec]));
+      for (const { key, element } of declared) {
+        const reference = Object(element)[referenceTo(secret)];
+        if (reference) named.set(reference.name, Object(values.get(key))[secret]);
+      }
+    }
   return parseAllDocuments(templates)
     .map((d) => d.toJS())
     .map((secret) => stringify({ ...secret, stringData: { secret: named.get(secret.metadata.name) } }))

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { fieldsOfKey } from '../../../server/contract/section.ts';
-import { type PresentKey, presentSections } from '../../../server/contract/sections.ts';
+import { declaredKinds } from '../../../server/contract/declared-kinds.ts';
+import { elementsOf, fieldsOfKey } from '../../../server/contract/section.ts';
+import { presentSections } from '../../../server/contract/sections.ts';
 import { settingNames } from '../../../server/contract/settings.ts';
 import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
 import { fullRealm } from '../../support/full-realm.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
+import { declaredSamples } from '../resource/declared-samples.ts';
 
 // Every field of every section, each alone: changed by a document it is one change with its name, and so is the way back;
 // nothing that the document doesn't declare moves.
@@ -20,8 +22,6 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const EACH_SECRET = 'the-secret-of-each-0123456789abcdef';
-const MAIL_SECRET = 'the password of the mail server';
-const AUDIT_SECRET = 'the signing secret of audit';
 const base: RealmDocument = {
   ...fullRealm(),
   clients: [
@@ -32,7 +32,7 @@ const base: RealmDocument = {
   users: [{ username: 'each', createdAt: 1_700_000_000_000 }, { username: 'ana' }],
 };
 
-type Case = [section: PresentKey, key: string, fields: Record<string, unknown>];
+type Case = [section: string, key: string, fields: Record<string, unknown>];
 const cases: Case[] = [
   [
     'realm',
@@ -196,19 +196,6 @@ const cases: Case[] = [
     },
   ],
   [
-    'scimTargets',
-    'wiki: on',
-    {
-      url: 'https://other.example.com/scim',
-      enabled: true,
-      users: true,
-      groups: true,
-      filter: null,
-      mappings: {},
-      secret: 'another token of the wiki',
-    },
-  ],
-  [
     'organizations',
     'acme: on',
     {
@@ -299,6 +286,10 @@ const cases: Case[] = [
       createdAt: 1_700_000_000_001,
     },
   ],
+  ...declaredSamples.map(({ section, key, routes, fields }): Case => {
+    const first = Object(routes.create.example);
+    return [section, String(first[key]), fields];
+  }),
 ];
 const keysOf = (section: string): readonly string[] => fieldsOfKey(presentSections.get(section)?.key);
 const documentOf = (section: string, key: string, fields: object) => {
@@ -325,15 +316,14 @@ test('the table has every setting and every section', () => {
   ]);
 });
 
-const secrets: Record<string, unknown> = {
-  each: EACH_SECRET,
-  corporate: 'the secret at the corporate provider',
-  'wiki: on': 'the token of the wiki',
-  audit: AUDIT_SECRET,
-  'EMAIL/smtp': MAIL_SECRET,
+/** As the document has them; answers don't. */
+const secretsOf = (section: string, key: string): Record<string, unknown> => {
+  const of = presentSections.get(section);
+  const found = of && elementsOf(of, Reflect.get(base, section)).find((one) => one.key === key);
+  return Object.fromEntries((of?.secrets ?? []).map((field) => [field, Object(found?.element)[field]]));
 };
 /** Where these change, the secret is sent elsewhere, and is asked for again. */
-const DESTINATIONS = ['identityProviders config', 'messagingProviders config', 'scimTargets url'];
+const DESTINATIONS = ['identityProviders config', 'messagingProviders config'];
 const Sections = z.record(z.string(), z.unknown());
 const Objects = z.array(z.record(z.string(), z.unknown()));
 
@@ -348,11 +338,12 @@ test.each(each)('%s: %s', async (section, field, key, value) => {
         .map((name) => o[name])
         .join('/') === key,
   );
-  const was = field === 'secret' ? secrets[key] : object?.[field];
+  const secrets = secretsOf(section, key);
+  const was = field in secrets ? secrets[field] : object?.[field];
+  const sends = section in declaredKinds || DESTINATIONS.includes(`${section} ${field}`);
   expect(was).toBeDefined();
   for (const wanted of [value, was]) {
-    const again = DESTINATIONS.includes(`${section} ${field}`) ? { secret: secrets[key] } : {};
-    const document = documentOf(section, key, { [field]: wanted, ...again });
+    const document = documentOf(section, key, { ...(sends && secrets), [field]: wanted });
     const dry = await admin.apply('fields', document, { force: 'true', dryRun: 'true' });
     const plan = await admin.apply('fields', document, { force: 'true' });
     expect(told(plan)).toEqual([['update', key, [field]]]);

@@ -1,7 +1,6 @@
 // A value for each field of the kinds by which a realm and others know each other's people.
 import { identityProviderRoutes } from '../../../server/contract/identity-providers.ts';
 import { samlClientRoutes } from '../../../server/contract/saml-clients.ts';
-import { scimTargetRoutes } from '../../../server/contract/scim-targets.ts';
 import { SAML_CERTIFICATE } from '../../support/saml.ts';
 import type { Sample } from './sample.ts';
 
@@ -55,22 +54,5 @@ export const federationSamples: readonly Sample[] = [
       flowOverride: 'browser',
     },
     whole: { requireSignedRequests: true, encryptAssertions: true },
-  },
-  {
-    section: 'scimTargets',
-    table: 'scim_target',
-    key: 'name',
-    routes: scimTargetRoutes,
-    needed: { url: 'https://wiki.example/scim' },
-    fields: {
-      url: 'https://other.example/scim',
-      enabled: false,
-      users: false,
-      groups: false,
-      filter: 'active eq true',
-      mappings: { userName: 'email' },
-      secret: 'the token there',
-    },
-    random: ['secret'],
   },
 ];

@@ -26,6 +26,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { declaredSamples } from './declared-samples.ts';
 import { federationSamples } from './federation-samples.ts';
 import type { Sample } from './sample.ts';
 
@@ -219,6 +220,7 @@ const samples: readonly Sample[] = [
     links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
       where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
   },
+  ...declaredSamples,
   ...federationSamples,
   {
     section: 'organizations',

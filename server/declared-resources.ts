@@ -1,0 +1,7 @@
+// Written by `npm run generate` from the contract files that declare a kind.
+import { scimTargetsResource } from './features/scim-targets/resource.ts';
+import type { ResourceDeps } from './resource/declared.ts';
+
+export const declaredResources = (deps: ResourceDeps) => ({
+  scimTargets: scimTargetsResource(deps),
+});

@@ -1,0 +1,39 @@
+// Prints the lists of kinds that are declared as a whole: by the contract files that declare one, and by the convention that the
+// resource of `scimTargets` is features/scim-targets/resource.ts's `scimTargetsResource`. Bundles can't look for files, so the lists
+// are written by `npm run generate`, and a test compares.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { apart } from './contract/kind.ts';
+
+const DECLARES = /^export const (\w+) = kind\(\{/m;
+const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
+
+/** Path from the root → content. */
+export async function registries(root: string): Promise<Map<string, string>> {
+  const folder = path.join(root, 'server/contract');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
+  const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+  const found = files.flatMap((file, i) => {
+    const [, section] = DECLARES.exec(texts[i] ?? '') ?? [];
+    return section ? [{ file, section }] : [];
+  });
+  const each = (line: (of: { file: string; section: string }) => string) => found.map((of) => `${line(of)}\n`).join('');
+  const resourceOf = (section: string) => `./features/${apart(section, '-')}/resource.ts`;
+  return new Map([
+    [
+      'server/contract/declared-kinds.ts',
+      `${HEAD}${each(({ file, section }) => `import { ${section} } from './${file}';`)}
+export const declaredKinds = {
+${each(({ section }) => `  ${section},`)}} as const;
+`,
+    ],
+    [
+      'server/declared-resources.ts',
+      `${HEAD}${each(({ section }) => `import { ${section}Resource } from '${resourceOf(section)}';`)}import type { ResourceDeps } from './resource/declared.ts';
+
+export const declaredResources = (deps: ResourceDeps) => ({
+${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});
+`,
+    ],
+  ]);
+}
