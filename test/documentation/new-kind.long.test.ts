@@ -69,4 +69,4 @@ test('with them and what commands write, types, lint and the tests of all kinds 
   );
   expect(said).toMatch(/\n\d+ passed, 0 failed\n$/);
   expect(await readFile(path.join(folder, 'docs/cli.md'), 'utf8')).toContain('`notices`');
-}, 600_000);
+}, 1_800_000);
