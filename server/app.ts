@@ -318,7 +318,7 @@ export async function buildApp({
   });
   const registrations = createAttempts({ now });
   await http.register(async (app) => {
-    guardProtocol(app, { realmExists: realms.exists });
+    guardProtocol(app, { surface: 'registration', realmExists: realms.exists });
     registrationRoutes(app, { registration, attempts: registrations });
   });
   await protocol.mount(http);

@@ -5,6 +5,7 @@ import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
 import { ACCESS_TOKEN_TYPE, ClientParameters, OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
+import { servedTo } from './surface.ts';
 
 export const AgentStatus = z.enum(['draft', 'active', 'suspended', 'revoked']);
 export type AgentStatus = z.infer<typeof AgentStatus>;
@@ -130,6 +131,7 @@ const byClient = [{ clientSecret: [] }, {}];
 export const agentDelegationRoute = {
   method: 'POST',
   url: '/realms/:realm/agent/delegation/token',
+  config: servedTo('client'),
   schema: {
     tags: ['agents'],
     operationId: 'delegateToAgent',

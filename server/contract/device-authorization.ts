@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { ClientParameters, OAuthErrorBody } from './oauth.ts';
+import { servedTo } from './surface.ts';
 
 const parameter = z.string().optional();
 
 export const deviceAuthorizationRoute = {
   method: 'POST',
   url: '/realms/:realm/oauth2/device_authorization',
+  config: servedTo('client'),
   schema: {
     tags: ['openid-connect'],
     params: InRealm,

@@ -2,6 +2,7 @@
 // RFCs (http/form.ts), not by these schemas. Specification 4.11; decisions "Protocol paths", "Errors".
 import { z } from 'zod';
 import { InRealm } from './names.ts';
+import { servedTo } from './surface.ts';
 
 const tag = 'openid-connect';
 const at = '/realms/:realm/oauth2' as const;
@@ -126,6 +127,7 @@ const byAccessToken = [{ accessToken: [] }];
 export const authorizeRoute = {
   method: 'GET',
   url: `${at}/authorize`,
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'authorize',
@@ -140,6 +142,7 @@ export const authorizeRoute = {
 export const authorizePostRoute = {
   method: 'POST',
   url: `${at}/authorize`,
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'authorizeByPost',
@@ -153,6 +156,7 @@ export const authorizePostRoute = {
 export const pushRoute = {
   method: 'POST',
   url: `${at}/par`,
+  config: servedTo('client'),
   schema: {
     ...base,
     operationId: 'pushAuthorizationRequest',
@@ -175,6 +179,7 @@ export const pushRoute = {
 export const tokenRoute = {
   method: 'POST',
   url: `${at}/token`,
+  config: servedTo('client'),
   schema: {
     ...base,
     operationId: 'getToken',
@@ -191,6 +196,7 @@ export const tokenRoute = {
 export const userinfoRoute = {
   method: 'GET',
   url: `${at}/userinfo`,
+  config: servedTo('person'),
   schema: {
     ...base,
     operationId: 'getUserinfo',
@@ -202,6 +208,7 @@ export const userinfoRoute = {
 export const userinfoPostRoute = {
   method: 'POST',
   url: `${at}/userinfo`,
+  config: servedTo('person'),
   schema: {
     ...userinfoRoute.schema,
     operationId: 'getUserinfoByPost',
@@ -213,6 +220,7 @@ export const userinfoPostRoute = {
 export const jwksRoute = {
   method: 'GET',
   url: `${at}/jwks`,
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'getJwks',
@@ -224,6 +232,7 @@ export const jwksRoute = {
 export const revokeRoute = {
   method: 'POST',
   url: `${at}/revoke`,
+  config: servedTo('client'),
   schema: {
     ...base,
     operationId: 'revokeToken',
@@ -237,6 +246,7 @@ export const revokeRoute = {
 export const introspectRoute = {
   method: 'POST',
   url: `${at}/introspect`,
+  config: servedTo('client'),
   schema: {
     ...base,
     operationId: 'introspectToken',
@@ -252,6 +262,7 @@ export const introspectRoute = {
 export const logoutRoute = {
   method: 'GET',
   url: `${at}/logout`,
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'endSession',
@@ -264,6 +275,7 @@ export const logoutRoute = {
 export const logoutPostRoute = {
   method: 'POST',
   url: `${at}/logout`,
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'endSessionByPost',
@@ -277,6 +289,7 @@ export const logoutPostRoute = {
 export const discoveryRoute = {
   method: 'GET',
   url: '/realms/:realm/.well-known/openid-configuration',
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'getOpenidConfiguration',
@@ -289,6 +302,7 @@ export const discoveryRoute = {
 export const serverMetadataRoute = {
   method: 'GET',
   url: '/.well-known/oauth-authorization-server/realms/:realm',
+  config: servedTo('anonymous'),
   schema: {
     ...discoveryRoute.schema,
     operationId: 'getAuthorizationServerMetadata',
@@ -299,6 +313,7 @@ export const serverMetadataRoute = {
 export const protectedResourceRoute = {
   method: 'GET',
   url: '/realms/:realm/.well-known/oauth-protected-resource',
+  config: servedTo('anonymous'),
   schema: {
     ...base,
     operationId: 'getProtectedResource',
@@ -323,5 +338,6 @@ export const protectedResourceRoute = {
 export const insertedProtectedResourceRoute = {
   method: 'GET',
   url: '/.well-known/oauth-protected-resource/realms/:realm',
+  config: servedTo('anonymous'),
   schema: { ...protectedResourceRoute.schema, operationId: 'getInsertedProtectedResource' },
 } as const;

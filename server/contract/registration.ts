@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { InRealm, RealmName } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';
+import { servedTo } from './surface.ts';
 
 const list = z.array(z.string().max(2048)).max(200);
 const words = z.string().max(2000);
@@ -65,6 +66,7 @@ const one = {
 export const registerRoute = {
   method: 'POST',
   url,
+  config: servedTo('anonymous', 'registration'),
   schema: {
     ...schema,
     operationId: 'registerClient',
@@ -79,6 +81,7 @@ export const registerRoute = {
 export const readRegistrationRoute = {
   method: 'GET',
   url: `${url}/:clientInternalId`,
+  config: servedTo('own-token', 'registration'),
   schema: {
     ...one,
     operationId: 'getRegisteredClient',
@@ -89,6 +92,7 @@ export const readRegistrationRoute = {
 export const updateRegistrationRoute = {
   method: 'PUT',
   url: `${url}/:clientInternalId`,
+  config: servedTo('own-token', 'registration'),
   schema: {
     ...one,
     operationId: 'updateRegisteredClient',
@@ -100,6 +104,7 @@ export const updateRegistrationRoute = {
 export const deleteRegistrationRoute = {
   method: 'DELETE',
   url: `${url}/:clientInternalId`,
+  config: servedTo('own-token', 'registration'),
   schema: {
     ...one,
     operationId: 'deleteRegisteredClient',

@@ -33,3 +33,8 @@ export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
   client: 'protocol',
   agent: 'agents',
 };
+
+/** Who a route of OAuth's is for, whose parameters its RFC parses and whose schema documents alone; mounting checks it. */
+export const servedTo = <P extends Principal>(principal: P, surface: SurfaceName = 'protocol') =>
+  ({ served: { principal, surface } }) as const;
+export type Served = ReturnType<typeof servedTo>['served'];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Id, InRealm, name, RealmName, text } from './names.ts';
 import { OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
+import { servedTo } from './surface.ts';
 
 const HttpsUrl = z
   .url({ protocol: /^https$/, error: 'must be an absolute https address' })
@@ -102,6 +103,7 @@ const anonymous: { [scheme: string]: string[] }[] = [];
 export const workloadTokenRoute = {
   method: 'POST',
   url: '/realms/:realm/workload-identity/token',
+  config: servedTo('anonymous'),
   schema: {
     tags: [tag],
     operationId: 'exchangeWorkloadToken',

@@ -3,11 +3,20 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
+import type { Served, SurfaceName } from '../contract/surface.ts';
 import { codeOf } from '../db/error-code.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { pathRealm } from './path-realm.ts';
 import { databaseAway } from './problems.ts';
+import { refuseMisplaced } from './surface.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a route on a surface of OAuth's: whom it is for. */
+    served?: Served;
+  }
+}
 
 const REALM = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const BODY_LIMIT = 64 * 1024;
@@ -46,8 +55,19 @@ export type FailureHandler = (
 /** Hooks and parsers of the protocol endpoints of `app` (an encapsulated plugin). */
 export function guardProtocol(
   app: FastifyInstance,
-  { realmExists, failed = sendOAuthError }: { realmExists(realm: string): Promise<boolean>; failed?: FailureHandler },
+  {
+    surface = 'protocol',
+    realmExists,
+    failed = sendOAuthError,
+  }: { surface?: SurfaceName; realmExists(realm: string): Promise<boolean>; failed?: FailureHandler },
 ): void {
+  app.decorate('surface', surface);
+  app.addHook('onRoute', ({ method, url, schema, config }) => {
+    // What a browser is led through within a page, and asks beforehand, is in no contract.
+    if (schema?.hide || ['OPTIONS', 'HEAD'].includes(String(method))) return;
+    if (!config?.served) throw new Error(`${method} ${url} must say whom it serves`);
+    refuseMisplaced(app, { method: String(method), path: url, ...config.served });
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

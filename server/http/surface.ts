@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
-import { type SurfaceName, surfaces } from '../contract/surface.ts';
+import { type Served, type SurfaceName, surfaces } from '../contract/surface.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,7 +43,10 @@ export function mountSurface(app: FastifyInstance, { name, failed, arrive, ident
 }
 
 /** @throws where a route is mounted elsewhere than its contract says: a fault of the start */
-export function refuseMisplaced({ surface: name }: FastifyInstance, { method, path, principal, surface }: Route): void {
+export function refuseMisplaced(
+  { surface: name }: FastifyInstance,
+  { method, path, principal, surface }: Served & { method: string; path: string },
+): void {
   const route = `${method} ${path}`;
   if (name !== surface) throw new Error(`${route} is of the surface ${surface}, and not of ${name ?? 'none'}`);
   if (!surfaces[surface].principals.includes(principal))

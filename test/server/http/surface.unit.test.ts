@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Problem } from '../../../server/contract/problem.ts';
 import { route } from '../../../server/contract/route.ts';
+import { servedTo } from '../../../server/contract/surface.ts';
 import { bind } from '../../../server/http/bind.ts';
 import { openHttp } from '../../../server/http/fastify.ts';
+import { guardProtocol } from '../../../server/http/oauth.ts';
 import { sendProblem } from '../../../server/http/problems.ts';
 import { mountSurface } from '../../../server/http/surface.ts';
 import { createLog } from '../../../server/log.ts';
@@ -52,5 +54,21 @@ test('whoever is nobody reaches what is for anybody, and nothing that has no con
   });
   const statusOf = async (url: string) => (await app.inject(url)).statusCode;
   expect([await statusOf('/open'), await statusOf('/closed'), await statusOf('/forgotten')]).toEqual([200, 401, 404]);
+  await app.close();
+});
+
+test('a route of OAuth’s says whom it serves, and stands on the surface that it is of', async () => {
+  const app = await open();
+  const handler = async () => ({});
+  await app.register(async (oauth) => {
+    guardProtocol(oauth, { surface: 'registration', realmExists: async () => true });
+    const at = { method: 'GET', url: '/realms/:realm/x', handler } as const;
+    expect(() => oauth.route(at)).toThrow('GET /realms/:realm/x must say whom it serves');
+    expect(() => oauth.route({ ...at, config: servedTo('client') })).toThrow('of the surface protocol, and not of reg');
+    expect(() => oauth.route({ ...at, config: servedTo('client', 'registration') })).toThrow(
+      'for the principal client',
+    );
+    oauth.route({ ...at, config: servedTo('own-token', 'registration') });
+  });
   await app.close();
 });
