@@ -162,7 +162,7 @@ export async function buildApp({
     realmExists: realms.exists,
     existing: realms.existing,
   });
-  bus.on(metrics.heard);
+  bus.on(metrics.count);
   const monitoring = createMonitoring({
     sql,
     now,

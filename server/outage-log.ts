@@ -17,7 +17,7 @@ export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLo
   let timer: NodeJS.Timeout | undefined;
   let asked: { log: Pick<Logger, 'warn'>; answers(): Promise<unknown> } | undefined;
 
-  function askLater(): void {
+  function checkLater(): void {
     if (timer || !asked) return;
     const { log, answers } = asked;
     timer = setTimeout(() => {
@@ -31,7 +31,7 @@ export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLo
         },
         () => {
           timer = undefined;
-          askLater();
+          checkLater();
         },
       );
     }, everyMs).unref();
@@ -45,7 +45,7 @@ export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLo
         method.apply(this, args);
         return;
       }
-      askLater();
+      checkLater();
       if (now() < suppressUntil) {
         suppressed += 1;
         return;

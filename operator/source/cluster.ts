@@ -84,20 +84,25 @@ export function clusterSource(options: ClusterOptions): Source {
       ? undefined
       : 'this operator looks at single namespaces (--watch-namespace) and cannot read the labels of namespaces';
 
-  type Hears = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted' | 'failed'>;
-  const follow = (collection: string, accept: (path: string) => string, hears: Hears) =>
+  type Listener = Pick<Parameters<typeof createListWatch>[0], 'upserted' | 'deleted' | 'failed'>;
+  const follow = (collection: string, accept: (path: string) => string, listener: Listener) =>
     createListWatch({
       path: collection,
       open: (path, signal) => api.lines(path, { accept: accept(path), signal }),
       log,
       recovered: () => void recovered().catch((error: unknown) => log(errorWords(error))),
-      ...hears,
+      ...listener,
     });
   /** One for the whole cluster, or one for each namespace: who has rights in one alone may not ask for more. */
-  const everywhere = (group: string, plural: string, accept: (path: string) => string, hears: Hears): ListWatch[] =>
+  const everywhere = (
+    group: string,
+    plural: string,
+    accept: (path: string) => string,
+    listener: Listener,
+  ): ListWatch[] =>
     namespaces.length === 0
-      ? [follow(`${group}/${plural}`, accept, hears)]
-      : namespaces.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, hears));
+      ? [follow(`${group}/${plural}`, accept, listener)]
+      : namespaces.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, listener));
   const watches: ListWatch[] = [
     ...kindNames.flatMap((kind) =>
       everywhere(`/apis/${API_VERSION}`, plurals[kind], () => JSON_TYPE, {
@@ -136,13 +141,13 @@ export function clusterSource(options: ClusterOptions): Source {
       return clusterIssuer ?? options.tokenIssuer;
     },
     labelsUnreadable,
-    async start(hears) {
+    async start(given) {
       await Promise.all(watches.map((watch) => watch.start()));
       // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
       await learnIssuer();
-      listener = hears;
+      listener = given;
       void labelled?.start();
-      for (const key of cache.keys()) hears.changed(key);
+      for (const key of cache.keys()) listener.changed(key);
     },
     async stop() {
       listener = undefined;

@@ -167,8 +167,8 @@ export function folderSource({
 
   return {
     clusterIssuer: undefined,
-    async start(hears) {
-      listener = hears;
+    async start(given) {
+      listener = given;
       const paths = await files();
       // before they are read: what changes meanwhile is then read again
       fingerprint = await fingerprintOf(paths);

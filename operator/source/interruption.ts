@@ -1,4 +1,4 @@
-// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing was heard for too
+// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing came for too
 // long. It asks for nothing itself.
 
 export interface Running {
@@ -15,7 +15,7 @@ export function createInterruption() {
   function endable(): Running & { end(): void } {
     const ended = new AbortController();
     const sources = [stopping.signal, turn.signal];
-    const end = () => ended.abort(new Error('nothing was heard'));
+    const end = () => ended.abort(new Error('nothing came'));
     for (const source of sources) {
       if (source.aborted) end();
       source.addEventListener('abort', end);
@@ -37,19 +37,19 @@ export function createInterruption() {
       turn = new AbortController();
     },
     interruptible: (): Running => endable(),
-    /** The same, which ends too where nothing is `heard` for so long. */
-    withSilence(firstMs: number): Running & { heard(ms: number): void } {
+    /** The same, which ends too where it is not said to be `alive` for so long. */
+    withIdleTimeout(firstMs: number): Running & { alive(ms: number): void } {
       const { signal, end, done } = endable();
       let timer: NodeJS.Timeout | undefined;
-      const heard = (ms: number) => {
+      const alive = (ms: number) => {
         clearTimeout(timer);
         timer = setTimeout(end, ms);
         timer.unref();
       };
-      heard(firstMs);
+      alive(firstMs);
       return {
         signal,
-        heard,
+        alive,
         done() {
           clearTimeout(timer);
           done();

@@ -114,15 +114,15 @@ export function createListWatch(options: ListWatchOptions) {
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + random()))),
     });
-    const { signal, heard, done } = run.withSilence(answerMs);
+    const { signal, alive, done } = run.withIdleTimeout(answerMs);
     let version = from;
     const began = performance.now();
     try {
       const lines = await open(`${path}?${query}`, signal);
-      heard(silenceMs);
+      alive(silenceMs);
       recover();
       for await (const line of lines) {
-        heard(silenceMs);
+        alive(silenceMs);
         const next = hear(line);
         if (next === undefined) return undefined;
         failures = 0;

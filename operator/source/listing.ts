@@ -29,16 +29,16 @@ export function createListing({
 }: {
   path: string;
   open: Open;
-  run: Pick<Interruption, 'withSilence'>;
+  run: Pick<Interruption, 'withIdleTimeout'>;
   /** Between the parts of an answer. */
   silenceMs: number;
 }) {
   async function page(query: URLSearchParams): Promise<z.infer<typeof List>> {
     const text: string[] = [];
-    const { signal, heard, done } = run.withSilence(silenceMs);
+    const { signal, alive, done } = run.withIdleTimeout(silenceMs);
     try {
       for await (const line of await open(`${path}?${query}`, signal)) {
-        heard(silenceMs);
+        alive(silenceMs);
         text.push(line);
       }
     } finally {

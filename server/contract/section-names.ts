@@ -4,7 +4,7 @@
 import { declaredKinds } from './declared-kinds.ts';
 import { apart } from './kind.ts';
 
-interface Told {
+interface Named {
   /** One object, in plans and managers' lists: `clientScope`. */
   kind: string;
   /** Whose `:read` and `:write` permission it needs; default: the section's name. */
@@ -38,7 +38,7 @@ const own = {
   organizations: { kind: 'organization' },
   samlClients: { kind: 'samlClient' },
   adminRoles: { kind: 'adminRole', events: null },
-} as const satisfies Record<string, Told>;
+} as const satisfies Record<string, Named>;
 
 /** Beside them those of kinds that are declared as a whole (kind.ts). */
 type Declared = { readonly [Key in keyof typeof declaredKinds]: Readonly<Pick<(typeof declaredKinds)[Key], 'kind'>> };
@@ -50,14 +50,14 @@ type Apart<Name extends string, By extends string> = Name extends `${infer First
   : '';
 
 type AreaOf<Key extends keyof Names> = Names[Key] extends { area: infer Area } ? Area : Apart<Key, '-'>;
-type StemOf<Entry extends Told> = Entry extends { events: null }
+type StemOf<Entry extends Named> = Entry extends { events: null }
   ? never
   : Uppercase<Apart<Entry extends { events: infer Stem extends string } ? Stem : Entry['kind'], '_'>>;
 /** Of whatever is created, updated and deleted as an object of its section. */
 export type SectionEvent = `${StemOf<Names[keyof Names]>}_${'CREATED' | 'UPDATED' | 'DELETED'}`;
 export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
 
-const entries = Object.entries<Told>({ ...own, ...declaredKinds });
+const entries = Object.entries<Named>({ ...own, ...declaredKinds });
 
 /** What an entry of the table of sections begins with. */
 export const names = Object.fromEntries(

@@ -6,19 +6,19 @@ import { createBatcher } from '../schedule/batcher.ts';
 import { codeOf } from './error-code.ts';
 import type { Transact, Tx } from './transact.ts';
 
-export interface GroupCommitOptions<Ask, Told> {
+export interface GroupCommitOptions<Request, Result> {
   transact: Transact;
-  /** In the order of `asks`; undefined: passed over, and nothing was written for it. It must not wait for locks. */
-  work(tx: Tx, asks: readonly Ask[]): Promise<readonly (Told | undefined)[]>;
+  /** In the order of `requests`; undefined: passed over, and nothing was written for it. It must not wait for locks. */
+  work(tx: Tx, requests: readonly Request[]): Promise<readonly (Result | undefined)[]>;
   /** Members of a full group. */
   most?: number;
   /** Groups under way, each on a connection of its own. */
   concurrency?: number;
 }
 
-interface Member<Ask, Told> {
-  ask: Ask;
-  resolve(told: Told | undefined): void;
+interface Member<Request, Result> {
+  request: Request;
+  resolve(results: Result | undefined): void;
   reject(error: unknown): void;
 }
 
@@ -27,22 +27,22 @@ class Nothing extends Error {}
 /** SQLSTATEs of refused data, or of a lock (55P03): the group is rolled back although it may concern one request alone. */
 const OF_ONE = /^(22|23|40|55P03)/;
 
-export function createGroupCommit<Ask, Told>({
+export function createGroupCommit<Request, Result>({
   transact,
   work,
   most = 8,
   concurrency = 4,
-}: GroupCommitOptions<Ask, Told>): (ask: Ask) => Promise<Told | undefined> {
-  async function commit(group: readonly Member<Ask, Told>[]): Promise<void> {
+}: GroupCommitOptions<Request, Result>): (request: Request) => Promise<Result | undefined> {
+  async function commit(group: readonly Member<Request, Result>[]): Promise<void> {
     try {
-      const asks = group.map(({ ask }) => ask);
-      const told = await transact(undefined, async (tx) => {
-        const each = await work(tx, asks);
+      const requests = group.map(({ request }) => request);
+      const results = await transact(undefined, async (tx) => {
+        const each = await work(tx, requests);
         // It may have locked rows and nothing else, which isn't worth a commit.
         if (each.every((one) => one === undefined)) throw new Nothing();
         return each;
       });
-      for (const [i, member] of group.entries()) member.resolve(told[i]);
+      for (const [i, member] of group.entries()) member.resolve(results[i]);
     } catch (error) {
       const alone = error instanceof Nothing || OF_ONE.test(codeOf(error));
       for (const member of group) {
@@ -52,9 +52,9 @@ export function createGroupCommit<Ask, Told>({
     }
   }
 
-  const refuse = (members: readonly Member<Ask, Told>[], error: Error) => {
+  const refuse = (members: readonly Member<Request, Result>[], error: Error) => {
     for (const { reject } of members) reject(error);
   };
   const join = createBatcher({ run: commit, refuse, most, concurrency });
-  return (ask) => new Promise((resolve, reject) => join({ ask, resolve, reject }));
+  return (request) => new Promise((resolve, reject) => join({ request, resolve, reject }));
 }

@@ -42,7 +42,7 @@ export const profileIn = (
   );
 
 /** Whether it lets everything pass. */
-export const asksNothing = ({ unmanagedAttributes, attributes }: UserProfile): boolean =>
+export const hasNoRules = ({ unmanagedAttributes, attributes }: UserProfile): boolean =>
   unmanagedAttributes === 'enabled' && attributes.length === 0;
 
 const fields: ReadonlySet<string> = new Set(profileFields);

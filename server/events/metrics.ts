@@ -99,7 +99,7 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
 
   return {
     /** The bus's listener: sign-ins, and MFA challenges, as they are recorded. */
-    heard({ type, realm }: DomainEvent): void {
+    count({ type, realm }: DomainEvent): void {
       const outcome = SIGN_INS[type];
       if (outcome) inRealm(realm, (label) => logins.inc({ realm: label, outcome }));
       else if (type === 'MFA_CHALLENGE') inRealm(realm, (label) => challenges.inc({ realm: label }));

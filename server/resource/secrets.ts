@@ -14,7 +14,7 @@ import {
 } from './part.ts';
 
 /** What one request comes to know of secrets, however often it is planned (features/transfer/guesses.ts). */
-export interface Trial {
+export interface GuessCount {
   /** @throws Problem `too-many-requests` before any of these is compared */
   begin(sql: Sql, secrets: readonly string[]): Promise<void>;
   wrong(secret: string, value: string): void;
@@ -43,14 +43,14 @@ const MASK_OF_OTHER = Object.freeze({ secret: MASK });
 
 /**
  * The stored secrets of these objects, as the planner can compare them: replaced by the declared text where it is the same (in
- * constant time), else by a mark that equals nothing, and `trial` hears of it. Secrets that nobody declares are left out.
+ * constant time), else by a mark that equals nothing, which `guessCount` is told. Secrets that nobody declares are left out.
  * @throws Problem `too-many-requests`
  */
 export async function compareSecrets(
   part: RealmPart,
   items: readonly Item[],
   current: ReadonlyMap<string, Existing>,
-  { sql, trial }: { sql: Sql; trial: Trial },
+  { sql, guessCount }: { sql: Sql; guessCount: GuessCount },
 ): Promise<ReadonlyMap<string, Existing>> {
   if (!part.secrets?.length) return current;
   const asked = new Map(items.map((item) => [item.key, item.fields]));
@@ -60,31 +60,31 @@ export async function compareSecrets(
       return isStoredSecret(stored) && typeof asked.get(key)?.[field] === 'string' ? [stored.id] : [];
     }),
   );
-  if (tried.length > 0) await trial.begin(sql, tried);
+  if (tried.length > 0) await guessCount.begin(sql, tried);
   const out = new Map<string, Existing>();
   for (const [key, existing] of current)
-    out.set(key, { ...existing, fields: await comparedSecrets(part, asked.get(key), existing.fields, trial) });
+    out.set(key, { ...existing, fields: await comparedSecrets(part, asked.get(key), existing.fields, guessCount) });
   return out;
 }
 
-/** The same for one object; without a trial where what is wanted will be stored, so that it is no guess. */
+/** The same for one object; without `guessCount` where what is wanted will be stored, so that it is no guess. */
 export async function comparedSecrets(
   part: RealmPart,
   wanted: Fields | undefined,
   stored: Fields,
-  trial?: Trial,
+  guessCount?: GuessCount,
 ): Promise<Fields> {
   const fields: Record<string, unknown> = { ...stored };
-  for (const field of part.secrets ?? []) fields[field] = await compared(wanted?.[field], fields[field], trial);
+  for (const field of part.secrets ?? []) fields[field] = await compared(wanted?.[field], fields[field], guessCount);
   return fields;
 }
 
-async function compared(wanted: unknown, stored: unknown, trial: Trial | undefined): Promise<unknown> {
+async function compared(wanted: unknown, stored: unknown, guessCount: GuessCount | undefined): Promise<unknown> {
   if (!isStoredSecret(stored)) return null;
   if (wanted instanceof KeepsSecret) return wanted;
   if (typeof wanted !== 'string') return MASK_OF_OTHER;
   if (await stored.matches(wanted)) return wanted;
-  trial?.wrong(stored.id, wanted);
+  guessCount?.wrong(stored.id, wanted);
   return MASK_OF_OTHER;
 }
 

@@ -19,8 +19,8 @@ export interface Element {
 export interface Document {
   documentElement: Element | undefined;
 }
-type Told = (message: string) => void;
+type Report = (message: string) => void;
 export declare class DOMParser {
-  constructor(options: { errorHandler: { warning: Told; error: Told; fatalError: Told } });
+  constructor(options: { errorHandler: { warning: Report; error: Report; fatalError: Report } });
   parseFromString(text: string, type: 'text/xml'): Document | undefined;
 }

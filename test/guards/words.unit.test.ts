@@ -19,6 +19,12 @@ const instead: [word: RegExp, term: string, but?: RegExp][] = [
   [/\bunsettled\b/i, 'in flight'],
   [/\b(?:interface|type) Ask(?:ed|er|ing)?\b/, 'request, options', /sign-in\/(?:engine|judge)\.ts|test\/support/],
   [/\b(?:CameToBe|Unwritten|detoured)\b/, 'created meanwhile, planned only, failed'],
+  [
+    /\b(?:interface|type|async) (?:Way|Past|Settled|Trial|Told|Hears|goOn|wayOf)\b/,
+    'context, progress, approval, guess count, listener',
+  ],
+  [/\b(?:const|function) (?:trial|heard|underWay|OnTheWay)\b/, 'count, in progress'],
+  [/\b(?:newcomers?|askers?|asksNothing|askLater)\b/i, 'new user, requester, no rules, check'],
   [/\bkin\b/i, 'group'],
   [/\bthe house\b/i, 'the server, every layer'],
 ];

@@ -40,14 +40,14 @@ const tally = (strategy: DecisionStrategy, votes: readonly (readonly [name: stri
     ? 'no policy decides, and so it denies'
     : `${strategy}: ${listed(votes.map(([name, vote]) => `${name} ${words[vote]}`))}`;
 
-/** Verdicts of policies about one asker: each is asked once, however many permissions and aggregates name it. */
-function policyVerdicts({ policies, known }: Model, asker: Requester): (name: string) => Verdict {
+/** Verdicts of policies about one requester: each is asked once, however many permissions and aggregates name it. */
+function policyVerdicts({ policies, known }: Model, requester: Requester): (name: string) => Verdict {
   const reached = new Map<string, Verdict>();
   const open = new Set<string>();
   const memberOf = ({ config }: AuthorizationPolicy) => config.policies ?? [];
 
   function judge(policy: AuthorizationPolicy): Verdict {
-    if (isPlain(policy)) return verdictOf(policy, asker, known);
+    if (isPlain(policy)) return verdictOf(policy, requester, known);
     const { decisionStrategy = 'unanimous' } = policy.config;
     const votes = memberOf(policy).map((name) => [name, reached.get(name)?.vote ?? 'undecided'] as const);
     return {
@@ -109,10 +109,10 @@ interface Judged {
   reason: string;
 }
 
-/** Answers one asker's requests. */
-export function evaluator(model: Model, asker: Requester): (asked: ResourceRequest) => EvaluationResult {
+/** Answers one requester's requests. */
+export function evaluator(model: Model, requester: Requester): (asked: ResourceRequest) => EvaluationResult {
   const { settings } = model;
-  const verdict = policyVerdicts(model, asker);
+  const verdict = policyVerdicts(model, requester);
   const judged = new Map<string, Judged>();
 
   function judge(permission: AuthorizationPermission): Judged {
@@ -135,12 +135,12 @@ export function evaluator(model: Model, asker: Requester): (asked: ResourceReque
     scope: string | null,
   ): { vote: Vote; reason: string; by: Judged[] } {
     const nobody = (vote: Vote, reason: string) => ({ vote, reason, by: [] });
-    if (!asker.enabled) return nobody('deny', `${asker.called} is disabled`);
+    if (!requester.enabled) return nobody('deny', `${requester.called} is disabled`);
     if (scope !== null && !resource.scopes.includes(scope)) return nobody('deny', `the resource has no scope ${scope}`);
     if (settings.enforcement === 'disabled') return nobody('permit', 'nothing is enforced');
     const { owner, ownerManaged } = resource;
-    if (ownerManaged && owner !== null && owner.toLowerCase() === asker.username?.toLowerCase())
-      return nobody('permit', `${asker.called} owns it`);
+    if (ownerManaged && owner !== null && owner.toLowerCase() === requester.username?.toLowerCase())
+      return nobody('permit', `${requester.called} owns it`);
     const by = model.permissions.filter((permission) => isAbout(permission, resource, scope)).map(judge);
     if (by.length === 0) {
       const open = settings.enforcement === 'permissive';

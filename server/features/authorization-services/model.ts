@@ -47,7 +47,7 @@ export type Circumstances = Pick<Requester, 'clientId' | 'at' | 'context'>;
 
 export interface Found {
   userId: string | null;
-  asker: Requester;
+  requester: Requester;
 }
 
 export async function readUser(
@@ -65,7 +65,7 @@ export async function readUser(
   const person = personOf(row);
   return {
     userId: person.id,
-    asker: { ...circumstances, ...person, called: `the user ${person.username}`, enabled: row.enabled },
+    requester: { ...circumstances, ...person, called: `the user ${person.username}`, enabled: row.enabled },
   };
 }
 
@@ -90,6 +90,6 @@ export async function readClient(
     from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
   if (!row) return undefined;
   const nobody = { username: null, groups: [], attributes: {} };
-  const asker = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled: row.enabled };
-  return { userId: null, asker: { ...asker, roles: rolesOf(row.roles) } };
+  const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled: row.enabled };
+  return { userId: null, requester: { ...requester, roles: rolesOf(row.roles) } };
 }

@@ -160,19 +160,19 @@ type Plain = Exclude<AuthorizationPolicy['type'], 'aggregate'>;
 export type PlainPolicy = AuthorizationPolicy & { type: Plain };
 export const isPlain = (policy: AuthorizationPolicy): policy is PlainPolicy => policy.type !== 'aggregate';
 
-export function verdictOf({ type, config }: PlainPolicy, asker: Requester, known: Known): Verdict {
+export function verdictOf({ type, config }: PlainPolicy, requester: Requester, known: Known): Verdict {
   switch (type) {
     case 'role':
-      return role(config, asker, known);
+      return role(config, requester, known);
     case 'user':
-      return user(config, asker);
+      return user(config, requester);
     case 'group':
-      return group(config, asker, known);
+      return group(config, requester, known);
     case 'client':
-      return client(config, asker, known);
+      return client(config, requester, known);
     case 'attribute':
-      return attribute(config, asker);
+      return attribute(config, requester);
     case 'time':
-      return time(config, asker);
+      return time(config, requester);
   }
 }

@@ -56,7 +56,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     return servicesOf(await api.edit({ of: clients, part: of }, caller, realm, { id }, step));
   }
 
-  async function asking(realm: string, { userId, username, clientId, context }: Question): Promise<Found> {
+  async function requesterOf(realm: string, { userId, username, clientId, context }: Question): Promise<Found> {
     const circumstances = {
       clientId: clientId ?? null,
       at: context?.time === undefined ? now() : new Date(context.time),
@@ -157,8 +157,8 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       const ofUser = question.userId !== undefined || question.username !== undefined;
       if (ofUser && !may(principal, realm, 'users:read'))
         throw new Problem('forbidden', 'What is decided for a user needs the permission users:read');
-      const { userId, asker } = await asking(realm, question);
-      const answer = evaluator(model, asker);
+      const { userId, requester } = await requesterOf(realm, question);
+      const answer = evaluator(model, requester);
       const results: ReturnType<typeof answer>[] = [];
       let outcomes = 0;
       for (const asked of question.permissions) {
@@ -171,7 +171,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
           );
         results.push(result);
       }
-      return { userId, username: asker.username, clientId: asker.clientId, results };
+      return { userId, username: requester.username, clientId: requester.clientId, results };
     },
   };
 }

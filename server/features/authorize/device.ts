@@ -64,26 +64,26 @@ interface Found {
   asked: AuthorizationRequest;
   userCode: string;
 }
-interface Way {
+interface RequestContext {
   request: FastifyRequest;
   reply: FastifyReply;
   realm: string;
   brand: RealmSettingsDto;
 }
-type Signed = Way & { session: LiveSession };
+type Signed = RequestContext & { session: LiveSession };
 
 export function createDevices(deps: DevicesDeps) {
   const { sql, transact, clients, requests, settings, sessions, signIns, factors, consents, typed, now } = deps;
   const admit = createAdmission(deps);
 
-  async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
+  async function contextOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<RequestContext> {
     const brand = await settings.of(realm);
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     return { request, reply, realm, brand };
   }
 
   /** @throws OAuthError for a page */
-  async function find({ realm, brand }: Way, userCode: string): Promise<Found | undefined> {
+  async function find({ realm, brand }: RequestContext, userCode: string): Promise<Found | undefined> {
     const waiting = await devices.waitingDevice(sql, realm, { userCodeHash: sha256(userCode), now: now() });
     const client = waiting && (await clients.view(realm, waiting.client_id));
     if (!waiting || !client?.enabled) return undefined;
@@ -102,7 +102,7 @@ export function createDevices(deps: DevicesDeps) {
   };
   const cookieOf = (request: FastifyRequest, realm: string) => request.cookies[deps.sessionCookie(realm)] ?? '';
 
-  const begin = ({ request, reply, realm }: Way, more: Partial<Parameters<SignIns['begin']>[2]>) =>
+  const begin = ({ request, reply, realm }: RequestContext, more: Partial<Parameters<SignIns['begin']>[2]>) =>
     signIns.begin(reply, request, {
       realm,
       requiredLevel: 0,
@@ -136,8 +136,8 @@ export function createDevices(deps: DevicesDeps) {
     return !client.consentRequired || covers(await consents.of(realm, session.userId, client), asked.toAgree);
   }
 
-  async function confirm(way: Signed, found: Found, since: number): Promise<FastifyReply> {
-    const { request, reply, realm, brand, session } = way;
+  async function confirm(context: Signed, found: Found, since: number): Promise<FastifyReply> {
+    const { request, reply, realm, brand, session } = context;
     const { client, asked, userCode, waiting } = found;
     await admit({ realm, ipAddress: request.ip }, client, session);
     const body = confirmPage({
@@ -155,8 +155,8 @@ export function createDevices(deps: DevicesDeps) {
     return sendPage(reply, { realm, brand, title: text('device.confirm'), body, plain: true });
   }
 
-  async function allow(way: Signed, found: Found, since: number): Promise<boolean> {
-    const { request, realm, session } = way;
+  async function allow(context: Signed, found: Found, since: number): Promise<boolean> {
+    const { request, realm, session } = context;
     const { client, asked, waiting } = found;
     const sub = await admit({ realm, ipAddress: request.ip }, client, session);
     const by: By = { actor: actorOf(session), ipAddress: request.ip };
@@ -202,13 +202,13 @@ export function createDevices(deps: DevicesDeps) {
     );
 
   /** @throws OAuthError for a page: who acts for somebody has no devices of theirs */
-  async function signedIn(way: Way): Promise<Signed | undefined> {
-    const session = await sessions.current(way.request, way.realm);
+  async function signedIn(context: RequestContext): Promise<Signed | undefined> {
+    const session = await sessions.current(context.request, context.realm);
     if (session?.impersonator)
       throw new OAuthError('access_denied', 'Who acts for somebody connects no devices', {
         page: { told: text('device.acting') },
       });
-    return session && { ...way, session };
+    return session && { ...context, session };
   }
 
   const tooOld = () =>
@@ -257,12 +257,12 @@ export function createDevices(deps: DevicesDeps) {
 
     /** A person opens the page; a code in its address is shown, so that they compare it with the device's, and tells nothing. */
     async open(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      const way = await wayOf(request, reply, realm);
+      const context = await contextOf(request, reply, realm);
       const code = readUserCode(form.get('user_code'));
       const given = code === undefined ? '' : shownUserCode(code);
-      const signed = await signedIn(way);
+      const signed = await signedIn(context);
       if (signed) return askForCode(signed, given);
-      return begin(way, { continueAt: deviceResumePath(realm), request: { given } });
+      return begin(context, { continueAt: deviceResumePath(realm), request: { given } });
     },
 
     /** Signed in, for the page or for what the client asks for more. */
@@ -273,7 +273,7 @@ export function createDevices(deps: DevicesDeps) {
       kept: { given?: string | undefined; userCode?: string | undefined },
       done: { sessionId: string; since: number },
     ): Promise<FastifyReply> {
-      const signed = await signedIn(await wayOf(request, reply, realm));
+      const signed = await signedIn(await contextOf(request, reply, realm));
       if (!signed || signed.session.id !== done.sessionId) return reply.redirect(devicePath(realm), 303);
       if (kept.userCode === undefined) return askForCode(signed, kept.given ?? '');
       const found = await find(signed, kept.userCode);
@@ -283,9 +283,9 @@ export function createDevices(deps: DevicesDeps) {
 
     /** A person typed a code. */
     async enter(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      const way = await wayOf(request, reply, realm);
-      const signed = await signedIn(way);
-      if (!signed) return begin(way, { continueAt: deviceResumePath(realm), request: {} });
+      const context = await contextOf(request, reply, realm);
+      const signed = await signedIn(context);
+      if (!signed) return begin(context, { continueAt: deviceResumePath(realm), request: {} });
       const { session } = signed;
       if (!proofHolds(form.get('proof'), cookieOf(request, realm), ['device', realm, session.id], now()))
         throw tooOld();
@@ -303,8 +303,8 @@ export function createDevices(deps: DevicesDeps) {
 
     /** A person decided. That the page was shown proves that the session was enough. */
     async decide(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      const way = await wayOf(request, reply, realm);
-      const signed = await signedIn(way);
+      const context = await contextOf(request, reply, realm);
+      const signed = await signedIn(context);
       const userCode = readUserCode(form.get('user_code'));
       const since = Number(form.get('since'));
       if (!signed || userCode === undefined) throw tooOld();
@@ -317,7 +317,7 @@ export function createDevices(deps: DevicesDeps) {
       else if (!(await allow(signed, found, since))) throw tooOld();
       const title = text(allowed ? 'device.allowed' : 'device.denied');
       const body = text(allowed ? 'device.goOnThere' : 'device.nothingAllowed');
-      return sendPage(reply, { realm, brand: way.brand, title, body: saidPage(body) });
+      return sendPage(reply, { realm, brand: context.brand, title, body: saidPage(body) });
     },
   };
 }

@@ -7,7 +7,7 @@ import type { SsoSession } from '../sessions/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
 /** What a grant rests on. */
-export interface Settled {
+export interface Approval {
   session: SsoSession;
   /** From when on what the session has proven counts, in milliseconds. */
   since: number;
@@ -17,7 +17,7 @@ export interface Settled {
 export function grantDataOf(
   factors: Factors,
   asked: AuthorizationRequest,
-  { session, since, sub }: Settled,
+  { session, since, sub }: Approval,
 ): GrantData {
   const { impersonator } = session;
   const counted = provenSince(session.factors, since);

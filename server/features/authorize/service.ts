@@ -27,7 +27,7 @@ import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
 import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
-import { grantDataOf, type Settled } from './grant-data.ts';
+import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { Clients, Given, Requests } from './requests.ts';
 import { dropPushed, takePushed } from './store.ts';
@@ -62,7 +62,7 @@ export interface AuthorizationDeps {
 }
 
 /** One request on its way. */
-interface Way {
+interface RequestContext {
   request: FastifyRequest;
   reply: FastifyReply;
   realm: string;
@@ -76,7 +76,7 @@ interface SignedIn {
   since: number;
 }
 /** What has been done for this very request already. */
-interface Past {
+interface Progress {
   /** The browser has just come from the application. */
   first?: boolean;
   signedIn?: SignedIn | undefined;
@@ -90,7 +90,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
 
-  async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<Way> {
+  async function contextOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<RequestContext> {
     const brand = await settings.of(realm);
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     const session = await sessions.current(request, realm);
@@ -98,9 +98,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   /** A code for the session, as it is kept and told of. */
-  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, settled: Settled) {
+  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, approval: Approval) {
     const { client, resources } = asked;
-    const { session } = settled;
+    const { session } = approval;
     const person = personOf(session);
     const by: By = { actor: actorOf(session), ipAddress: request.ip };
     const code = newToken('svc_ac_');
@@ -110,7 +110,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       client: client.id,
       sessionId: session.id,
       userId: session.userId,
-      data: grantDataOf(factors, asked, settled),
+      data: grantDataOf(factors, asked, approval),
       expiresAt: new Date(now().getTime() + CODE_MS),
     };
     const data = { scopes, resources, sessionId: session.id };
@@ -126,12 +126,12 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   async function giveCode(
-    { realm, request }: Way,
+    { realm, request }: RequestContext,
     asked: AuthorizationRequest,
-    { agreed, ...settled }: Settled & { agreed: boolean },
+    { agreed, ...approval }: Approval & { agreed: boolean },
   ) {
-    const { session } = settled;
-    const { code, row, by, issued } = newCode(request, realm, asked, settled);
+    const { session } = approval;
+    const { code, row, by, issued } = newCode(request, realm, asked, approval);
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');
@@ -158,12 +158,16 @@ export function createAuthorization(deps: AuthorizationDeps) {
     redirectTo: asked.redirectUri,
   });
 
-  async function goOn(way: Way, requested: AuthorizationRequest, past: Past): Promise<FastifyReply> {
-    const asked = way.session?.impersonator ? withoutOffline(requested) : requested;
-    const { realm, session, reply, request, brand, issuer } = way;
-    const signedIn = past.signedIn?.sessionId === session?.id ? past.signedIn : undefined;
+  async function proceed(
+    context: RequestContext,
+    requested: AuthorizationRequest,
+    progress: Progress,
+  ): Promise<FastifyReply> {
+    const asked = context.session?.impersonator ? withoutOffline(requested) : requested;
+    const { realm, session, reply, request, brand, issuer } = context;
+    const signedIn = progress.signedIn?.sessionId === session?.id ? progress.signedIn : undefined;
     const since = countsFrom(asked, { signedIn: signedIn?.since, now: now() });
-    const agreed = past.agreed ?? false;
+    const agreed = progress.agreed ?? false;
     const step = decide(asked, {
       session,
       missing:
@@ -186,7 +190,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     }
     const sub = await admit({ realm, ipAddress: request.ip }, asked.client, session);
     if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
-    const code = await giveCode(way, asked, { session, since, sub, agreed });
+    const code = await giveCode(context, asked, { session, since, sub, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
@@ -236,7 +240,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
 
   /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
   async function knownTarget(
-    { realm, request }: Way,
+    { realm, request }: RequestContext,
     form: Form,
     { client, first }: { client: ClientView | undefined; first: boolean },
   ): Promise<{ given: Given; target: Target }> {
@@ -260,19 +264,24 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   /** Faults before the target is known are thrown, and shown on a page; later ones go to the application. */
-  async function handle(way: Way, form: Form, past: Past, refused?: OAuthError): Promise<FastifyReply> {
-    const { realm, brand, issuer } = way;
+  async function handle(
+    context: RequestContext,
+    form: Form,
+    progress: Progress,
+    refused?: OAuthError,
+  ): Promise<FastifyReply> {
+    const { realm, brand, issuer } = context;
     const client = await clients.view(realm, form.get('client_id') ?? '');
-    const { given, target } = await knownTarget(way, form, { client, first: past.first ?? false });
+    const { given, target } = await knownTarget(context, form, { client, first: progress.first ?? false });
     try {
       if (refused) throw refused;
-      return await goOn(way, await requests.read(realm, brand, given, target), past);
+      return await proceed(context, await requests.read(realm, brand, given, target), progress);
     } catch (thrown) {
       // The application was deleted in the meantime: nobody is known any more to whom an error could go.
-      if (refersToNothing(thrown)) await knownTarget(way, form, { client: undefined, first: false });
+      if (refersToNothing(thrown)) await knownTarget(context, form, { client: undefined, first: false });
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
-      return sendAnswer(way.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
+      return sendAnswer(context.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
     }
   }
 
@@ -280,7 +289,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     continuation,
 
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      return handle(await wayOf(request, reply, realm), form, { first: true });
+      return handle(await contextOf(request, reply, realm), form, { first: true });
     },
 
     /** After a sign-in: the same request again, which now has its session. */
@@ -290,20 +299,20 @@ export function createAuthorization(deps: AuthorizationDeps) {
       realm: string,
       { text, signedIn }: { text: string; signedIn: SignedIn },
     ): Promise<FastifyReply> {
-      return handle(await wayOf(request, reply, realm), parseForm(text), { signedIn });
+      return handle(await contextOf(request, reply, realm), parseForm(text), { signedIn });
     },
 
     /** The consent page's answer. That it was shown proves that the session was enough for the request. */
     async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
-      const way = await wayOf(request, reply, realm);
-      const answered = way.session && consents.answered(request, form, realm, way.session);
+      const context = await contextOf(request, reply, realm);
+      const answered = context.session && consents.answered(request, form, realm, context.session);
       if (!answered)
         throw new OAuthError('invalid_request', 'The page is too old', {
           page: { told: 'The page was open for too long, so nothing was allowed.' },
         });
       const denied = answered.allowed ? undefined : new OAuthError('access_denied', 'The person did not agree');
-      const signedIn = way.session && { sessionId: way.session.id, since: answered.since };
-      return handle(way, parseForm(answered.text), { signedIn, agreed: true }, denied);
+      const signedIn = context.session && { sessionId: context.session.id, since: answered.since };
+      return handle(context, parseForm(answered.text), { signedIn, agreed: true }, denied);
     },
   };
 }

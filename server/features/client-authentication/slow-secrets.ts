@@ -21,7 +21,7 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
   /** PHC → digest of the secret that it took; the slow check is done once. */
   const remembered = new Map<string, Buffer>();
   /** By PHC and digest, so that a client's own first burst is one check. */
-  const underWay = new Map<string, Map<string, Promise<boolean>>>();
+  const inProgress = new Map<string, Map<string, Promise<boolean>>>();
   const semaphore = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   let nobodys = 0;
   let lastMs = 0;
@@ -34,17 +34,17 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
   }
 
   function check(phc: string, secret: string, digest: string): Promise<boolean> {
-    const ofClient = underWay.get(phc) ?? new Map<string, Promise<boolean>>();
+    const ofClient = inProgress.get(phc) ?? new Map<string, Promise<boolean>>();
     const same = ofClient.get(digest);
     if (same) return same;
     if (ofClient.size >= MOST_WAITING)
       throw new OAuthError('slow_down', 'This client is being checked too often at this moment', {
         retryAfterSeconds: 2,
       });
-    underWay.set(phc, ofClient);
+    inProgress.set(phc, ofClient);
     const checking = semaphore(phc, () => verify(phc, secret)).finally(() => {
       ofClient.delete(digest);
-      if (ofClient.size === 0) underWay.delete(phc);
+      if (ofClient.size === 0) inProgress.delete(phc);
     });
     ofClient.set(digest, checking);
     return checking;

@@ -161,7 +161,7 @@ export function validateTree(
 }
 
 /** What becomes of a person who does all they are asked: known or not, something proven or not; or where they are stuck. */
-type Way = { known: boolean; proves: boolean } | { stuckAt: TreeNode; because: string };
+type Outcome = { known: boolean; proves: boolean } | { stuckAt: TreeNode; because: string };
 
 /** The first execution at which everybody is stuck; the same rules as the engine's, for people who have everything set up. */
 function unreachable(
@@ -172,15 +172,19 @@ function unreachable(
   const fault = (node: TreeNode, message: string) => [
     { path: paths.get(node.executionId) ?? 'executions', message: `${label(node)}: ${message}` },
   ];
-  const way = walk(tree, false, registry);
-  if ('stuckAt' in way) return fault(way.stuckAt, way.because);
-  if (way.known) return [];
+  const outcome = walk(tree, false, registry);
+  if ('stuckAt' in outcome) return fault(outcome.stuckAt, outcome.because);
+  if (outcome.known) return [];
   const message = 'the flow can never authenticate anyone: no method that finds out who it is can be reached';
   const [first] = tree;
   return first ? fault(first, message) : [{ path: 'executions', message }];
 }
 
-function walk(siblings: readonly TreeNode[], before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Way {
+function walk(
+  siblings: readonly TreeNode[],
+  before: boolean,
+  registry: ReadonlyMap<string, AuthenticatorEntry>,
+): Outcome {
   const live = siblings.filter((node) => node.requirement !== 'DISABLED' && !node.condition);
   const required = live.some((node) => node.requirement === 'REQUIRED');
   const alternatives = live.filter((node) => node.requirement === 'ALTERNATIVE');
@@ -189,11 +193,11 @@ function walk(siblings: readonly TreeNode[], before: boolean, registry: Readonly
   for (const node of live) {
     // Beside a REQUIRED sibling an ALTERNATIVE is never asked; a group of them is looked at once.
     if (node.requirement === 'ALTERNATIVE' && (required || node !== alternatives[0])) continue;
-    const way =
+    const outcome =
       node.requirement === 'ALTERNATIVE' ? oneOf(alternatives, known, registry) : walkOne(node, known, registry);
-    if ('stuckAt' in way) return way;
-    known = way.known;
-    proves ||= way.proves;
+    if ('stuckAt' in outcome) return outcome;
+    known = outcome.known;
+    proves ||= outcome.proves;
   }
   return { known, proves };
 }
@@ -202,19 +206,24 @@ function oneOf(
   alternatives: readonly TreeNode[],
   before: boolean,
   registry: ReadonlyMap<string, AuthenticatorEntry>,
-): Way {
-  const ways = alternatives.map((node) => walkOne(node, before, registry));
-  if (ways.some((way) => 'proves' in way && way.proves)) return { known: true, proves: true };
+): Outcome {
+  const outcomes = alternatives.map((node) => walkOne(node, before, registry));
+  if (outcomes.some((outcome) => 'proves' in outcome && outcome.proves)) return { known: true, proves: true };
   const [stuckAt] = alternatives;
   if (!stuckAt) return { known: before, proves: false };
-  return ways.find((way) => 'stuckAt' in way) ?? { stuckAt, because: 'no alternative can be done, so nobody gets by' };
+  return (
+    outcomes.find((outcome) => 'stuckAt' in outcome) ?? {
+      stuckAt,
+      because: 'no alternative can be done, so nobody gets by',
+    }
+  );
 }
 
-function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Way {
+function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Outcome {
   if (node.requirement === 'CONDITIONAL') {
     // It is for people who are known by then, and not for all of them.
-    const way = node.authenticatorId === null ? walk(node.children, true, registry) : undefined;
-    return way && 'stuckAt' in way ? way : { known: before, proves: false };
+    const outcome = node.authenticatorId === null ? walk(node.children, true, registry) : undefined;
+    return outcome && 'stuckAt' in outcome ? outcome : { known: before, proves: false };
   }
   if (node.authenticatorId === null) return walk(node.children, before, registry);
   if (!before && !registry.get(node.authenticatorId)?.identifies)

@@ -265,7 +265,7 @@ export function createSignIns(deps: SignInDeps) {
 
     /** The page of a sign-in that this browser has begun for the same. */
     async begunFor(request: FastifyRequest, realm: string, continueAt: string): Promise<string | undefined> {
-      const found = await storage.underWay(request, realm, continueAt);
+      const found = await storage.inProgress(request, realm, continueAt);
       return found && inTab(`/realms/${realm}/login`, found.tab);
     },
 

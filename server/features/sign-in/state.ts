@@ -40,7 +40,7 @@ const Any = z.object({
   before: z.object({ id: z.string(), user: User, factors: z.array(Factor), rememberMe: z.boolean() }).optional(),
 });
 /** While there is a step to take. */
-const OnTheWay = Any.extend({
+const InProgress = Any.extend({
   /** What the person wants to set up before it ends. */
   setUp: z.enum(requiredActions).optional(),
   /** The alternative that the person chose, by execution. */
@@ -81,8 +81,8 @@ const Done = z.object({
 });
 const Because = z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']);
 
-const Unknown = OnTheWay.extend({ is: z.literal('unknown') });
-const Known = OnTheWay.extend({
+const Unknown = InProgress.extend({ is: z.literal('unknown') });
+const Known = InProgress.extend({
   is: z.literal('known'),
   ...Proof.shape,
   /** The audit log has heard that a second factor was asked for. */

@@ -64,10 +64,10 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     find: (request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined =>
       cookie.all(request, realm).find(({ token }) => isIts(token)),
     /** The one of the browser's sign-ins that is to lead to `continueAt`, and has not come to its end. */
-    async underWay(request: FastifyRequest, realm: string, continueAt: string): Promise<Carried | undefined> {
+    async inProgress(request: FastifyRequest, realm: string, continueAt: string): Promise<Carried | undefined> {
       const all = cookie.all(request, realm);
       const ids = all.flatMap(({ id, begun }) => (begun ? [] : [id]));
-      const rows = ids.length > 0 ? await store.underWay(realmSql(realm), realm, ids, continueAt, now()) : [];
+      const rows = ids.length > 0 ? await store.inProgress(realmSql(realm), realm, ids, continueAt, now()) : [];
       return all.find(({ id, begun }) =>
         begun ? begun.state.purpose.continueAt === continueAt : rows.some((row) => row.equals(id)),
       );

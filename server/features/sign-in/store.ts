@@ -51,7 +51,7 @@ export async function read(
 }
 
 /** Those of them that are to lead to `continueAt`, and have not come to their end. */
-export const underWay = async (sql: Sql, realm: string, ids: readonly Buffer[], continueAt: string, now: Date) =>
+export const inProgress = async (sql: Sql, realm: string, ids: readonly Buffer[], continueAt: string, now: Date) =>
   (
     await sql<{ id: Buffer }>`select id from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])
       and state #>> '{purpose,continueAt}' = ${continueAt} and state ->> 'is' <> 'done' and expires_at > ${now}`

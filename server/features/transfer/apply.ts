@@ -14,7 +14,7 @@ import type { RealmPart } from '../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../resource/people.ts';
 import { chunks } from '../../resource/references.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
-import type { Trial } from '../../resource/secrets.ts';
+import type { GuessCount } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import { type Document, refuse, type Section } from './document.ts';
@@ -33,7 +33,7 @@ export interface Request {
   realm: string;
   query: ImportQuery;
   ifMatch?: string | undefined;
-  trial: Trial;
+  guessCount: GuessCount;
   /** Aborted where nobody waits for the answer any more. */
   signal: AbortSignal;
 }
@@ -60,7 +60,7 @@ const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, un
 /** How often a document is planned anew where somebody came between. */
 export const REPLANS = 5;
 /** Of a release, which declares nothing. */
-const NONE: Trial = {
+const NONE: GuessCount = {
   begin: () => Promise.reject(new Error('a release compares no secret')),
   wrong() {},
 };
@@ -112,7 +112,7 @@ export function createApply({
     request: Request,
     { opened, document, people }: { opened: Opened; document: Document; people: People | undefined },
   ): Promise<Plan> {
-    const { principal, realm, query, ifMatch, trial } = request;
+    const { principal, realm, query, ifMatch, guessCount } = request;
     const { declared } = document;
     const created = opened.revision === undefined;
     const anew = created && document.whole;
@@ -125,7 +125,7 @@ export function createApply({
     const [mayRead, mayPlan] = [holds(rights.read), holds(rights.plan)];
     if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
     for (let tries = 1; ; tries += 1) {
-      const asked = { principal, realm, query, trial };
+      const asked = { principal, realm, query, guessCount };
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const { manager, dryRun } = query;
@@ -152,10 +152,10 @@ export function createApply({
   /** @throws Problem where the importer lacks a right, or the document doesn't fit the realm */
   async function plan(
     on: Sql,
-    asked: Pick<Request, 'principal' | 'realm' | 'trial' | 'query'>,
+    asked: Pick<Request, 'principal' | 'realm' | 'guessCount' | 'query'>,
     { declared, people, anew }: { declared: readonly Section[]; people: People | undefined; anew: boolean },
   ): Promise<{ config: EnginePlan; users: UserPlan }> {
-    const { principal, realm, query, trial } = asked;
+    const { principal, realm, query, guessCount } = asked;
     const rights = rightsOf(asked);
     const areaOf = (kind: string): Area | undefined => (kind === 'user' ? 'users' : everyKind.get(kind)?.area);
     const holds = (right: (area: Area) => boolean, kind: string) => {
@@ -169,7 +169,7 @@ export function createApply({
     await refuseGuesses(on, principal, realm, declared);
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
-    const config = await planRealm(on, { realm, parts, declared, options: query, trial, permit, anew, mayAsk });
+    const config = await planRealm(on, { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk });
     // A plan of what somebody may not write anyway gives and takes over nothing.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
@@ -240,7 +240,7 @@ export function createApply({
     const asked = {
       principal,
       realm,
-      trial: NONE,
+      guessCount: NONE,
       query: { manager, prune: true, force: false, dryRun: false },
     };
     const nothing = { declared: [], people: undefined, anew: false };

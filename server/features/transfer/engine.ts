@@ -6,7 +6,7 @@ import type { OwnedRow } from '../../domain/ownership.ts';
 import { wantedOf } from '../../resource/compare.ts';
 import type { Item, PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../resource/references.ts';
-import { compareSecrets, type Trial } from '../../resource/secrets.ts';
+import { compareSecrets, type GuessCount } from '../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../resource/write.ts';
 import { refuse, type Section } from './document.ts';
 import { type Kept, keepNeeded, type Need } from './kept.ts';
@@ -35,7 +35,7 @@ export async function planRealm(
     parts,
     declared,
     options,
-    trial,
+    guessCount,
     permit,
     anew,
     mayAsk,
@@ -44,7 +44,7 @@ export async function planRealm(
     parts: readonly RealmPart[];
     declared: readonly Section[];
     options: PlanOptions & { dryRun: boolean };
-    trial: Trial;
+    guessCount: GuessCount;
     /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
     permit(touched: ReadonlySet<string>): void;
     /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
@@ -57,7 +57,7 @@ export async function planRealm(
   const secrets: KeptSecret[] = [];
   const after: { part: RealmPart; objects: Pick<Item, 'key' | 'fields'>[] }[] = [];
   for (const section of declared) {
-    const { kept, objects } = await planSection(sql, { realm, section, options, trial, all });
+    const { kept, objects } = await planSection(sql, { realm, section, options, guessCount, all });
     secrets.push(...kept);
     if (section.part.warnings) after.push({ part: section.part, objects });
   }
@@ -123,9 +123,9 @@ async function planSection(
     realm,
     section,
     options,
-    trial,
+    guessCount,
     all,
-  }: { realm: string; section: Section; options: PlanOptions; trial: Trial; all: Planned },
+  }: { realm: string; section: Section; options: PlanOptions; guessCount: GuessCount; all: Planned },
 ): Promise<{ kept: KeptSecret[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
@@ -136,7 +136,7 @@ async function planSection(
     const owners = await store.readOwners(sql, realm, part.kind, keys);
     const stored = await part.read(sql, realm, keys);
     kept.push(...keptSecrets(part, chunk, stored));
-    const current = await compareSecrets(part, chunk, stored, { sql, trial });
+    const current = await compareSecrets(part, chunk, stored, { sql, guessCount });
     const planned = planObjects(rules, options, { items: chunk, current, owners });
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);

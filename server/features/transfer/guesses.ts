@@ -7,7 +7,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Trial } from '../../resource/secrets.ts';
+import type { GuessCount } from '../../resource/secrets.ts';
 
 /** Different wrong values for one secret, by one principal. */
 const MOST = 10;
@@ -20,11 +20,11 @@ export interface Guesser {
 
 export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; seal: Seal; now: () => Date }) {
   /** Requests under way for a principal's secret: each may turn out to be a guess. */
-  const underWay = new Map<string, number>();
+  const inProgress = new Map<string, number>();
   const change = (key: string, by: number) => {
-    const next = (underWay.get(key) ?? 0) + by;
-    if (next > 0) underWay.set(key, next);
-    else underWay.delete(key);
+    const next = (inProgress.get(key) ?? 0) + by;
+    if (next > 0) inProgress.set(key, next);
+    else inProgress.delete(key);
   };
   const since = () => new Date(now().getTime() - WINDOW_MS);
   const tooMany = (oldest?: Date) => {
@@ -39,16 +39,16 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
      * Does `work`, and counts what it was wrong about where that was for nothing: `writes` is false, or it fails.
      * @throws Problem `too-many-requests` in place of whatever `work` came to
      */
-    async trial<T>(
+    async counted<T>(
       { principal, realm }: Guesser,
       { writes }: { writes: boolean },
-      work: (trial: Trial) => Promise<T>,
+      work: (guessCount: GuessCount) => Promise<T>,
     ): Promise<T> {
       const tested = new Set<string>();
       const wrong = new Map<string, { secret: string; digest: Buffer }>();
       const keyOf = (secret: string) => `${realm} ${principal.id} ${secret}`;
 
-      const trial: Trial = {
+      const guessCount: GuessCount = {
         async begin(sql, secrets) {
           const fresh = secrets.filter((secret) => !tested.has(secret));
           for (const secret of fresh) {
@@ -60,7 +60,7 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
           const found = new Map(rows.map((row) => [row.secret_id, row]));
           for (const secret of fresh) {
             const { guesses, oldest } = found.get(secret) ?? { guesses: 0, oldest: undefined };
-            if (guesses + (underWay.get(keyOf(secret)) ?? 0) > MOST) throw tooMany(oldest);
+            if (guesses + (inProgress.get(keyOf(secret)) ?? 0) > MOST) throw tooMany(oldest);
           }
         },
         wrong(secret, value) {
@@ -78,7 +78,7 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
       }
 
       try {
-        const result = await work(trial).catch(async (error: unknown) => {
+        const result = await work(guessCount).catch(async (error: unknown) => {
           await count();
           throw error;
         });

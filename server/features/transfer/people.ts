@@ -6,7 +6,7 @@ import type { Conflict, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { asksNothing, profileFaults, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
+import { hasNoRules, profileFaults, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import { prunedName } from '../../resource/references.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
@@ -124,7 +124,7 @@ async function refuseUnfit(
 ): Promise<void> {
   const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
   const profile = profileWith(await readProfile(sql, realm), declared);
-  if (asksNothing(profile)) return;
+  if (hasNoRules(profile)) return;
   const faults: FieldError[] = [];
   let after = -1;
   for (let full = true; full && faults.length < MOST_FAULTS; ) {

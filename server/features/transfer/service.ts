@@ -10,7 +10,7 @@ import { constraintOf, isTaken, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { may, permissionsIn } from '../../domain/principal.ts';
-import { asksNothing, freshProfile, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
+import { freshProfile, hasNoRules, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
 import type { Denial } from '../../events/denials.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
@@ -47,7 +47,7 @@ export interface TransferDeps {
   newId: () => string;
 }
 
-export interface ImportRequest extends Omit<Request, 'trial'> {
+export interface ImportRequest extends Omit<Request, 'guessCount'> {
   body: AsyncIterable<Buffer>;
 }
 
@@ -143,7 +143,9 @@ export function createTransfer({
     const body = await buffer(stream);
     try {
       const writes = !asked.query.dryRun;
-      return await guesses.trial({ principal, realm }, { writes }, (trial) => carryOut({ ...asked, trial }, body));
+      return await guesses.counted({ principal, realm }, { writes }, (guessCount) =>
+        carryOut({ ...asked, guessCount }, body),
+      );
     } finally {
       await body.release();
     }
@@ -175,7 +177,7 @@ export function createTransfer({
   async function canInsertInBulk({ principal, realm, query }: Request, body: BufferedBody): Promise<boolean> {
     if (!body.whole || body.bytes < MANY_BYTES || query.dryRun) return false;
     if (!may(principal, realm, 'users:read') || !may(principal, realm, 'users:write')) return false;
-    return !(await userRows.anybody(sql, realm)) && asksNothing(await readProfile(sql, realm));
+    return !(await userRows.anybody(sql, realm)) && hasNoRules(await readProfile(sql, realm));
   }
 
   /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
@@ -216,7 +218,7 @@ export function createTransfer({
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
       // Each has to be looked at.
-      if (!asksNothing(profileDeclared(declared))) throw new NotInsertable();
+      if (!hasNoRules(profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
       return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });

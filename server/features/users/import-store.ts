@@ -2,7 +2,7 @@
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
-import { giveDefaults } from '../../domain/newcomers.ts';
+import { giveDefaults } from '../../domain/new-users.ts';
 import type { Declares } from './document-user.ts';
 
 /** After a failed try, and before the first: as staged. */

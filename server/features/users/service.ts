@@ -10,7 +10,7 @@ import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type EndCause, endAccess } from '../../domain/end-access.ts';
-import { giveDefaults, newcomer } from '../../domain/newcomers.ts';
+import { giveDefaults, newUser } from '../../domain/new-users.ts';
 import type { OwnSession, Principal } from '../../domain/principal.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import { profileFaults, readProfile, visibleTo } from '../../domain/user-profile.ts';
@@ -175,7 +175,7 @@ export function createUsers({
         await refuseTaken(tx.sql, realm, user, ['username', 'email', 'attributes']);
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
         await link(tx.sql, realm, user);
-        await giveDefaults(tx.sql, realm, newcomer(user.id));
+        await giveDefaults(tx.sql, realm, newUser(user.id));
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
           await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });

@@ -28,7 +28,7 @@ test.each<[EventType, string[]]>([
   ['TOKEN_ISSUED', []],
 ])('hearing of %s counts %j', async (type, expected) => {
   const { metrics, lines } = metricsOver(new Set(['master', 'acme']));
-  metrics.heard(event(type, 'acme'));
+  metrics.count(event(type, 'acme'));
   expect(await lines()).toEqual(expected);
 });
 
@@ -59,7 +59,7 @@ test('the series of a deleted realm end, those of the others go on; made again i
   const { metrics, lines } = metricsOver(realms);
   for (const realm of realms) {
     metrics.tokenIssued(realm);
-    metrics.heard(event('LOGIN_SUCCESS', realm));
+    metrics.count(event('LOGIN_SUCCESS', realm));
   }
   await lines();
   realms.delete('acme');

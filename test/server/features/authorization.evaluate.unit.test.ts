@@ -39,19 +39,19 @@ const services = (given: object) => {
   const { clientId: _, ...fields } = document(given);
   return servicesOf({ ...freshServices(), ...canonical(fields) });
 };
-const ask = (given: object, asked: { resource: string; scopes?: string[] }, asker: Partial<Requester> = {}) =>
-  evaluator(modelOf(services(given), known), { ...ana, ...asker })(asked);
+const ask = (given: object, asked: { resource: string; scopes?: string[] }, requester: Partial<Requester> = {}) =>
+  evaluator(modelOf(services(given), known), { ...ana, ...requester })(asked);
 
 type Shape = [type: PolicyType, config: PolicyConfig, logic?: AuthorizationPolicy['logic']];
 const policy = (name: string, [type, config, logic]: Shape) => ({ name, type, config, ...(logic && { logic }) });
 /** What one policy alone decides. */
-const alone = (shape: Shape, asker: Partial<Requester> = {}) => {
+const alone = (shape: Shape, requester: Partial<Requester> = {}) => {
   const given = {
     resources: [{ name: 'album' }],
     policies: [policy('p', shape)],
     permissions: [{ name: 'all', resources: ['album'], policies: ['p'] }],
   };
-  const result = ask(given, { resource: 'album' }, asker);
+  const result = ask(given, { resource: 'album' }, requester);
   return { decision: result.decision, reason: result.permissions[0]?.policies[0]?.reason };
 };
 

@@ -72,7 +72,7 @@ const models = fc
       })),
     }),
   );
-const askers = fc.subarray(ROLES).map(
+const requesters = fc.subarray(ROLES).map(
   (realm): Requester => ({
     called: 'somebody',
     enabled: true,
@@ -91,8 +91,12 @@ const knowing = (roles: readonly string[]): Known => ({
   groups: new Set(),
   clients: new Set(),
 });
-const ask = (services: Services, asker: Requester, roles: readonly string[] = ROLES, scopes: readonly string[] = []) =>
-  evaluator(modelOf(services, knowing(roles)), asker)({ resource: 'r', scopes });
+const ask = (
+  services: Services,
+  requester: Requester,
+  roles: readonly string[] = ROLES,
+  scopes: readonly string[] = [],
+) => evaluator(modelOf(services, knowing(roles)), requester)({ resource: 'r', scopes });
 
 test('the order of votes is no matter, and what is undecided could go either way', () => {
   fc.assert(
@@ -150,9 +154,9 @@ function plainly({ settings, policies: all, permissions }: Services, { roles }: 
 
 test('each scope is decided as the rules read', () => {
   fc.assert(
-    fc.property(models, askers, (services, asker) => {
-      const granted = SCOPES.filter((scope) => plainly(services, asker, scope));
-      expect(ask(services, asker).grantedScopes).toEqual(granted);
+    fc.property(models, requesters, (services, requester) => {
+      const granted = SCOPES.filter((scope) => plainly(services, requester, scope));
+      expect(ask(services, requester).grantedScopes).toEqual(granted);
     }),
     { numRuns: 500 },
   );
@@ -160,9 +164,9 @@ test('each scope is decided as the rules read', () => {
 
 test('what is permitted though roles are gone would be permitted whoever had them', () => {
   fc.assert(
-    fc.property(models, askers, fc.subarray(ROLES), fc.subarray(ROLES), (services, asker, left, others) => {
-      const having = (realm: string[]): Requester => ({ ...asker, roles: { ...asker.roles, realm } });
-      const own = asker.roles.realm.filter((role) => left.includes(role));
+    fc.property(models, requesters, fc.subarray(ROLES), fc.subarray(ROLES), (services, requester, left, others) => {
+      const having = (realm: string[]): Requester => ({ ...requester, roles: { ...requester.roles, realm } });
+      const own = requester.roles.realm.filter((role) => left.includes(role));
       const gone = others.filter((role) => !left.includes(role));
       for (const scope of ask(services, having(own), left).grantedScopes)
         expect(plainly(services, having([...own, ...gone]), scope)).toBe(true);
@@ -173,8 +177,8 @@ test('what is permitted though roles are gone would be permitted whoever had the
 
 test('the decision is that of the scopes, and the explanation bears it out', () => {
   fc.assert(
-    fc.property(models, askers, fc.subarray(SCOPES), (services, asker, scopes) => {
-      const result = ask(services, asker, ROLES, scopes);
+    fc.property(models, requesters, fc.subarray(SCOPES), (services, requester, scopes) => {
+      const result = ask(services, requester, ROLES, scopes);
       expect(result.scopes).toEqual(scopes.length > 0 ? scopes : SCOPES);
       expect(result.decision === 'permit').toBe(result.grantedScopes.length === result.scopes.length);
       for (const { name, policies: told, decision, decisionStrategy } of result.permissions) {

@@ -3,14 +3,14 @@
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 /** One of whom nothing was said that keeps a default away. */
-export const newcomer = (id: string): Fragment =>
+export const newUser = (id: string): Fragment =>
   fragment`select ${id}::uuid as id, false as says_roles, false as says_client_roles, false as says_groups`;
 
 /**
- * @param newcomers a query that gives their ids, and of what it was said what they have: of that they have no more
+ * @param newUsers a query that gives their ids, and of what it was said what they have: of that they have no more
  * (`says_roles`, `says_client_roles`, `says_groups`)
  */
-export async function giveDefaults(sql: Sql, realm: string, newcomers: Fragment): Promise<void> {
+export async function giveDefaults(sql: Sql, realm: string, newUsers: Fragment): Promise<void> {
   const defaults = await sql<{ kind: 'role' | 'clientRole' | 'group'; id: string }>`
     select case when client is null then 'role' else 'clientRole' end as kind, id from role
     where realm_id = ${realm} and is_default
@@ -20,13 +20,13 @@ export async function giveDefaults(sql: Sql, realm: string, newcomers: Fragment)
   if (roles.length + clientRoles.length > 0)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, n.id, d.id from (${newcomers}) n cross join lateral (
+      select ${realm}, n.id, d.id from (${newUsers}) n cross join lateral (
         select unnest(${roles}::uuid[]) as id where not n.says_roles
         union all select unnest(${clientRoles}::uuid[]) where not n.says_client_roles) d
       on conflict do nothing`;
   if (groups.length > 0)
     await sql`
       insert into group_member (realm_id, group_id, user_id)
-      select ${realm}, d.id, n.id from (${newcomers}) n cross join unnest(${groups}::uuid[]) as d (id)
+      select ${realm}, d.id, n.id from (${newUsers}) n cross join unnest(${groups}::uuid[]) as d (id)
       where not n.says_groups on conflict do nothing`;
 }
