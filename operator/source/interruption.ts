@@ -1,4 +1,4 @@
-// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing came for too
+// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing was heard for too
 // long. It asks for nothing itself.
 
 export interface Running {
@@ -15,7 +15,7 @@ export function createInterruption() {
   function endable(): Running & { end(): void } {
     const ended = new AbortController();
     const sources = [stopping.signal, turn.signal];
-    const end = () => ended.abort(new Error('nothing came'));
+    const end = () => ended.abort(new Error('nothing was heard'));
     for (const source of sources) {
       if (source.aborted) end();
       source.addEventListener('abort', end);
