@@ -35,6 +35,7 @@ import { createRealms } from './features/realms/service.ts';
 import { registrationRoutes } from './features/registration/routes.ts';
 import { createRegistration } from './features/registration/service.ts';
 import { createSettings } from './features/settings/service.ts';
+import { insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
@@ -194,6 +195,7 @@ export async function buildApp({
     clients: resources.clients,
     identities: resources.workloadIdentity,
     passwords,
+    insertUser: insertNamed,
     setPassword: credentials.setPassword,
     adminAudience: access.audience,
     now,

@@ -72,6 +72,7 @@ export function createBootstrap({
   clients,
   identities,
   passwords,
+  insertUser,
   setPassword,
   adminAudience,
   now,
@@ -86,6 +87,8 @@ export function createBootstrap({
   clients: Resource;
   identities: Resource;
   passwords: Pick<Passwords, 'hash'>;
+  /** False where the name is taken. */
+  insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
   adminAudience: string;
@@ -96,7 +99,7 @@ export function createBootstrap({
 
   async function makeAdministrator(tx: Tx, username: string, phc: string): Promise<boolean> {
     const id = newId();
-    if (!(await store.insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
+    if (!(await insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
     await setPassword(tx, by, MASTER, { id, username }, { phc, temporary: false });
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
     await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });

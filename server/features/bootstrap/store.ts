@@ -24,18 +24,6 @@ export async function hasAdministrator(sql: Sql, realm: string): Promise<boolean
   return row !== undefined;
 }
 
-/** False where the name is taken. */
-export async function insertUser(
-  sql: Sql,
-  realm: string,
-  user: { id: string; username: string; at: Date },
-): Promise<boolean> {
-  const [row] = await sql`
-    insert into realm_user (realm_id, id, username, created_at)
-    values (${realm}, ${user.id}, ${user.username}, ${user.at}) on conflict do nothing returning id`;
-  return row !== undefined;
-}
-
 /** Whether the client may do everything in every realm already. */
 export async function isGranted(sql: Sql, realm: string, clientId: string): Promise<boolean> {
   const [row] = await sql`

@@ -6,11 +6,12 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
+import { fulfilAction } from '../../domain/required-actions.ts';
 import type { Site } from '../../domain/site.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import * as store from './passkey-store.ts';
 import type { KnownUser } from './service.ts';
-import { dropRequiredAction, forgetFailures } from './store.ts';
+import { forgetFailures } from './store.ts';
 
 export type UserVerification = 'required' | 'preferred' | 'discouraged';
 
@@ -136,7 +137,7 @@ export function createPasskeys({ sql, realmSql, now, newId }: PasskeyDeps) {
       const secret = { ...key, transports, deviceType, backedUp };
       const row = { id, label, secret, counter: credential.counter, now: now() };
       if (!(await store.insert(tx.sql, realm, user.id, row))) return undefined;
-      await dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_PASSKEY');
+      await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_PASSKEY');
       const subject = userParty(user.id, user.username);
       const data = { credentialId: id, type: 'webauthn', deviceType, backedUp };
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data });

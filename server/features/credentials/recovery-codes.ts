@@ -5,8 +5,8 @@ import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
+import { fulfilAction, requireAction } from '../../domain/required-actions.ts';
 import type { KnownUser } from './service.ts';
-import { dropRequiredAction } from './store.ts';
 
 const HOW_MANY = 10;
 const BYTES = 10;
@@ -38,10 +38,6 @@ const take = (sql: Sql, realm: string, userId: string, digest: string, now: Date
   where realm_id = ${realm} and user_id = ${userId} and type = 'recovery-codes' and secret -> 'codes' ? ${digest}::text
   returning id, jsonb_array_length(secret -> 'codes')::int as left`;
 
-const demand = (sql: Sql, realm: string, userId: string) => sql`
-  update realm_user set required_actions = array_append(required_actions, 'CONFIGURE_RECOVERY_CODES')
-  where realm_id = ${realm} and id = ${userId} and not required_actions && array['CONFIGURE_RECOVERY_CODES']::text[]`;
-
 export function createRecoveryCodes({
   transact,
   now,
@@ -63,7 +59,7 @@ export function createRecoveryCodes({
       await tx.sql`
         insert into credential (realm_id, id, user_id, type, secret, created_at)
         values (${realm}, ${id}, ${user.id}, 'recovery-codes', ${secret}::jsonb, ${now()})`;
-      await dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_RECOVERY_CODES');
+      await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_RECOVERY_CODES');
       const subject = userParty(user.id, user.username);
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data: { credentialId: id, type: 'recovery-codes' } });
       return { now: id, old: before?.id };
@@ -74,7 +70,7 @@ export function createRecoveryCodes({
       transact(realm, async (tx) => {
         const [used] = await take(tx.sql, realm, user.id, digestOf(user.id, code), now());
         if (!used) return { ok: false, reason: 'wrong' };
-        if (used.left <= FEW) await demand(tx.sql, realm, user.id);
+        if (used.left <= FEW) await requireAction(tx.sql, realm, user.id, 'CONFIGURE_RECOVERY_CODES');
         const subject = userParty(user.id, user.username);
         tx.record({ type: 'RECOVERY_CODE_USED', realm, by, subject, data: { credentialId: used.id, left: used.left } });
         return { ok: true, credentialId: used.id };

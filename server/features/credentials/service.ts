@@ -15,6 +15,7 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
+import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { createNobody } from './nobody.ts';
 import * as store from './store.ts';
@@ -173,7 +174,7 @@ export function createCredentials(deps: CredentialDeps) {
     const ids = people.map(({ id }) => id);
     await store.forgetFailures(tx.sql, realm, ids);
     const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
-    if (done.length > 0) await store.dropRequiredAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
+    if (done.length > 0) await fulfilAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
     for (const { id, username: name, temporary } of people)
       tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: userParty(id, name), data: { temporary } });
     await endAccess(tx, realm, { people: ids, cause: 'password-changed', by, at: now(), keep });
@@ -307,7 +308,7 @@ export function createCredentials(deps: CredentialDeps) {
       const id = newId();
       const sealed = { sealed: sealOtp(seal, realm, id, secret), ...OTP_DEFAULTS };
       await store.insertOtp(tx.sql, realm, user.id, { id, label, secret: sealed, counter, now: now() });
-      await store.dropRequiredAction(tx.sql, realm, [user.id], 'CONFIGURE_OTP');
+      await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_OTP');
       tx.record({
         type: 'CREDENTIAL_CREATED',
         realm,

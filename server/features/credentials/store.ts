@@ -207,10 +207,6 @@ export const standing = async (sql: Sql, realm: string, userId: string) =>
       select ${standingColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
-export const dropRequiredAction = (sql: Sql, realm: string, userIds: readonly string[], action: string) => sql`
-  update realm_user set required_actions = array_remove(required_actions, ${action})
-  where realm_id = ${realm} and id = any(${userIds}::uuid[]) and required_actions && array[${action}]::text[]`;
-
 export const named = (sql: Sql, realm: string, where: { id: string } | { ids: string[] }) =>
   sql<{ id: string; username: string }>`select id, username from realm_user where realm_id = ${realm}
     and ${'id' in where ? fragment`id = ${where.id}` : fragment`id = any(${where.ids}::uuid[])`}`;

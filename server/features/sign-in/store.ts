@@ -92,8 +92,3 @@ export async function take(
     returning state`;
   return row && SignInState.safeParse(row.state).data;
 }
-
-/** @param version null: the terms have none, and what was accepted before stands */
-export const acceptTerms = (sql: Sql, realm: string, userId: string, version: string | null) => sql`
-  update realm_user set required_actions = array_remove(required_actions, 'TERMS'), terms_version = coalesce(${version}, terms_version)
-  where realm_id = ${realm} and id = ${userId}`;

@@ -3,10 +3,10 @@
 import type { Settings } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
+import { acceptTerms } from '../../domain/required-actions.ts';
 import { html } from '../../http/html.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { RequiredStep } from '../authenticators/authenticator.ts';
-import * as store from './store.ts';
 
 export function createTerms({ transact }: { transact: Transact }): RequiredStep {
   return {
@@ -34,7 +34,7 @@ ${termsVersion !== null && html`<p class="hint">${text('terms.version', { versio
       }
       await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
-        await store.acceptTerms(tx.sql, realm, user.id, termsVersion);
+        await acceptTerms(tx.sql, realm, user.id, termsVersion);
         const by = step.byThem;
         tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl, termsVersion } });
       });

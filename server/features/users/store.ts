@@ -87,6 +87,25 @@ export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boole
   return row !== undefined;
 }
 
+/** Somebody of whom nothing but a name is known yet. */
+export const insertNamed = (
+  sql: Sql,
+  realm: string,
+  { id, username, at }: { id: string; username: string; at: Date },
+) =>
+  insert(sql, realm, {
+    id,
+    username,
+    email: null,
+    email_verified: false,
+    first_name: null,
+    last_name: null,
+    enabled: true,
+    attributes: {},
+    required_actions: [],
+    created_at: at,
+  });
+
 export async function update(sql: Sql, realm: string, u: UserRow): Promise<void> {
   await sql`
     update realm_user set username = ${u.username}, email = ${u.email}, email_verified = ${u.email_verified},

@@ -1,0 +1,17 @@
+// What a person must do before they are signed in, as it is written in their row: asked for, and done.
+// Reading it is standing.ts's; what a page asks for because of it is features/sign-in's.
+import type { RequiredAction } from '../contract/users.ts';
+import type { Sql } from '../db/sql.ts';
+
+export const requireAction = (sql: Sql, realm: string, userId: string, action: RequiredAction) => sql`
+  update realm_user set required_actions = array_append(required_actions, ${action})
+  where realm_id = ${realm} and id = ${userId} and not required_actions && array[${action}]::text[]`;
+
+export const fulfilAction = (sql: Sql, realm: string, userIds: readonly string[], action: RequiredAction) => sql`
+  update realm_user set required_actions = array_remove(required_actions, ${action})
+  where realm_id = ${realm} and id = any(${userIds}::uuid[]) and required_actions && array[${action}]::text[]`;
+
+/** @param version null: the terms have none, and what was accepted before stands */
+export const acceptTerms = (sql: Sql, realm: string, userId: string, version: string | null) => sql`
+  update realm_user set required_actions = array_remove(required_actions, 'TERMS'), terms_version = coalesce(${version}, terms_version)
+  where realm_id = ${realm} and id = ${userId}`;
