@@ -30,7 +30,7 @@ import type { SettingsService } from './features/settings/service.ts';
 import { askedAgain, type Continuation } from './features/sign-in/continuation.ts';
 import { createNewPassword } from './features/sign-in/new-password.ts';
 import { createProfile } from './features/sign-in/profile.ts';
-import { signInRoutes, type Way } from './features/sign-in/routes.ts';
+import { type PageLink, signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import { createTerms } from './features/sign-in/terms.ts';
 import { createVerifyEmail } from './features/sign-in/verify-email.ts';
@@ -150,7 +150,7 @@ export function createPeople(deps: PeopleDeps) {
         `/realms/${realm}/login?for=account`;
       const withAsked = (path: string, asked: string | undefined): string =>
         asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
-      const ways: Way[] = [
+      const links: PageLink[] = [
         {
           words: text('recover.forgot'),
           beside: 'username-password',
@@ -158,7 +158,7 @@ export function createPeople(deps: PeopleDeps) {
           path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
         },
       ];
-      signInRoutes(pages, { signIns, sessions, settings, registry, continuations, ways });
+      signInRoutes(pages, { signIns, sessions, settings, registry, continuations, links });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });

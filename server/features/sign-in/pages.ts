@@ -38,11 +38,11 @@ export function sendStep(
   {
     registry,
     asked,
-    ways,
+    links,
   }: {
     registry: readonly AuthenticatorRecord[];
     asked: string | undefined;
-    ways: readonly { words: string; path: string }[];
+    links: readonly { words: string; path: string }[];
   },
 ): FastifyReply {
   const of = { realm, csrf, asked };
@@ -65,7 +65,7 @@ ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}
 ${
-  (others.length > 0 || ways.length > 0 || user || fromAccount) &&
+  (others.length > 0 || links.length > 0 || user || fromAccount) &&
   html`<div class="more">
 ${others.map(({ executionId, authenticatorId }) =>
   form(
@@ -74,7 +74,7 @@ ${others.map(({ executionId, authenticatorId }) =>
 <button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
-${ways.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
+${links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
     ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)

@@ -24,7 +24,7 @@ const Query = z.object({
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
 
 /** Another way than the step that is asked, for who has proven nothing yet. */
-export interface Way {
+export interface PageLink {
   words: string;
   /** The authenticator on whose page it is; absent: on any. */
   beside?: string;
@@ -40,7 +40,7 @@ export interface SignInRoutesDeps {
   registry: readonly AuthenticatorRecord[];
   /** What sign-ins go on to, beside addresses alone. */
   continuations: readonly Continuation[];
-  ways: readonly Way[];
+  links: readonly PageLink[];
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -53,7 +53,7 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuations, ways }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations, links }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
@@ -61,10 +61,10 @@ export function signInRoutes(
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return { realm, policy: found };
   }
-  async function waysFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
+  async function linksFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
     const { nextStep, settings: policy, state } = view;
     if (state.is !== 'unknown' || nextStep.do !== 'ask') return [];
-    const here = ways.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
+    const here = links.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
     const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
     return here
       .filter((_, i) => open[i])
@@ -115,7 +115,7 @@ export function signInRoutes(
     const asked = continuation && askedOf(continuation, view.state.purpose.request);
     const fits = asked !== undefined && asked.length <= ASKED_MAX;
     const of = { registry, asked: fits ? asked : undefined };
-    return sendStep(reply, realm, view, { ...of, ways: await waysFrom(request, realm, view, of.asked) });
+    return sendStep(reply, realm, view, { ...of, links: await linksFrom(request, realm, view, of.asked) });
   });
 
   app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {
