@@ -93,8 +93,14 @@ function undeclaredLines(io: Pick<Io, 'colour'>, { manager, undeclared, undeclar
 const undeclaredOf = ({ undeclared, undeclaredUsers }: Plan): number => undeclared.length + undeclaredUsers.count;
 
 /** `secret of client billing: the server has no SVC_VAR_BILLING` */
-const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): string =>
-  `${path} of ${kind} ${key}: ${because === 'variableNotSet' ? `the server has no ${variable}` : 'not compared, which needs the right to write it'}`;
+const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): string => {
+  const reasons = {
+    variableNotSet: `the server has no ${variable}`,
+    notCompared: 'not compared, which needs the right to write it',
+    notRecorded: 'no plan records what it was',
+  };
+  return `${path} of ${kind} ${key}: ${reasons[because]}`;
+};
 
 /** `manager` → what of it, in words that may go to a terminal. */
 function byManager(pairs: readonly [manager: string, name: string][]): [string, string][] {

@@ -13,6 +13,7 @@ import { registerDiff } from './commands/diff.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerExport } from './commands/export.ts';
 import { registerGet } from './commands/get.ts';
+import { registerHistory, registerUndo } from './commands/history.ts';
 import { registerImport } from './commands/import.ts';
 import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
@@ -28,7 +29,7 @@ import { say } from './output.ts';
 /** Beside signing in, whose commands need more than the others. */
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
-  ['Realms:', [registerExport, registerImport, registerManagers, registerRotateKeys]],
+  ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
   ['Looking:', [registerGet, registerDescribe, registerEvents]],
   ['Changing at run time:', [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions]],
   ['Everything else:', [registerApi, registerToken]],

@@ -16,6 +16,8 @@ import { createResourceIndicatorsPart, createSettingsPart } from './features/set
 import { createDefaults } from './features/transfer/defaults.ts';
 import { createExport } from './features/transfer/export.ts';
 import { createGuesses } from './features/transfer/guesses.ts';
+import { createHistory } from './features/transfer/history.ts';
+import { historyRoutes } from './features/transfer/history-routes.ts';
 import { createManagers } from './features/transfer/managers.ts';
 import { createManagersMove } from './features/transfer/move.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
@@ -89,11 +91,14 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
   const defaults = createDefaults({ transact, parts, realms, newId });
   const exporter = createExport({ pool, parts, users, keys: sectionKeys, defaults });
   const managers = createManagers({ sql, transact });
+  const { applyPlan: carryOut, alone } = transfer;
+  const history = createHistory({ sql, transact, parts, carryOut, alone, reservedManagers, now });
   const move = createManagersMove({ sql, transact, realms });
   return {
     parts,
     mount(admin: FastifyInstance): void {
       transferRoutes(admin, { transfer, managers, move, exporter, parts });
+      historyRoutes(admin, history);
       userImportRoutes(admin, createUserImport({ transfer, credentials }));
     },
   };

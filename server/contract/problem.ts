@@ -26,6 +26,7 @@ export const problems = {
   'built-in': { status: 409, title: 'A built-in object cannot be changed this way' },
   'wrong-state': { status: 409, title: 'Its state does not allow this' },
   'in-use': { status: 409, title: 'Something else refers to this object' },
+  'changed-since': { status: 409, title: 'Something of it was changed since' },
   'managed-by-another': { status: 409, title: 'Another manager owns what the document declares' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
   'too-large': { status: 413, title: 'The request is too large' },

@@ -146,6 +146,11 @@ export const settingsShape = {
     .array(text(128).min(3))
     .max(1000)
     .describe('Words that no password may contain, whatever their case'),
+  mostAppliedPlans: z
+    .int()
+    .min(0)
+    .max(1000)
+    .describe('Applied plans that are kept to be looked at and undone; 0: none'),
   subjectStrategy: z
     .enum(['public', 'pairwise', 'attribute'])
     .describe(
@@ -226,6 +231,7 @@ export const freshSettings = (realm: string): Settings => ({
   passwordMaxAgeDays: 0,
   passwordBlocklist: [],
   passwordRecoveryEnabled: true,
+  mostAppliedPlans: 100,
   subjectStrategy: 'public',
   subjectAttribute: null,
 });

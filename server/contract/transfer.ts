@@ -100,9 +100,9 @@ export const KeptSecret = z.object({
   key: z.string(),
   path: z.string().describe('The field'),
   because: z
-    .enum(['variableNotSet', 'notCompared'])
+    .enum(['variableNotSet', 'notCompared', 'notRecorded'])
     .describe(
-      'variableNotSet: the server has no variable of the placeholder’s name; notCompared: the importer may have neither a variable looked up nor, in a dry run without the section’s write permission, a value compared',
+      'variableNotSet: the server has no variable of the placeholder’s name; notCompared: the importer may have neither a variable looked up nor, in a dry run without the section’s write permission, a value compared; notRecorded: a plan that is undone has recorded neither secrets nor fields that name people',
     ),
   variable: z.string().optional().describe('The placeholder’s name'),
 });

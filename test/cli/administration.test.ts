@@ -146,6 +146,37 @@ test('managers are listed, and released with their objects or without', async ()
   expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
 });
 
+test('applied plans are listed and shown, and one is undone after it was shown and agreed to', async () => {
+  const role = (description: string) => ({ roles: [{ name: 'teller', description }] });
+  await api.apply('history', role('one'), { manager: 'cli:ana' });
+  const { revision } = await api.apply('history', role('two'), { manager: 'cli:ana' });
+  const at = String(revision);
+  const listed = await run('history', 'history');
+  expect(listed.stdout).toMatch(new RegExp(`^REVISION .*\n${at} .* cli:ana .* 1 updated`));
+  expect((await run('history', 'history', at)).stdout).toMatch(/~ update role teller\n.*one.*two/s);
+  expect((await run('undo', 'history', at, '--dry-run')).stdout).toMatch(/~ update role teller\n.*two.*one/s);
+  expect(await run('undo', 'history', at)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+  expect(await run('undo', 'history')).toMatchObject({ code: 2, stderr: expect.stringContaining('realmctl history') });
+
+  const no = atTerminal(asOperator(server), ['undo', '-r', 'history', at], 'n');
+  expect((await no.ended).code).toBe(2);
+  expect(no.said()).toMatch(/update role teller[\s\S]*Undo revision \d+ of history\?/);
+  expect(await run('undo', 'history', at, '--yes')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Undid'),
+  });
+  expect(JSON.parse((await run('get', 'role', 'teller', '-r', 'history', '-o', 'json')).stdout).description).toBe(
+    'one',
+  );
+  expect((await run('history', 'history')).stdout).toContain(`(undoes ${at})`);
+
+  await api.apply('history', role('three'), { manager: 'cli:ana' });
+  const late = await run('undo', 'history', at, '--yes');
+  expect(late).toMatchObject({ code: 2, stderr: expect.stringMatching(/role teller\.description: was changed since/) });
+  expect((await run('undo', 'history', '999', '--yes')).code).toBe(2);
+  expect((await run('history', 'acme', '--manager', 'nobody')).stderr).toBe('No applied plan is kept of acme.\n');
+});
+
 test('managers move under another name: planned, asked, done; and nothing is done without a yes', async () => {
   const manager = 'k8s:east/identity/Realm/moved';
   await api.apply('moved', { roles: [{ name: 'reader' }] }, { manager });

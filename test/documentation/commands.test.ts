@@ -65,6 +65,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl get realms', HERE],
     ['realmctl create client', HERE],
     ["realmctl api GET 'realms", HERE],
+    ['realmctl history acme', 'test/cli/administration.test.ts'],
     ['realmctl managers acme', HERE],
     ['for realm in', HERE],
   ],

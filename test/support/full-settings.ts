@@ -59,6 +59,7 @@ export const fullSettings = {
   passwordMaxAgeDays: 365,
   passwordBlocklist: ['acme', 'on: & off'],
   passwordRecoveryEnabled: false,
+  mostAppliedPlans: 42,
   subjectStrategy: 'attribute',
   subjectAttribute: 'employee: no',
 } as const satisfies Settings;

@@ -4,21 +4,24 @@
 import type { By } from '../../contract/events.ts';
 import type { Area } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
+import { freshSettings } from '../../contract/settings.ts';
 import type { ImportQuery, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { release as disown, own } from '../../domain/ownership.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { names } from '../../http/etag.ts';
-import type { RealmPart } from '../../resource/part.ts';
+import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../resource/people.ts';
-import { chunks } from '../../resource/references.ts';
+import { chunks, nameOf } from '../../resource/references.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
 import type { GuessCount } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
+import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
 import { type Document, refuse, type Section } from './document.ts';
 import { type EnginePlan, planRealm } from './engine.ts';
+import * as history from './history-store.ts';
 import { refuseKept } from './kept.ts';
 import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
 import type { Move, Owner } from './plan.ts';
@@ -56,14 +59,33 @@ export class PlannedOnly extends Error {
 /** The realm that wasn't there when we looked is there now: look again. */
 export class CreatedMeanwhile extends Error {}
 
-const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
+export const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
 /** How often a document is planned anew where somebody came between. */
 export const REPLANS = 5;
-/** Of a release, which declares nothing. */
-const NONE: GuessCount = {
-  begin: () => Promise.reject(new Error('a release compares no secret')),
+/** Of what declares no secret. */
+export const NONE: GuessCount = {
+  begin: () => Promise.reject(new Error('nothing here compares a secret')),
   wrong() {},
 };
+
+/** A plan on its way into the realm. */
+export interface Application {
+  people: People | undefined;
+  config: EnginePlan;
+  users: UserPlan;
+  /** Something else than users. */
+  writes: boolean;
+  at: Date;
+  /** That the realm comes to have. */
+  revision: number;
+  /** The revision whose plan this takes back. */
+  undoes?: number | undefined;
+}
+export type ApplyPlan = (
+  tx: Tx,
+  asked: { by: By; realm: string; query: Omit<ImportQuery, 'dryRun'> },
+  application: Application,
+) => Promise<void>;
 
 export function createApply({
   parts,
@@ -144,8 +166,9 @@ export function createApply({
         revision = current;
         continue;
       }
-      await carryOut(tx, request, { people, config, users, writes, at: opened.at });
-      return wire((current ?? 0) + (writes ? 1 : 0));
+      const next = (current ?? 0) + (writes ? 1 : 0);
+      await carryOut(tx, request, { people, config, users, writes, at: opened.at, revision: next });
+      return wire(next);
     }
   }
 
@@ -189,27 +212,26 @@ export function createApply({
     return { ...NO_USERS, undeclared: await userRows.undeclared(on, { realm: asked.realm, manager }) };
   }
 
-  async function carryOut(
-    tx: Tx,
-    { by, realm, query }: Request,
-    {
-      people,
-      config,
-      users,
-      writes,
-      at,
-    }: { people: People | undefined; config: EnginePlan; users: UserPlan; writes: boolean; at: Date },
-  ): Promise<void> {
+  const carryOut: ApplyPlan = async (
+    tx,
+    { by, realm, query },
+    { people, config, users, writes, at, revision, undoes },
+  ) => {
     const { manager } = query;
     await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
+    const eventId = newId();
+    // before anything is written: afterwards nobody knows whose the objects were
+    const recorded = writes ? await recordedOf(tx.sql, realm, config) : undefined;
     await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
     if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
     await linkPeople(tx.sql, { realm, parts, changes: config.changes });
     await store.forgetIdleManagers(tx.sql, realm);
+    if (writes) await keepPlan(tx.sql, { realm, manager, config, at, revision, undoes, eventId, recorded });
     const subject = { type: 'manager', id: null, name: manager } as const;
     if (writes)
       tx.record({
+        id: eventId,
         type: 'REALM_IMPORTED',
         realm,
         by,
@@ -220,10 +242,45 @@ export function createApply({
           ownership: config.moves.length,
           prune: query.prune,
           force: query.force,
+          ...(undoes !== undefined && { undoes }),
         },
       });
     const counted = { manager, ...Object.fromEntries(users.counts) };
     if (users.writes) tx.record({ type: 'USERS_IMPORTED', realm, by, subject, data: counted });
+  };
+
+  async function keepPlan(
+    sql: Sql,
+    plan: Omit<Application, 'people' | 'users' | 'writes'> & {
+      realm: string;
+      manager: string;
+      eventId: string;
+      recorded: history.Recorded | undefined;
+    },
+  ): Promise<void> {
+    const { realm, config } = plan;
+    const of = (action: PlannedChange['action']) => config.changes.filter((change) => change.action === action).length;
+    const counts = { create: of('create'), update: of('update'), delete: of('delete') };
+    await history.keepPlan(sql, realm, { ...plan, counts }, freshSettings(realm).mostAppliedPlans);
+  }
+
+  async function recordedOf(
+    sql: Sql,
+    realm: string,
+    { changes, moves }: EnginePlan,
+  ): Promise<history.Recorded | undefined> {
+    if (changes.length + moves.length > MOST_RECORDED) return undefined;
+    const owners = new Map<string, RecordedOwner>();
+    for (const chunk of chunks(moves))
+      for (const { kind, key, ...owner } of await history.readOwnersOf(sql, realm, chunk))
+        owners.set(nameOf(kind, key), owner);
+    return {
+      changes: changes.flatMap((change) => {
+        const part = everyKind.get(change.kind);
+        return part ? [recordedChange(part, change)] : [];
+      }),
+      moves: moves.map((move) => recordedMove(move, owners.get(nameOf(move.kind, move.key)))),
+    };
   }
 
   /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
@@ -260,11 +317,11 @@ export function createApply({
     });
   }
 
-  return { open, conclude, release };
+  return { open, conclude, release, carryOut };
 }
 
 /** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
-function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
+export function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
   if (ifMatch === undefined) return;
   const holds =
     ifMatch.trim() === '*' ? revision !== undefined : names(ifMatch.replaceAll('"', ''), String(revision ?? 0));

@@ -113,7 +113,7 @@ export function createTransfer({
 }: TransferDeps) {
   const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   const buffer = createBodyBuffer(BUFFER_BYTES);
-  const { open, conclude, release } = createApply({ parts, realms, userRows, now, newId });
+  const { open, conclude, release, carryOut: applyPlan } = createApply({ parts, realms, userRows, now, newId });
 
   /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(
@@ -303,6 +303,12 @@ export function createTransfer({
 
   return {
     auditing,
+    applyPlan,
+    /** One at a time in a realm, beside no import. */
+    alone: <T>(
+      { path, ...asked }: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { path: string },
+      work: () => Promise<T>,
+    ): Promise<T> => auditing(asked, { method: 'POST', path }, () => oneAtATime(asked.realm, work)),
 
     import: (request: ImportRequest): Promise<Imported> =>
       auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/import` }, () => importRealm(request)),
