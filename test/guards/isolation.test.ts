@@ -125,7 +125,13 @@ beforeAll(async () => {
   const device = { userId, platform: 'fcm', token: 'a token' } as const;
   const id = await idOf(admin.call(registerPushToken, { params, body: device }));
   ids.messaging = { channel: 'EMAIL', driver: 'smtp', templateKey: 'otp-email', locale: 'pt', id };
-  await admin.call(importRealm, { params, query: { manager: 'theirs' }, body: { roles: [{ name: 'managed' }] } });
+  const { body: applied } = await admin.call(importRealm, {
+    params,
+    query: { manager: 'theirs' },
+    body: { roles: [{ name: 'managed' }] },
+  });
+  // the other realm has no such revision: this one has had many writes
+  ids.history = { revision: String(applied?.revision) };
   ids.managers = { manager: 'theirs' };
   const sql = sqlOver(server.pool);
   const [session, delivery] = [newId(), newId()];

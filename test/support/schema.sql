@@ -101,6 +101,21 @@ create table application_role (
 );
 CREATE INDEX application_role_role ON application_role USING btree (realm_id, role_id);
 
+create table applied_plan (
+  realm_id text not null,
+  revision bigint not null,
+  applied_at timestamp with time zone not null,
+  manager text not null,
+  event_id uuid not null,
+  undoes bigint,
+  counts jsonb not null,
+  changes jsonb,
+  ownership jsonb,
+  primary key (realm_id, revision),
+  constraint applied_plan_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX applied_plan_manager ON applied_plan USING btree (realm_id, manager, revision);
+
 create table authorization_code (
   realm_id text not null,
   code_hash bytea not null,

@@ -357,14 +357,14 @@ describe('discovery', () => {
 
   test('what is not built is neither named nor there', async () => {
     const { all } = await read();
-    const unnamed = ['device_authorization_endpoint'].concat(
-      ['check_session_iframe', 'backchannel_logout_supported', 'frontchannel_logout_supported'],
+    const unnamed = ['check_session_iframe'].concat(
+      ['backchannel_logout_supported', 'frontchannel_logout_supported'],
       ['dpop_signing_alg_values_supported', 'request_object_signing_alg_values_supported'],
       ['userinfo_signing_alg_values_supported', 'introspection_signing_alg_values_supported', 'mtls_endpoint_aliases'],
       ['backchannel_authentication_endpoint', 'tls_client_certificate_bound_access_tokens'],
     );
     expect(unnamed.filter((key) => key in all)).toEqual([]);
-    for (const endpoint of ['device_authorization', 'bc-authorize']) {
+    for (const endpoint of ['bc-authorize']) {
       const answer = await post(server, REALM, endpoint, { client_id: 'rp' }, { authorization: basic('rp') });
       expect([endpoint, answer.status]).toEqual([endpoint, 404]);
     }

@@ -90,6 +90,7 @@ const cases: Case[] = [
       passwordRequireUppercase: false,
       passwordRequireDigit: false,
       passwordRequireSymbol: false,
+      mostAppliedPlans: 7,
       passwordHistory: 0,
       passwordMaxAgeDays: 30,
       passwordBlocklist: ['other'],
