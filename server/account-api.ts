@@ -10,6 +10,7 @@ import type { Access } from './features/admin-access/service.ts';
 import { agentData } from './features/agents/personal-data.ts';
 import { authorizationData } from './features/authorization-services/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
+import { deviceData } from './features/devices/personal-data.ts';
 import { historyData } from './features/gdpr/history.ts';
 import type { PersonalData } from './features/gdpr/personal-data.ts';
 import { gdprAccountRoutes } from './features/gdpr/routes.ts';
@@ -31,6 +32,7 @@ export const personalData: readonly PersonalData[] = [
   organizationData,
   agentData,
   authorizationData,
+  deviceData,
   ...historyData,
 ];
 

@@ -93,7 +93,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     deps;
   const { baseUrl } = config;
   const signIn = deps.adminSignIn;
-  const { passwords, credentials, registry } = people;
+  const { passwords, credentials, enrolments, registry } = people;
   const realmExists = realms.exists;
   const realmDocument = createRealmDocument({
     sql,
@@ -115,7 +115,18 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
   const { sessions } = people;
-  const directory = createDirectory({ sql, transact, access, passwords, credentials, sessions, baseUrl, now, newId });
+  const directory = createDirectory({
+    sql,
+    transact,
+    access,
+    passwords,
+    credentials,
+    enrolments,
+    sessions,
+    baseUrl,
+    now,
+    newId,
+  });
 
   const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
   const routes: RouteOptions[] = [];

@@ -128,6 +128,7 @@ export async function buildApp({
     send: messaging.send,
     notify: messaging.notify,
     sends: messaging.sends,
+    pushTokens: messaging.pushTokens,
     attempts,
     breached: createBreaches({
       outbound,
@@ -300,6 +301,7 @@ export async function buildApp({
   });
 
   await http.register(async (app) => account.mount(app));
+  await http.register(async (app) => people.mountDevices(app, realms.exists));
   const registration = createRegistration({
     sql,
     outbound,

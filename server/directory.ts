@@ -6,6 +6,8 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
+import type { Enrolments } from './features/devices/enrolment.ts';
+import { enrolmentTokenRoutes } from './features/devices/routes.ts';
 import { impersonationRoutes } from './features/impersonation/routes.ts';
 import { createImpersonation } from './features/impersonation/service.ts';
 import type { Sessions } from './features/sessions/service.ts';
@@ -22,6 +24,7 @@ export interface DirectoryDeps {
   access: Access;
   passwords: Passwords;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove' | 'lockout' | 'unlock'>;
+  enrolments: Enrolments;
   sessions: Pick<Sessions, 'list' | 'planFor' | 'begin' | 'endOfActing'>;
   baseUrl: string;
   now: () => Date;
@@ -29,7 +32,7 @@ export interface DirectoryDeps {
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, sessions, baseUrl, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, enrolments, sessions, baseUrl, now, newId } = deps;
   const mustCover = coverage(access);
   const users = createUsers({
     sql,
@@ -45,6 +48,7 @@ export function createDirectory(deps: DirectoryDeps) {
   return {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
+      enrolmentTokenRoutes(admin, { transact, enrolments, mustCover });
       membershipRoutes(admin, createMemberships({ sql, transact, mustCover }));
       impersonationRoutes(admin, createImpersonation({ sql, transact, access, sessions, baseUrl }));
       userAccessRoutes(admin, createUserAccess({ sql, transact, mustCover, credentials, sessions, now }));

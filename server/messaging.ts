@@ -70,6 +70,7 @@ export function createMessaging(deps: MessagingDeps) {
     load: async (realm, channel) => (await enabledProviders(sql, realm, channel as Channel)).length > 0,
     now,
   });
+  const pushTokens = createPushTokens({ sql, transact, seal, now, newId });
   return {
     /** Whether anybody sends for the channel. */
     sends: (realm: string, channel: Channel): Promise<boolean> => providers.get(realm, channel),
@@ -78,9 +79,9 @@ export function createMessaging(deps: MessagingDeps) {
     notify: createNotify({ send, now }),
     /** For whatever asks for a message, in its own transaction. */
     send,
+    pushTokens,
     job: messageJob({ sql, realmSql, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),
     mount(admin: FastifyInstance) {
-      const pushTokens = createPushTokens({ sql, transact, seal, now, newId });
       messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens });
     },
     close: gateways.close,

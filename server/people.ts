@@ -14,13 +14,19 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
+import { createChallenges } from './features/devices/challenges.ts';
+import { createEnrolments } from './features/devices/enrolment.ts';
+import { deviceRoutes } from './features/devices/routes.ts';
+import { guardDevices } from './features/devices/surface.ts';
 import { createFlows } from './features/flows/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
 import type { Notify } from './features/messaging/notify.ts';
+import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
@@ -61,6 +67,7 @@ export interface PeopleDeps {
   notify: Notify;
   /** Whether the realm has somebody who sends for the channel. */
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  pushTokens: Pick<PushTokens, 'replace'>;
   attempts: Attempts;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
@@ -75,14 +82,32 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
-  const { settings, send, notify, sends, attempts, breached, threads, passwordCost, baseUrl, now, newId } = deps;
+  const { settings, send, notify, sends, pushTokens, attempts, breached, threads, passwordCost, baseUrl, now, newId } =
+    deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
   const rules = { settings, passwords, breached, haveSecond };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
   const recoveryCodes = createRecoveryCodes({ transact, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, now, newId });
-  const registry = createRegistry({ credentials, passkeys, recoveryCodes, transact, send, seal, now });
+  const deviceKeys = createDeviceKeys({ now });
+  const challenges = createChallenges({ sql, transact, seal, send, credentials, deviceKeys, baseUrl, now, newId });
+  const enrolments = createEnrolments({
+    sql,
+    realmSql,
+    transact,
+    seal,
+    settings,
+    pushTokens,
+    deviceKeys,
+    baseUrl,
+    now,
+    newId,
+  });
+  const registry = createRegistry({
+    ...{ credentials, passkeys, recoveryCodes, challenges, enrolments },
+    ...{ transact, send, seal, now, newId },
+  });
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
@@ -135,7 +160,14 @@ export function createPeople(deps: PeopleDeps) {
     sessions,
     signIns,
     risk,
+    enrolments,
     drop: flows.drop,
+    /** What devices call. */
+    mountDevices(app: FastifyInstance, realmExists: (realm: string) => Promise<boolean>): void {
+      const refused = createAttempts({ now });
+      guardDevices(app, { sql, enrolments, deviceKeys, attempts: refused, realmExists, baseUrl, now });
+      deviceRoutes(app, { transact, enrolments, challenges, pushTokens });
+    },
     /** `continuations`: what sign-ins go on to, as what an application asked for. */
     mountPages(pages: FastifyInstance, continuations: readonly Continuation[]): void {
       pages.setErrorHandler(pageErrors(settings.of));

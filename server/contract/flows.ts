@@ -14,6 +14,8 @@ export const authenticatorIds = [
   'email-otp',
   'sms-otp',
   'magic-link',
+  'push',
+  'qr',
   'recovery-codes',
   'risk',
   'mfa-enabled',

@@ -3,9 +3,17 @@
 
 /**
  * Who may call a route. `admin-session`: an administrator, though their session may have more to prove. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
- * given out for this alone, as for a registered client. `anonymous`: anybody.
+ * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `anonymous`: anybody.
  */
-export type Principal = 'administrator' | 'admin-session' | 'person' | 'client' | 'agent' | 'own-token' | 'anonymous';
+export type Principal =
+  | 'administrator'
+  | 'admin-session'
+  | 'person'
+  | 'client'
+  | 'agent'
+  | 'device'
+  | 'own-token'
+  | 'anonymous';
 
 /** RFC 9457, RFC 6749 §5.2. */
 export type ErrorForm = 'problem' | 'oauth';
@@ -18,6 +26,7 @@ const kinds = {
   admin: { principals: ['administrator', 'admin-session', 'anonymous'], errors: 'problem' },
   account: { principals: ['person'], errors: 'problem' },
   agents: { principals: ['agent', 'own-token', 'anonymous'], errors: 'problem' },
+  devices: { principals: ['device', 'own-token'], errors: 'problem' },
   registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
   protocol: { principals: ['client', 'person', 'own-token', 'anonymous'], errors: 'oauth' },
 } as const satisfies Record<string, SurfaceKind>;
@@ -32,6 +41,7 @@ export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
   person: 'account',
   client: 'protocol',
   agent: 'agents',
+  device: 'devices',
 };
 
 /** Who a route of OAuth's is for, whose parameters its RFC parses and whose schema documents alone; mounting checks it. */

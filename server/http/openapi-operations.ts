@@ -49,6 +49,13 @@ export const securitySchemes = {
     description: 'An initial access token, `svc_iat_…`, where the realm asks for one',
   },
   agentToken: { type: 'http', scheme: 'bearer', description: 'A token that an agent was given' },
+  deviceProof: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description:
+      '`Device` and a JWS by the device’s key: header `{alg, kid, typ: "device+jwt"}`, payload `{aud, iat}` and what the operation asks for; `aud` is the address without its query',
+  },
   ownToken: { type: 'http', scheme: 'bearer', description: 'The token that was given out for this alone' },
   registrationAccessToken: {
     type: 'http',
@@ -71,6 +78,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
     person: [{ session: [], ...csrf }, { personBearer: [] }],
     client: [{ clientSecret: [] }, {}],
     agent: [{ agentToken: [] }],
+    device: [{ deviceProof: [] }],
     'own-token': [{ ownToken: [] }],
     anonymous: [],
   };

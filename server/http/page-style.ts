@@ -69,6 +69,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .qr svg { display: block; width: 100%; height: auto; }
 .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }
 .codes code { font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: nowrap; }
+.number { margin: .5rem 0 1rem; font-size: 3rem; line-height: 1.2; text-align: center; letter-spacing: .1em; font-variant-numeric: tabular-nums; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
 ol.steps { margin: 0 0 1.25rem; padding-left: 1.25rem; }
 ol.steps > li { margin-bottom: .75rem; }

@@ -23,6 +23,9 @@ const before = (now: Date, ms: number) => new Date(now.getTime() - ms);
 
 const expiries: readonly Expiry[] = [
   { table: fragment`sign_in`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`device_enrolment`, gone: (now) => fragment`expires_at < ${now}` },
+  // As long as pushes that nobody approved are counted.
+  { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept a while: a second use is recognised as one.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },

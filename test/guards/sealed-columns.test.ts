@@ -43,6 +43,10 @@ const sealers: Record<string, string> = {
   'server/domain/reseal.ts': 'realm',
   'server/features/authenticators/magic-link.ts': 'a sign-in',
   'server/features/authenticators/otp.ts': 'a sign-in',
+  'server/features/authenticators/push.ts': 'a sign-in',
+  // A QR code, and a device until the sign-in confirms it.
+  'server/features/devices/challenges.ts': 'a sign-in',
+  'server/features/devices/enrolment.ts': 'a sign-in',
   'server/features/authenticators/recovery-codes.ts': 'a sign-in',
   'server/features/sign-in/cookie.ts': 'a sign-in',
 };

@@ -322,6 +322,47 @@ CREATE INDEX device_authorization_expiry ON device_authorization USING btree (ex
 CREATE INDEX device_authorization_session ON device_authorization USING btree (realm_id, session_id);
 CREATE UNIQUE INDEX device_authorization_realm_id_user_code_hash_key ON device_authorization USING btree (realm_id, user_code_hash);
 
+create table device_challenge (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  kind text not null,
+  status text not null,
+  challenge text not null,
+  number text,
+  application text,
+  ip_address text,
+  user_agent text,
+  credential_id uuid,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint device_challenge_kind_check CHECK ((kind = ANY (ARRAY['push'::text, 'qr'::text]))),
+  constraint device_challenge_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'approved'::text, 'denied'::text, 'used'::text]))),
+  constraint device_challenge_realm_id_credential_id_fkey FOREIGN KEY (realm_id, credential_id) REFERENCES credential(realm_id, id) ON DELETE CASCADE,
+  constraint device_challenge_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint device_challenge_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX device_challenge_credential ON device_challenge USING btree (realm_id, credential_id);
+CREATE INDEX device_challenge_expiry ON device_challenge USING btree (expires_at);
+CREATE INDEX device_challenge_user ON device_challenge USING btree (realm_id, user_id, created_at);
+
+create table device_enrolment (
+  realm_id text not null,
+  token_hash bytea not null,
+  user_id uuid not null,
+  to_confirm boolean not null,
+  device_id uuid,
+  device text,
+  used_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, token_hash),
+  constraint device_enrolment_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint device_enrolment_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX device_enrolment_expiry ON device_enrolment USING btree (expires_at);
+CREATE INDEX device_enrolment_user ON device_enrolment USING btree (realm_id, user_id);
+
 create table event (
   realm_id text not null,
   id uuid not null,
@@ -650,11 +691,14 @@ create table push_token (
   token_digest bytea not null,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  credential_id uuid,
   primary key (realm_id, id),
   constraint push_token_platform_check CHECK ((platform = ANY (ARRAY['fcm'::text, 'apns'::text]))),
+  constraint push_token_realm_id_credential_id_fkey FOREIGN KEY (realm_id, credential_id) REFERENCES credential(realm_id, id) ON DELETE CASCADE,
   constraint push_token_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint push_token_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX push_token_credential ON push_token USING btree (realm_id, credential_id) WHERE (credential_id IS NOT NULL);
 CREATE INDEX push_token_user ON push_token USING btree (realm_id, user_id);
 CREATE UNIQUE INDEX push_token_digest ON push_token USING btree (realm_id, token_digest);
 

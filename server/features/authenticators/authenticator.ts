@@ -35,6 +35,9 @@ export interface Step {
   kept: Record<string, string>;
   /** The session that goes on, if one does. */
   sessionId: string | undefined;
+  /** What is signed in to, and with what, as a device shows it. */
+  application: string | undefined;
+  userAgent: string | undefined;
   /** Of the execution. */
   id: string;
   /** Where the browser shows this page. */
@@ -61,6 +64,8 @@ export interface StepPage {
   script?: string;
   /** It waits for something that is done elsewhere, and looks again so often. */
   refreshSeconds?: number;
+  /** What it waited for is there: it goes on without a click. */
+  ready?: boolean;
   keep?: Kept;
   /** What it waits for finds the sign-in by this, as `kept` says it (StepVerdict). */
   address?: string;
@@ -107,6 +112,8 @@ export type StepVerdict =
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
   /** `reason` is for the audit log alone. */
   | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined; keep?: Kept }
+  /** The person says that this sign-in is somebody else's: nothing leads on from it. */
+  | { do: 'ended'; because: 'denied' }
   /** It goes on with what is kept from here. */
   | { do: 'kept'; keep: Kept; address?: string };
 

@@ -4,6 +4,8 @@ import { conditions, mfaEnabled, riskCondition } from './conditions.ts';
 import { createMagicLink, type MagicLinkDeps } from './magic-link.ts';
 import { createMessageCodes, type MessageCodeDeps } from './message-code.ts';
 import { createOtp, type OtpDeps } from './otp.ts';
+import { createPush, type PushDeps } from './push.ts';
+import { createQr, type QrDeps } from './qr.ts';
 import { createRecoveryCodesMethod, type RecoveryCodesDeps } from './recovery-codes.ts';
 import { createUsernamePassword } from './username-password.ts';
 import { createWebauthn, type WebauthnDeps } from './webauthn.ts';
@@ -13,6 +15,8 @@ type Deps = OtpDeps &
   MessageCodeDeps &
   MagicLinkDeps &
   RecoveryCodesDeps &
+  PushDeps &
+  QrDeps &
   Parameters<typeof createUsernamePassword>[0];
 
 export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
@@ -21,6 +25,8 @@ export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createWebauthn(deps),
   ...createMessageCodes(deps),
   createMagicLink(deps),
+  createPush(deps),
+  createQr(deps),
   createRecoveryCodesMethod(deps),
   riskCondition,
   mfaEnabled,

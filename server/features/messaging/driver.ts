@@ -22,6 +22,8 @@ export interface Outgoing {
   subject: string | null;
   body: string;
   html: boolean;
+  /** For the app, beside what it shows. */
+  data?: Readonly<Record<string, string>> | undefined;
   /** What the gateway need not deliver any more. */
   expiresAt: Date;
 }

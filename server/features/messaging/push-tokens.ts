@@ -4,7 +4,7 @@ import type { PushToken, PushTokenInput } from '../../contract/messages.ts';
 import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 
 interface Row {
   id: string;
@@ -85,6 +85,25 @@ export function createPushTokens({
     data: { pushToken: id, platform, deviceName: device_name },
   });
 
+  async function insert(
+    tx: Tx,
+    by: By,
+    realm: string,
+    { userId, platform, deviceName = null, token, credentialId }: PushTokenInput & { credentialId: string | null },
+  ): Promise<Row> {
+    const digest = digestOf(seal, realm, token);
+    const [row] = await tx.sql<Row>`
+      insert into push_token (realm_id, id, user_id, platform, device_name, token, token_digest, credential_id, created_at)
+      values (${realm}, ${newId()}, ${userId}, ${platform}, ${deviceName}, ${seal.seal(token, contextOf(realm, digest))},
+        ${digest}, ${credentialId}, ${now()})
+      on conflict (realm_id, token_digest) do update set user_id = excluded.user_id, platform = excluded.platform,
+        device_name = excluded.device_name, token = excluded.token, credential_id = excluded.credential_id
+      returning id, user_id, platform, device_name, token, created_at, last_used_at`;
+    if (!row) throw new Error('nothing was inserted');
+    tx.record(happened('PUSH_TOKEN_REGISTERED', realm, by, row));
+    return row;
+  }
+
   return {
     /** Newest first. */
     async list(
@@ -99,27 +118,20 @@ export function createPushTokens({
       return rows.map(toWire);
     },
 
-    register: (
-      by: By,
-      realm: string,
-      { userId, platform, deviceName = null, token }: PushTokenInput,
-    ): Promise<PushToken> =>
+    register: (by: By, realm: string, input: PushTokenInput): Promise<PushToken> =>
       transact(realm, async (tx) => {
+        const { userId } = input;
         const [person] = await tx.sql`select from realm_user where realm_id = ${realm} and id = ${userId}`;
         if (!person)
           throw new Problem('invalid-request', undefined, { errors: [unknownName('userId', 'user', userId)] });
-        const digest = digestOf(seal, realm, token);
-        const [row] = await tx.sql<Row>`
-          insert into push_token (realm_id, id, user_id, platform, device_name, token, token_digest, created_at)
-          values (${realm}, ${newId()}, ${userId}, ${platform}, ${deviceName}, ${seal.seal(token, contextOf(realm, digest))},
-            ${digest}, ${now()})
-          on conflict (realm_id, token_digest) do update set user_id = excluded.user_id, platform = excluded.platform,
-            device_name = excluded.device_name, token = excluded.token
-          returning id, user_id, platform, device_name, token, created_at, last_used_at`;
-        if (!row) throw new Error('nothing was inserted');
-        tx.record(happened('PUSH_TOKEN_REGISTERED', realm, by, row));
-        return toWire(row);
+        return toWire(await insert(tx, by, realm, { ...input, credentialId: null }));
       }),
+
+    /** Of a device that has a key, in place of what it had before. */
+    async replace(tx: Tx, by: By, realm: string, input: PushTokenInput & { credentialId: string }): Promise<void> {
+      await tx.sql`delete from push_token where realm_id = ${realm} and credential_id = ${input.credentialId}`;
+      await insert(tx, by, realm, input);
+    },
 
     remove: (by: By, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {

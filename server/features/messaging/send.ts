@@ -26,6 +26,8 @@ export const Content = z.object({
   /** Of a push message: through which gateway, to which device. */
   driver: DriverName.optional(),
   pushTokenId: z.uuid().optional(),
+  /** For the app that gets it, beside what it shows. */
+  data: z.record(z.string(), z.string()).optional(),
   /** What no gateway's words may repeat: codes, links. */
   secrets: z.array(z.string()),
 });
@@ -45,6 +47,8 @@ export interface Request {
   /** `code`, `link`, `ttl`, …; those of the person are added. */
   values: Readonly<Record<string, string>>;
   locale?: string | undefined;
+  /** Of a push message: for the app, beside what it shows. */
+  data?: Readonly<Record<string, string>>;
   /** After this it is of no use any more. */
   goodForSeconds?: number;
 }
@@ -84,7 +88,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
 
   /** Where nobody sends for the channel, it does nothing. */
   return async function send(tx: Tx, request: Request): Promise<void> {
-    const { realm, by, userId, templateKey, values, locale, goodForSeconds = HOUR } = request;
+    const { realm, by, userId, templateKey, values, locale, data: forApp, goodForSeconds = HOUR } = request;
     const { channel } = messages[templateKey];
     const policy = await settings.of(realm);
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
@@ -103,7 +107,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     const rows = wanted.map((recipient) => {
       const id = newId();
       const { to = '', shown = '', ...device } = recipient ?? {};
-      const content: Content = { to, ...rendered, ...device, secrets };
+      const content: Content = { to, ...rendered, ...device, secrets, ...(forApp && { data: forApp }) };
       const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
       const expiresAt = new Date(at.getTime() + goodForSeconds * 1000);
       return {

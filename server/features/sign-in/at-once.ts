@@ -36,6 +36,7 @@ const inWords: Record<RequiredAction, string> = {
   UPDATE_PASSWORD: 'change your password',
   CONFIGURE_OTP: 'set up a one-time code',
   CONFIGURE_PASSKEY: 'set up a passkey',
+  CONFIGURE_DEVICE: 'set up a device',
   CONFIGURE_RECOVERY_CODES: 'keep recovery codes',
   VERIFY_EMAIL: 'confirm your e-mail address',
   UPDATE_PROFILE: 'complete your profile',

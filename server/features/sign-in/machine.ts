@@ -95,6 +95,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
     return { state: after, effects: [...told, ...toJudge(after)] };
   }
+  if (verdict.do === 'ended') return refused(state, verdict.because);
   if (verdict.do === 'kept') {
     const kept = { ...state.kept, [idOf(asked)]: verdict.keep };
     const after: Open = { ...state, kept, address: verdict.address, complaint: undefined };

@@ -131,6 +131,7 @@ const refusals: Record<string, { title: string; why: string }> = {
   exhausted: { title: text('signIn.failed'), why: text('signIn.exhaustedWhy') },
   'nothing-to-do': { title: text('signIn.nothingToDo'), why: text('signIn.nothingToDoWhy') },
   withdrawn: { title: text('signIn.failed'), why: text('signIn.withdrawnWhy') },
+  denied: { title: text('signIn.denied'), why: text('signIn.deniedWhy') },
   disabled: { title: text('signIn.failed'), why: text('signIn.disabledWhy') },
 };
 

@@ -8,6 +8,7 @@ import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.
 import type { Sessions } from '../sessions/service.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
 import { tabOf } from './cookie.ts';
+import { idOf, isPage } from './judge.ts';
 import { sendExpired, sendLink, sendStep } from './pages.ts';
 import type { SignIns, View } from './service.ts';
 
@@ -107,6 +108,11 @@ export function signInRoutes(
         continueAt: home,
         again: true,
       });
+    }
+    if (view.page?.ready && isPage(view.nextStep)) {
+      const form = { csrf: view.csrf, step: idOf(view.nextStep), do: 'next' };
+      const answer = await signIns.submit(reply, request, realm, form, continuations);
+      if (answer) return answer(reply);
     }
     if (view.nextStep.do === 'finish') {
       const answer = await signIns.complete(reply, request, realm, continuations);

@@ -91,6 +91,8 @@ export function createRun(deps: RunDeps) {
       loginHint: state.purpose.loginHint,
       kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
       sessionId: state.before?.id,
+      application: state.purpose.clientName ?? state.purpose.clientId,
+      userAgent: request.headers['user-agent'],
       id: idOf(asked),
       site: siteOf(request, policy, baseUrl),
       challenge: sha256(`challenge:${state.round}:${idOf(asked)}:${token}`).toString('base64url'),

@@ -79,7 +79,7 @@ const Done = z.object({
   /** The oldest of what counted. */
   since: z.int(),
 });
-const Because = z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn']);
+const Because = z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn', 'denied']);
 
 const Unknown = InProgress.extend({ is: z.literal('unknown') });
 const Known = InProgress.extend({

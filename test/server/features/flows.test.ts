@@ -81,6 +81,8 @@ test('the registry names what works here', async () => {
     'mfa-enabled',
     'network',
     'otp',
+    'push',
+    'qr',
     'recovery-codes',
     'risk',
     'role',

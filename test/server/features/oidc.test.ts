@@ -271,7 +271,7 @@ test('discovery says only what works, in both forms', async () => {
   expect(parsed).toMatchObject({
     issuer: issuer(),
     response_types_supported: ['code'],
-    acr_values_supported: ['1', '2', '3'],
+    acr_values_supported: ['1', '2', '3', '6'],
   });
   expect(parsed.scopes_supported).toContain('offline_access');
   expect(decodeProtectedHeader((await exchange(spa, await walk(spa))).access_token)).toMatchObject({ alg: 'RS256' });

@@ -83,7 +83,7 @@ export function apnsDriver({
   return messageDriver({
     driver: 'apns',
     config: ApnsConfig,
-    async send({ id, to, subject, body, expiresAt }, { realm, id: providerId, config, secret }) {
+    async send({ id, to, subject, body, data, expiresAt }, { realm, id: providerId, config, secret }) {
       if (secret === undefined) return { ok: false, words: 'the provider has no secret', again: true };
       const { teamId, keyId, bundleId, sandbox, apiUrl } = config;
       const base = apiUrl ?? `https://api.${sandbox ? 'sandbox.' : ''}push.apple.com`;
@@ -105,7 +105,7 @@ export function apnsDriver({
           'apns-priority': '10',
           'apns-expiration': String(Math.floor(expiresAt.getTime() / 1000)),
         },
-        JSON.stringify({ aps: { alert: { title: subject ?? '', body }, sound: 'default' } }),
+        JSON.stringify({ ...data, aps: { alert: { title: subject ?? '', body }, sound: 'default' } }),
       );
       const reason = reasonOf(text);
       const sent = sentBy(status, reason);

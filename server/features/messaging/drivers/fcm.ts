@@ -51,7 +51,7 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
   return messageDriver({
     driver: 'fcm',
     config: FcmConfig,
-    async send({ to, subject, body, expiresAt }, { realm, id, config, secret }) {
+    async send({ to, subject, body, data, expiresAt }, { realm, id, config, secret }) {
       if (secret === undefined) return { ok: false, words: 'the provider has no secret', again: true };
       const { projectId, apiUrl = 'https://fcm.googleapis.com' } = config;
       const key = hash('sha256', `${realm}/${id}/${secret}`, 'base64');
@@ -66,6 +66,7 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
             message: {
               token: to,
               notification: { title: subject ?? '', body },
+              ...(data && { data }),
               android: { priority: 'HIGH', ttl: `${ttl}s` },
             },
           }),

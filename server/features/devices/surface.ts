@@ -1,0 +1,91 @@
+// Who asks on the surface of devices: a device by what its key signed, or whoever holds an enrolment token. Specification 5.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Problem } from '../../contract/problem.ts';
+import type { Sql } from '../../db/sql.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
+import { userParty } from '../../domain/party.ts';
+import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { sendProblem } from '../../http/problems.ts';
+import { mountSurface } from '../../http/surface.ts';
+import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
+import type { Enrolments, OpenEnrolment } from './enrolment.ts';
+import { type ProofClaims, signerOf, verified } from './proof.ts';
+
+/** A device that has signed the request, and what it said in it. */
+export interface SigningDevice extends EnrolledDevice {
+  claims: ProofClaims;
+}
+declare module 'fastify' {
+  interface FastifyRequest {
+    device?: SigningDevice;
+    enrolment?: OpenEnrolment;
+  }
+}
+
+export interface DeviceSurface {
+  sql: Sql;
+  enrolments: Pick<Enrolments, 'find'>;
+  deviceKeys: Pick<DeviceKeys, 'find'>;
+  attempts: Pick<Attempts, 'blocked' | 'fail'>;
+  realmExists(realm: string): Promise<boolean>;
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** Hooks for every route of `app` (an encapsulated plugin). */
+export function guardDevices(
+  app: FastifyInstance,
+  { sql, enrolments, deviceKeys, attempts, realmExists, baseUrl, now }: DeviceSurface,
+): void {
+  /** The address that a request was signed for. */
+  const audienceOf = ({ url }: FastifyRequest): string => `${baseUrl}${url.split('?')[0]}`;
+
+  async function deviceOf(request: FastifyRequest): Promise<SigningDevice | undefined> {
+    const realm = realmOf(request);
+    const jws = /^Device +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const id = jws && signerOf(jws);
+    const device = id ? await deviceKeys.find(sql, realm, id) : undefined;
+    const at = { audience: audienceOf(request), now: now() };
+    const claims = jws && device && (await verified(jws, { key: device.publicKey, ...at }));
+    return device && claims ? { ...device, claims } : undefined;
+  }
+
+  mountSurface(app, {
+    name: 'devices',
+    failed: sendProblem,
+    async arrive(request) {
+      if (!(await realmExists(realmOf(request)))) throw new Problem('not-found', 'There is no such realm');
+    },
+    async identify(request) {
+      const realm = realmOf(request);
+      const address = `${inRealm(realm, request.ip)} device`;
+      const retryAfterSeconds = attempts.blocked(address);
+      if (retryAfterSeconds !== undefined)
+        throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
+      if (request.routeOptions.config.contract?.principal === 'own-token') {
+        const token = bearerOf(request);
+        const enrolment = token === undefined ? undefined : await enrolments.find(realm, token);
+        if (enrolment) request.enrolment = enrolment;
+      } else {
+        const device = await deviceOf(request);
+        if (device) request.device = device;
+      }
+      const who = request.device ?? request.enrolment;
+      if (!who) {
+        attempts.fail(address);
+        throw new Problem('unauthenticated', 'Send what docs/devices.md asks for: a token, or what the device signed');
+      }
+      request.party = userParty(who.userId, who.username);
+    },
+  });
+}
+
+/** The caller of a device's route; the surface has made sure that there is one. */
+export function deviceOf({ device, routeOptions }: FastifyRequest): SigningDevice {
+  if (!device) throw new Error(`${routeOptions.url} is not a device's`);
+  return device;
+}
+export function enrolmentOf({ enrolment, routeOptions }: FastifyRequest): OpenEnrolment {
+  if (!enrolment) throw new Error(`${routeOptions.url} is not for an enrolment token`);
+  return enrolment;
+}
