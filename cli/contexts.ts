@@ -137,7 +137,7 @@ async function isStale(file: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs > LOCK_STALE_MS;
 }
 
-/** One at a time, and who has its turn looks again: by now it may be another's who was faster. */
+/** One process at a time; each checks again under the lock, since another one may have been faster. */
 async function takeAway(file: string): Promise<boolean> {
   const turn = `${file}.stale`;
   if (!(await made(turn, ''))) return false;

@@ -58,7 +58,7 @@ function tlsHint(cause: unknown): string[] {
     : [];
 }
 
-/** Not to be had just now: away, starting, failing, or asked to wait. */
+/** The server is temporarily unavailable: down, starting, failing, or asking to wait. */
 const away = (status: number) => status === 0 || status === 429 || status >= 500;
 
 /** What to do about a refusal that the server's words leave open. */

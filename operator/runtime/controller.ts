@@ -20,7 +20,7 @@ export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
   source: Source;
   kinds: ReadonlyMap<string, AnyKind>;
   realms: Realms;
-  /** What a resource held is given up: something may have been waiting for that. */
+  /** Releases what a resource held, and looks again at resources that waited for it. */
   released(realm: string): void;
   now(): Date;
 }

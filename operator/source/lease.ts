@@ -70,7 +70,7 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
     },
     async create(record, signal) {
       const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: specOf(record) };
-      // 404 would be a namespace that isn't there, of which a person must hear
+      // 404 means that the namespace does not exist, which must be reported
       return written(api.call('POST', collection, { body, signal }), 409);
     },
     async update(record, signal) {

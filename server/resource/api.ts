@@ -42,7 +42,7 @@ export interface ResourceApiDeps {
   newId: () => string;
 }
 
-/** A change of one object, and what was said of it: names in the rest blame nobody who leaves it alone. */
+/** A change of one object with the fields that the request named; faults in other fields are not reported. */
 interface Step {
   of: RealmPart;
   change: PlannedChange;
@@ -203,7 +203,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
           return [...(own ? [own] : []), ...(await besides(tx.sql, realm, of, { from: row.key, key, input: said }))];
         };
         if (of.fixed) refusePermanent(of, seen);
-        // Else the answer to the secret of a stronger client would tell whether it is the stored one.
+        // Otherwise the answer would tell the caller whether the secret of a client with more rights is the stored one.
         if (of.secrets?.some((field) => typeof inputFor(seen)[field] === 'string'))
           await refuseStronger(tx.sql, caller.principal, realm, of.actsAs?.(untouched(of, seen)) ?? []);
         const planned = await steps(seen);
@@ -227,14 +227,14 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         await carryOut(tx, caller, realm, [{ of, change: deletionOf(of, row), declared: {} }]);
       }),
 
-    /** The object of a section that stands beside the resource's, under its key. */
+    /** The object of another section with the same key. */
     beside: async (of: Resource, part: RealmPart, realm: string, at: Address): Promise<Fields> => {
       const { key } = await load(sql, realm, of, at);
       return (await part.read(sql, realm, [key])).get(key)?.fields ?? part.fresh(realm, key);
     },
 
     /**
-     * Changes the object of a section that stands beside the resource's, under its key.
+     * Changes the object of another section with the same key.
      * @param to what its fields become
      */
     edit: (
@@ -263,7 +263,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
   return {
     ...requests,
 
-    /** Makes the object that the request names, or changes it where it is there. */
+    /** Creates the object that the request names, or updates it if it exists. */
     async upsert(of: Resource, caller: Caller, realm: string, input: Fields): Promise<Row> {
       const key = await of.nameOf(sql, realm, input, undefined);
       const replace = () => requests.replace(of, caller, realm, { key }, input);

@@ -10,7 +10,7 @@ export const differences = (before: Fields, wanted: Fields): PlannedChange['fiel
     .filter((field) => !same(before[field] ?? null, wanted[field] ?? null))
     .map((path) => ({ path, from: before[path] ?? null, to: wanted[path] ?? null }));
 
-/** Every field that is said of an object that is made. */
+/** Every field of a new object. */
 export const made = (wanted: Fields): PlannedChange['fields'] =>
   Object.keys(wanted)
     .sort()

@@ -13,7 +13,7 @@ export type { Fields, Item, Parsed };
 
 /** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
 export interface Existing {
-  /** Where the kind has ids. */
+  /** For kinds with ids. */
   id?: string;
   fields: Fields;
   /** Built in: never deleted by an import, only released. */
@@ -28,12 +28,12 @@ export interface StoredSecret {
   matches(plain: string): boolean | Promise<boolean>;
 }
 
-/** A change of one object, by whatever way it came. */
+/** A change of one object, by the admin API or by a document. */
 export interface PlannedChange {
   action: 'create' | 'update' | 'delete';
   kind: string;
   key: string;
-  /** Where the kind has ids; a created object gets its own. */
+  /** For kinds with ids; a created object gets a new one. */
   id?: string;
   /** The key that it had, where the change renames it. */
   renamedFrom?: string;
@@ -98,12 +98,12 @@ export interface RealmPart {
   fieldwise?: boolean;
   /** Values of a field that nobody set; a created object has them, a pruned field goes back to them. */
   fresh(realm: string, key: string): Fields;
-  /** A fresh realm has some of its objects, which one that is made of a whole export has only if that has them. */
+  /** Realms are created with some of its objects; one that is created from a complete export has only those in the export. */
   seeded?: boolean;
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];
-  /** What decides where its secrets are sent, by path: where any of it changes, they are asked for again. */
+  /** The fields, by path, that decide where its secrets are sent. When one of them changes, the secrets must be given again. */
   sentTo?(object: Pick<Item, 'key' | 'fields'>): Fields;
   /** Addresses, by path, that may be placeholders of a document: kept as such, so that no value of the environment can be read. */
   placeholders?: readonly string[];
@@ -112,25 +112,25 @@ export interface RealmPart {
   /** Current objects: of these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
-  /** The object that this is a part of: where both are pruned, it is kept as long as that is. */
+  /** The object that this one is part of: it is kept as long as that object is kept. */
   partOf?(key: string): { kind: string; key: string };
-  /** What the fields of one object must hold together, by paths below it; `changed` are those that change now. */
+  /** Rules over the fields of one object, with paths below it; `changed` are the fields that change now. */
   check?(saved: Saved, realm: string): FieldError[];
   /**
-   * What objects must hold together, pruned ones too: asked once, with every change of the plan.
+   * Rules over several objects, removed ones included: called once, with every change of the plan.
    * @throws Problem `name-taken`
    */
   whole?(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]>;
-  /** What of the objects, as they are to be, will not work, in words that say what to do; a secret that they have is not null. */
+  /** Warnings about what will not work in these objects once they are written, saying what to do; a secret that is set is not null. */
   warnings?(
     sql: Sql,
     realm: string,
     objects: readonly { key: string; fields: Fields }[],
     changes: readonly PlannedChange[],
   ): Promise<{ key: string; message: string }[]>;
-  /** Before anything is planned: waits for whoever writes just now what {@link whole} looks at, and holds up who comes. */
+  /** Called before planning: takes the locks that keep others from writing what {@link whole} reads. */
   hold?(sql: Sql, realm: string, items: readonly Item[]): Promise<void>;
-  /** Few objects that nothing refers to: `write` has all of them at once, so that what is unique can change hands. */
+  /** For kinds with few objects that nothing refers to: `write` gets all at once, so that a unique value can move between them. */
   atOnce?: boolean;
   /** Creates and updates, then removes: sets of rows, never a statement for each. */
   write(sql: Sql, realm: string, batch: Batch): Promise<void>;
@@ -138,7 +138,7 @@ export interface RealmPart {
   link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
   /** Ties to people, of a document that says who they are, once its users are there too. */
   linkPeople?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
-  /** What uses the removed objects, or would vanish with them: the engine keeps what this import doesn't free of all of them. */
+  /** What uses the removed objects, or would be deleted with them. The engine keeps a removed object that is still used. */
   dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
   /** The audit event of a change, by action. */
   events: { create: EventType; update: EventType; delete: EventType };
@@ -152,15 +152,15 @@ export interface RealmPart {
   detail?(fields: Fields): Record<string, unknown>;
   /** Its objects have ids, and the engine gives one to each that it creates. */
   ids?: boolean;
-  /** What is keyed by this object's key, and so is owned under the new one when it is renamed. */
+  /** Objects whose keys contain this object's key; when it is renamed, their ownership follows. */
   renames?: { same?: readonly string[]; below?: readonly { kind: string; prefix(key: string): string }[] };
-  /** Follows from a write, by whatever way it came: ending access, forgetting what no longer holds. */
+  /** What follows from a write, by the admin API or by a document: ending access, dropping caches. */
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
-  /** clientIds that whoever makes this change could act as: they must hold what those hold. */
+  /** clientIds that the caller could act as after this change; the caller must hold all that these clients hold. */
   actsAs?(change: PlannedChange): readonly string[];
-  /** Admin roles that the change gives: nobody can give what they do not hold. */
+  /** Admin roles that the change grants; the caller must hold what they allow. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
-  /** It is an admin role, and these of its permissions come or go. */
+  /** For admin roles: the permissions that are added or removed. */
   permissionsOf?(change: PlannedChange): readonly string[];
 }
 

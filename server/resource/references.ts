@@ -5,7 +5,7 @@ import type { Sql } from '../db/sql.ts';
 import { join } from '../http/document.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
-/** Objects that are planned or written in one go, so that neither memory nor the event loop is held for long. */
+/** Objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked. */
 const CHUNK = 2000;
 
 export const chunks = <T>(list: readonly T[]): T[][] =>
@@ -16,7 +16,7 @@ export const nameOf = (kind: string, key: string): string => `${kind} ${key}`;
 export const namesOf = (changes: readonly PlannedChange[], action: PlannedChange['action']): Set<string> =>
   new Set(changes.filter((c) => c.action === action).map((c) => nameOf(c.kind, c.key)));
 
-/** A field that names what this very import removes: nothing to wait for. */
+/** A field that names an object which the same import removes; waiting would not help. */
 export const prunedName = (path: string, kind: string, key: string): FieldError => ({
   path,
   message: `names the ${kind} ${key}, which pruning deletes, as the document no longer holds it`,

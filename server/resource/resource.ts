@@ -13,7 +13,7 @@ import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/do
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
 
-/** All that is special about a kind. What is left out is the plainest. */
+/** What differs between kinds. Every optional field has a default. */
 export interface Declaration
   extends Omit<
     RealmPart,
@@ -36,14 +36,14 @@ export interface Declaration
   section: Exclude<PresentKey, 'users'>;
   /** The resource as the admin API answers it; other fields of the object are not shown. */
   wire: z.ZodObject;
-  /** Mounted as they are; left out: its feature mounts them. */
+  /** Its routes, which are mounted for it. Left out: its feature mounts its own. */
   routes?: Routes;
-  /** Left out: those of the section's name. */
+  /** Default: from the section's name (contract/section-names.ts). */
   events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
-  /** What an object has where nothing was said. */
+  /** Default values of a new object. */
   fresh(realm: string, key: string): Fields;
-  /** The one form of these fields, of a document and of a request alike: sets sorted, defaults said. */
+  /** Normalizes fields of a document or a request, so that equal objects compare equal: sets are sorted, defaults filled in. */
   canonical?(fields: Fields): Fields;
   /** Fields that `q` looks at. */
   search?: readonly string[];
@@ -53,12 +53,12 @@ export interface Declaration
   fixed?: boolean;
   /** Whether an export has the object; left out: each. */
   exported?(key: string): boolean;
-  /** A PUT to an id that nothing has makes the object, where it says its natural key. */
+  /** A PUT to an unknown id creates the object, if the body has its natural key. */
   upsert?: boolean;
-  /** An administrator can't delete it either while something names it. */
+  /** Administrators can't delete it while something refers to it. */
   keptWhileNamed?: boolean;
   beside?: Beside;
-  /** The natural key can't be changed: what to do instead. */
+  /** The natural key can't be changed; the text says what to do instead. */
   keyStays?: string;
   /** Fields of the answer that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
@@ -82,7 +82,7 @@ export interface Resource extends RealmPart {
   keptWhileNamed?: boolean;
   beside?: Beside;
   toWire(realm: string, row: Row): Record<string, unknown>;
-  /** What a request says of the object; what only answers have is passed over, and a secret that is null stays. */
+  /** The object's fields in a request: read-only fields are ignored, and a secret that is null is kept. */
   fieldsOf(input: Fields): Fields;
   nameOf(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }

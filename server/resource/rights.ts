@@ -55,33 +55,33 @@ export async function refuseEscalation(
 ): Promise<void> {
   const byKind = new Map(parts.map((part) => [part.kind, part]));
   const clients = new Set<string>();
-  const gifts: { role: string; to: string }[] = [];
+  const grants: { role: string; to: string }[] = [];
   const widened = new Map<string, readonly string[]>();
   const planned = new Map<string, readonly string[]>();
   for (const change of changes) {
     const part = byKind.get(change.kind);
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
-    gifts.push(...(part?.gives?.(change) ?? []));
+    grants.push(...(part?.gives?.(change) ?? []));
     const moved = part?.permissionsOf?.(change);
-    // It was given under the name that it has now.
+    // The stored role is looked up below by the name that it has now.
     if (moved) widened.set(change.renamedFrom ?? change.key, moved);
     const { permissions } = change.save;
     if (moved && Array.isArray(permissions)) planned.set(change.key, permissions.map(String));
   }
   await refuseStronger(sql, principal, realm, [...clients]);
 
-  const named = [...new Set([...gifts.map((gift) => gift.role), ...widened.keys()])];
+  const named = [...new Set([...grants.map((grant) => grant.role), ...widened.keys()])];
   if (named.length === 0) return;
   const rows = await sql<{ name: string; permissions: string[]; targets: string[] }>`
     select r.name, r.permissions, array(
       select distinct g.target_realm from admin_grant g where g.realm_id = r.realm_id and g.role_id = r.id) as targets
     from admin_role r where r.realm_id = ${realm} and r.name = any(${named}::text[])`;
   const stored = new Map(rows.map((row) => [row.name, row]));
-  // Whoever holds the role gains or loses what changes, over every realm that it was given for.
+  // All holders of the role gain or lose these permissions, in every realm that the role was granted for.
   for (const [name, moved] of widened)
     for (const target of new Set([realm, ...(stored.get(name)?.targets ?? [])]))
       if (!holdsAll(principal, target, moved)) throw escalation(`The admin role ${name}`);
-  for (const { to, role } of gifts)
+  for (const { to, role } of grants)
     if (!holdsAll(principal, realm, planned.get(role) ?? stored.get(role)?.permissions ?? []))
       throw escalation(`The admin role ${role} for the client ${to}`);
 }

@@ -13,7 +13,7 @@ import {
   type Saved,
 } from './part.ts';
 
-/** What one request comes to know of secrets, however often it is planned (features/transfer/guesses.ts). */
+/** Counts wrong guesses of secrets in one request, however often it is planned (features/transfer/guesses.ts). */
 export interface GuessCount {
   /** @throws Problem `too-many-requests` before any of these is compared */
   begin(sql: Sql, secrets: readonly string[]): Promise<void>;
@@ -28,7 +28,7 @@ export class KeepsSecret {
   readonly because: 'variableNotSet' | 'notCompared';
   /** The placeholder's name. */
   readonly variable: string | undefined;
-  /** Nothing will be written: it stands for the secret that somebody else gives. */
+  /** For plans only: stands for a secret that is given when the document is applied. */
   readonly planned: boolean;
   constructor(because: KeepsSecret['because'], variable?: string, { planned = false } = {}) {
     this.because = because;
