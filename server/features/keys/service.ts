@@ -9,6 +9,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { createCertificates } from './certificates.ts';
 import { type GenerateKeyPair, generateRsa } from './generate.ts';
 import { contextOf, newKey } from './seed.ts';
 import * as store from './store.ts';
@@ -83,8 +84,16 @@ export function createKeys(deps: KeysDeps) {
     },
   });
 
+  const certificates = createCertificates({ sql, seal, now });
+
   return {
-    drop: cache.drop,
+    drop(realm: string | undefined): void {
+      cache.drop(realm);
+      certificates.drop(realm);
+    },
+
+    /** Of all keys that are published, the one that signs now first. */
+    certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
 
     /** The key that signs now. */
     async active(realm: string): Promise<SigningKey> {
@@ -112,6 +121,7 @@ export function createKeys(deps: KeysDeps) {
       const key = newKey({ realm, pair: await generate(), seal, keyId: newId(), at: now() });
       if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
       cache.drop(realm);
+      certificates.drop(realm);
       await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
       return transact(realm, async (tx) => {
         const at = now();

@@ -9,6 +9,18 @@ export interface KeyRow {
   activated_at: Date | null;
   rotated_at: Date | null;
 }
+export interface KeyCertificate {
+  keyId: string;
+  /** Base64 DER. */
+  certificate: string;
+}
+export interface CertificateRow {
+  key_id: string;
+  public_key: string;
+  created_at: Date;
+  certificate: string | null;
+  private_key: Buffer | null;
+}
 export interface NewKey {
   keyId: string;
   /** Base64 DER. */
@@ -27,6 +39,20 @@ export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
     case when activated_at is not null and rotated_at is null then private_key end as private_key
   from realm_key where realm_id = ${realm} order by rotated_at desc nulls first, created_at desc, key_id`;
+
+/** Verifiers' certificates, in the order of {@link readPublished}; with the sealed half where there is none yet. */
+export const readCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
+  select key_id, public_key, created_at, certificate, case when certificate is null then private_key end as private_key
+  from realm_key where realm_id = ${realm}
+  order by activated_at is null, rotated_at desc nulls first, created_at desc, key_id`;
+
+/** Whoever is quicker makes them for all. */
+export const keepCertificates = (sql: Sql, realm: string, made: readonly KeyCertificate[]) => sql<KeyCertificate>`
+  update realm_key k set certificate = coalesce(k.certificate, m.certificate)
+  from unnest(${made.map(({ keyId }) => keyId)}::uuid[], ${made.map(({ certificate }) => certificate)}::text[])
+    as m (key_id, certificate)
+  where k.realm_id = ${realm} and k.key_id = m.key_id
+  returning k.key_id as "keyId", k.certificate`;
 
 export async function insertActive(sql: Sql, realm: string, key: NewKey): Promise<void> {
   await sql`
