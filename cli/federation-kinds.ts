@@ -26,7 +26,7 @@ const identityProviders = kind({
 const samlClients = kind({
   plural: 'saml-clients',
   singular: 'saml-client',
-  help: 'service providers by SAML 2.0; kept, and not used by this release yet',
+  help: 'service providers by SAML 2.0',
   inRealm: true,
   searches: true,
   routes: samlClientRoutes,
@@ -35,7 +35,6 @@ const samlClients = kind({
   columns: [
     { head: 'ENTITY ID', cell: (c) => c.entityId },
     { head: 'ENABLED', cell: (c) => yes(c.enabled) },
-    { head: 'WORKS', cell: (c) => (c.supported ? 'yes' : 'not in this release') },
     { head: 'NAME', cell: (c) => text(c.name) },
     { head: 'NAME ID', cell: (c) => c.nameIdFormat, wide: true },
     { head: 'ASSERTIONS GO TO', cell: (c) => list(c.assertionConsumerServices.map((s) => s.url)), wide: true },

@@ -209,6 +209,7 @@ export async function buildApp({
     registry,
     factors: people.factors,
     transact,
+    seal,
     outbound,
     passwords,
     settings,
@@ -296,7 +297,7 @@ export async function buildApp({
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
   await http.register(async (pages) => {
-    people.mountPages(pages, [protocol.continuation]);
+    people.mountPages(pages, protocol.continuations);
     adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
   });
 

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Passwords } from './crypto/passwords.ts';
+import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
@@ -39,6 +40,9 @@ import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
+import { samlMetadataRoutes, samlRoutes } from './features/saml/routes.ts';
+import { createSaml } from './features/saml/service.ts';
+import { createSamlClientViews } from './features/saml/view.ts';
 import { type Sessions, sessionCookieAt } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { SignIns } from './features/sign-in/service.ts';
@@ -73,6 +77,7 @@ export interface ProtocolDeps {
   factors: Factors;
   transact: Transact;
   realmSql: RealmSql;
+  seal: Seal;
   outbound: Outbound;
   passwords: Passwords;
   settings: SettingsService;
@@ -191,14 +196,33 @@ export function createProtocol(deps: ProtocolDeps) {
   });
   const logout = createLogout({ transact, clients, sessions, signIns, settings, tokens, subjects, sessionCookie, now });
 
+  const samlClients = createSamlClientViews({ sql, now });
+  const saml = createSaml({
+    sql,
+    transact,
+    seal: deps.seal,
+    clients: samlClients,
+    keys,
+    settings,
+    sessions,
+    signIns,
+    factors,
+    subjects,
+    refusals,
+    baseUrl,
+    now,
+  });
+
   return {
-    continuation: authorization.continuation,
+    continuations: [authorization.continuation, saml.continuation],
 
     ready: readyDocuments(discovery),
 
     drop(realm: string | undefined): void {
       clients.drop(realm);
       discovery.drop(realm);
+      samlClients.drop(realm);
+      saml.drop(realm);
     },
 
     async mount(http: FastifyInstance): Promise<void> {
@@ -206,6 +230,7 @@ export function createProtocol(deps: ProtocolDeps) {
         guardProtocol(app, { realmExists });
         const cors = createCors(clients);
         discoveryRoutes(app, discovery);
+        samlMetadataRoutes(app, saml);
         tokenRoutes(app, { endpoint, cors });
         userinfoRoutes(app, { userinfo, cors });
         const audited = auditedAuthentication(authentication, refusals);
@@ -221,6 +246,7 @@ export function createProtocol(deps: ProtocolDeps) {
         authorizeRoutes(pages, { authorization, signIns });
         devicePageRoutes(pages, { devices, signIns });
         logoutRoutes(pages, logout);
+        samlRoutes(pages, { saml, signIns });
       });
     },
 

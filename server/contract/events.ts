@@ -50,6 +50,7 @@ export const eventTypes = {
   DEVICE_AUTHORIZATION_REQUESTED: runtime,
   DEVICE_APPROVED: runtime,
   DEVICE_DENIED: runtime,
+  SAML_ASSERTION_ISSUED: runtime,
   TOKEN_ISSUED: runtime,
   TOKEN_REFRESHED: runtime,
   TOKEN_REFUSED: runtime,

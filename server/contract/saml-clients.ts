@@ -5,9 +5,6 @@ import { EpochMs, HttpsAddress, HttpUrl, Id, InRealm, name, text } from './names
 import { byKey, resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
-/** What this release does of it: keeps it. */
-const notYet = 'SAML is not a part of this release: a client is kept, and nobody is signed in to it';
-
 const EntityId = name(1024).describe('Unique in the realm; an absolute URI by the standard');
 const Binding = z.enum(['POST', 'Redirect']);
 export const Certificate = text(20_000).regex(
@@ -74,7 +71,6 @@ export const SamlClient = z
     ...fields,
     metadataUrl: z.string().nullable(),
     createdAt: EpochMs,
-    supported: z.boolean().describe(`false: ${notYet.charAt(0).toLowerCase()}${notYet.slice(1)}`),
   })
   .meta({ id: 'SamlClient' });
 export type SamlClient = z.infer<typeof SamlClient>;
@@ -96,7 +92,6 @@ export const samlClientRoutes = resourceRoutes({
   update: SamlClientInput.partial().extend({
     id: Id.optional(),
     createdAt: EpochMs.optional(),
-    supported: z.boolean().optional(),
   }),
   at: { param: 'entityId', schema: byKey('entityId', EntityId) },
   searches: true,
@@ -109,7 +104,6 @@ export const samlClientRoutes = resourceRoutes({
   problems: ['in-use'],
   describe: {
     list: 'List or search SAML clients',
-    create: `Create a SAML client. ${notYet}`,
     get: 'Read a SAML client; its entity id is percent-encoded in the path',
     remove: 'Delete a SAML client that no application names',
   },

@@ -8,7 +8,9 @@ export const Session = z
     id: Id,
     userId: Id,
     username: z.string(),
-    clients: z.array(z.string()).describe('clientIds that got tokens in this session'),
+    clients: z
+      .array(z.string())
+      .describe('clientIds that got tokens in this session, and entity ids of SAML clients that it led to'),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
     startedAt: EpochMs,
@@ -31,7 +33,7 @@ export const listSessions = route({
   query: Page.extend({
     userId: Id.optional(),
     username: name().optional().describe('Whose, whatever its case'),
-    clientId: name().optional().describe('Sessions in which this client got tokens'),
+    clientId: name().optional().describe('Sessions in which this client got tokens; or the entity id of a SAML client'),
     ipAddress: text(45).optional().describe('Where they began'),
   }),
   response: z.array(Session),

@@ -91,6 +91,21 @@ function collected(
   return out;
 }
 
+/** What a claim's source has to say, value by value, for whom names and texts are all there is (SAML's attributes). */
+export function textsOf(
+  claim: Pick<ClaimView, 'name' | 'source' | 'attribute' | 'value'>,
+  subject: Subject,
+  session: SessionFacts,
+): string[] {
+  if (claim.source === 'clientRoles' && !claim.value)
+    return Object.entries(subject.roles.clients).flatMap(([client, roles]) => roles.map((role) => `${client}:${role}`));
+  const view: ClaimView = { ...claim, multivalued: true, jsonType: 'string', in: [] };
+  const said = sourceOf(view, subject, session);
+  return (Array.isArray(said) ? said : [said]).flatMap((value) =>
+    value === undefined || value === null ? [] : [String(value)],
+  );
+}
+
 /** Whom an access token is for beside its resources. */
 export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
   scopes.flatMap(({ claims }) =>

@@ -19,5 +19,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
     registration: `${base}/connect/register`,
     workloadIdentityToken: `${base}/workload-identity/token`,
     account: `${base}/account`,
+    samlMetadata: `${base}/saml/idp/metadata`,
+    samlSignOn: `${base}/saml/idp/sso`,
   };
 }

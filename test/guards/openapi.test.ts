@@ -70,6 +70,10 @@ test('every operation says who may call it; what is anonymous says that', () => 
     'getOpenidConfiguration',
     'getProtectedResource',
     'getReadiness',
+    'getSamlMetadata',
+    'samlInitiate',
+    'samlSignOn',
+    'samlSignOnByPost',
   ]);
 });
 

@@ -12,26 +12,37 @@ import { type Resource, resource } from '../../resource/resource.ts';
 const KIND = 'application';
 const LISTS = ['clients', 'samlClients', 'roles'] as const;
 
+const CLIENTS = ['clients', 'samlClients'] as const;
+
 /** A client of two would have two flows, and two lists of who may use it. */
 async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const claimed = changed
     .filter(({ action }) => action !== 'delete')
     .flatMap(({ key, fields, path }) =>
-      strings(fields.clients).map((clientId) => ({ key, clientId, path: join(path, 'clients') })),
+      CLIENTS.flatMap((field) =>
+        strings(fields[field]).map((client) => ({ key, field, client, path: join(path, field) })),
+      ),
     );
   if (claimed.length === 0) return [];
-  const others = await sql<{ application: string; clientId: string }>`
-    select a.name as application, c.client_id as "clientId" from client c
+  const named = (of: string) => claimed.flatMap(({ field, client }) => (field === of ? [client] : []));
+  const others = await sql<{ application: string; field: string; client: string }>`
+    select a.name as application, 'clients' as field, c.client_id as client from client c
     join application_client ac on ac.realm_id = c.realm_id and ac.client = c.id
     join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
-    where c.realm_id = ${realm} and c.client_id = any(${claimed.map((c) => c.clientId)}::text[])
+    where c.realm_id = ${realm} and c.client_id = any(${named('clients')}::text[])
+      and a.id <> all(${changed.flatMap((c) => c.id ?? [])}::uuid[])
+    union all
+    select a.name, 'samlClients', n.entity from application a cross join lateral unnest(a.saml_clients) as n (entity)
+    where a.realm_id = ${realm} and n.entity = any(${named('samlClients')}::text[])
       and a.id <> all(${changed.flatMap((c) => c.id ?? [])}::uuid[])`;
-  const owners = new Map(others.map((row) => [row.clientId, row.application]));
-  return claimed.flatMap(({ key, clientId, path }) => {
-    const owner = owners.get(clientId);
-    owners.set(clientId, owner ?? key);
-    return owner === undefined ? [] : [{ path, message: `${clientId} belongs to the application ${owner} already` }];
+  const keyOf = ({ field, client }: { field: string; client: string }) => `${field} ${client}`;
+  const owners = new Map(others.map((row) => [keyOf(row), row.application]));
+  return claimed.flatMap((one) => {
+    const owner = owners.get(keyOf(one));
+    owners.set(keyOf(one), owner ?? one.key);
+    const message = `${one.client} belongs to the application ${owner} already`;
+    return owner === undefined ? [] : [{ path: one.path, message }];
   });
 }
 

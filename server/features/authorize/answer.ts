@@ -3,11 +3,9 @@
 import type { FastifyReply } from 'fastify';
 import { withQuery } from '../../domain/redirect-uri.ts';
 import type { OAuthError } from '../../http/oauth-error.ts';
-import { type Brand, html, sendPage } from '../../http/pages.ts';
-import { text } from '../../http/texts.ts';
+import type { Brand } from '../../http/pages.ts';
+import { sendForm } from '../../http/self-posting.ts';
 import type { Target } from './checks.ts';
-
-const SCRIPT = 'document.forms[0].submit();';
 
 export interface Answer {
   realm: string;
@@ -22,15 +20,7 @@ export function sendAnswer(reply: FastifyReply, { realm, brand, issuer, target, 
   const all = { ...parameters, state, iss: issuer };
   void reply.header('cache-control', 'no-store');
   if (responseMode === 'query') return reply.redirect(withQuery(redirectUri, all), 303);
-  const fields = Object.entries(all).map(([name, value]) =>
-    value === undefined ? html`` : html`<input type="hidden" name="${name}" value="${value}">\n`,
-  );
-  const body = html`<form method="post" action="${redirectUri}">
-${fields}<p class="lead">${text('authorize.sentBack')}</p>
-<div class="actions"><button>${text('authorize.goOn')}</button></div>
-</form>`;
-  const page = { realm, brand, title: text('authorize.oneMoment'), body, script: SCRIPT };
-  return sendPage(reply, page, { formAction: [redirectUri] });
+  return sendForm(reply, { realm, brand }, { action: redirectUri, fields: all });
 }
 
 export const errorParameters = ({ error, description }: OAuthError) => ({ error, error_description: description });

@@ -8,8 +8,8 @@ import type { Cors } from '../../http/cors.ts';
 import { formOf, oauthErrorOf, paramsOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
+import type { Finished } from '../sign-in/continuation.ts';
 import { type Devices, devicePath, deviceResumePath } from './device.ts';
-import type { Finished } from './routes.ts';
 
 export function deviceRoutes(
   app: FastifyInstance,

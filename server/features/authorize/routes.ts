@@ -1,21 +1,12 @@
 // GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { authorizePostRoute, authorizeRoute } from '../../contract/oauth.ts';
 import { formOf, paramsOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import type { Finished } from '../sign-in/continuation.ts';
 import { type Authorization, Kept, requestPath, resumePath } from './service.ts';
 
 const LONGEST_QUERY = 12_000;
-
-/** What of features/sign-in is used here. */
-export interface Finished {
-  take(
-    reply: FastifyReply,
-    request: FastifyRequest,
-    realm: string,
-    continueAt: string,
-  ): Promise<{ request: unknown; done: { sessionId: string; since: number } } | undefined>;
-}
 
 export function authorizeRoutes(
   app: FastifyInstance,

@@ -1,5 +1,5 @@
-// Owns: SAML clients as administrators keep them. Signing in to them is not a part of this release, and the answer says so.
-// Does not own: reading metadata (metadata.ts), fetching it (import.ts), which application a client belongs to.
+// Owns: SAML clients as administrators keep them.
+// Does not own: signing in to them (features/saml), reading metadata (metadata.ts), fetching it (import.ts), which application a client belongs to.
 // Implements: specification 2.10, 4.10; decisions "SAML client".
 import { sessionFacts, userProperties } from '../../contract/claims.ts';
 import type { FieldError } from '../../contract/problem.ts';
@@ -151,7 +151,6 @@ export const createSamlClientResource = ({ now }: { now: () => Date }): Resource
         from application a cross join lateral unnest(a.saml_clients) as n (entity)
         where a.realm_id = ${realm} and n.entity = any(${removed}::text[])`,
       keyStays: 'make another client instead',
-      shown: () => ({ supported: false }),
       detail: ({ enabled }) => ({ enabled }),
     },
     { now },

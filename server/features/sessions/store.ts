@@ -78,7 +78,10 @@ const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragm
 export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
-      where sc.realm_id = s.realm_id and sc.session_id = s.id order by c.client_id) as clients
+      where sc.realm_id = s.realm_id and sc.session_id = s.id
+      union
+      select c.entity_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
+      where sc.realm_id = s.realm_id and sc.session_id = s.id order by 1) as clients
   from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
   where s.realm_id = ${realm} and ${live(cutoffs)}
     and ${when(page.userId, (id) => fragment`s.user_id = ${id}`)}
@@ -87,7 +90,10 @@ export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPag
       page.clientId,
       (clientId) => fragment`s.id in (
         select sc.session_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
-        where sc.realm_id = ${realm} and c.client_id = ${clientId})`,
+        where sc.realm_id = ${realm} and c.client_id = ${clientId}
+        union all
+        select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
+        where sc.realm_id = ${realm} and c.entity_id = ${clientId})`,
     )}
     and ${when(page.ipAddress, (address) => fragment`s.ip_address = ${address}`)}
     and ${when(page.after, (after) => fragment`(s.started_at, s.id) < (${after.startedAt}, ${after.id})`)}

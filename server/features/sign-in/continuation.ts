@@ -20,6 +20,16 @@ export interface Continuation {
   asked: { write(request: unknown): string; read(text: string): unknown };
 }
 
+/** What whoever began a sign-in gets of its end, once. */
+export interface Finished {
+  take(
+    reply: FastifyReply,
+    request: FastifyRequest,
+    realm: string,
+    continueAt: string,
+  ): Promise<{ request: unknown; done: { sessionId: string; since: number } } | undefined>;
+}
+
 /** What can be written together with other people's: nothing is read for it. */
 export type Writes = Pick<Tx, 'atLast' | 'record'>;
 

@@ -1,0 +1,49 @@
+// Levels of assurance as SAML's authentication contexts: what a request asks for, and what is said of a sign-in. Pure.
+// SAML 2.0 Core §3.3.2.2.1; decisions "SAML".
+
+const classes = (name: string) => `urn:oasis:names:tc:SAML:2.0:ac:classes:${name}`;
+const UNSPECIFIED = classes('unspecified');
+const PASSWORD = classes('PasswordProtectedTransport');
+const SEVERAL_FACTORS = 'https://refeds.org/profile/mfa';
+
+/** The level that a sign-in needs to be of the class; others are unknown here. */
+const levels: Readonly<Record<string, number>> = {
+  [UNSPECIFIED]: 0,
+  [classes('Password')]: 1,
+  [PASSWORD]: 1,
+  'https://refeds.org/profile/sfa': 1,
+  [SEVERAL_FACTORS]: 2,
+  // What Microsoft's products ask for.
+  'http://schemas.microsoft.com/claims/multipleauthn': 2,
+};
+
+export interface RequestedContext {
+  comparison: string;
+  classes: readonly string[];
+}
+/** What a sign-in has to reach, and as which classes that can be told; none: as its own. */
+export interface Wanted {
+  level: number;
+  tell: readonly string[];
+}
+
+/** @returns undefined: nothing that is asked for can be had */
+export function wantedBy({ comparison, classes: asked }: RequestedContext): Wanted | undefined {
+  const known = asked.filter((name) => levels[name] !== undefined);
+  const least = Math.min(...known.map((name) => levels[name] ?? 0));
+  if (known.length === 0) return undefined;
+  if (comparison === 'exact') return { level: least, tell: known };
+  if (comparison === 'minimum') return { level: least, tell: [] };
+  // No stronger than the strongest; whoever has proven more has proven that, too.
+  if (comparison === 'maximum') return { level: 0, tell: known };
+  const better = Math.max(...known.map((name) => levels[name] ?? 0)) + 1;
+  return comparison === 'better' && better <= 2 ? { level: better, tell: [] } : undefined;
+}
+
+/** The class that a response names. */
+export function classOf(level: number, amr: readonly string[], tell: readonly string[]): string {
+  const told = tell.find((name) => (levels[name] ?? Infinity) <= level);
+  if (told !== undefined) return told;
+  if (level >= 2) return SEVERAL_FACTORS;
+  return amr.includes('pwd') ? PASSWORD : UNSPECIFIED;
+}

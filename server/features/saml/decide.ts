@@ -1,0 +1,31 @@
+// What a sign-on needs next: pure. SAML 2.0 Core §3.4.1 (ForceAuthn, IsPassive), §3.4.1.4; as features/authorize decides for OAuth.
+import type { Kept } from './kept.ts';
+import { type Failed, failures } from './vocabulary.ts';
+
+export interface Known {
+  session: { impersonator: object | null } | undefined;
+  /** What the session lacks of what is asked for now. */
+  missing: string | undefined;
+  /** It was begun or renewed for this very request. */
+  fresh: boolean;
+  /** The request names a person, and it is somebody else. */
+  somebodyElse: boolean;
+}
+export type Step = { do: 'sign-in'; forced: boolean } | { do: 'answer' } | { do: 'refuse'; because: Failed };
+
+const refuse = (because: Failed): Step => ({ do: 'refuse', because });
+
+type Request = Pick<Kept, 'forced' | 'passive' | 'level'>;
+
+export function decide({ forced, passive, level }: Request, { session, missing, fresh, somebodyElse }: Known): Step {
+  // Who acts for somebody proves nothing of them.
+  if (session?.impersonator) {
+    if (somebodyElse) return refuse(failures.otherPerson);
+    return forced || level > 0 ? refuse(failures.acting) : { do: 'answer' };
+  }
+  const again = session !== undefined && ((forced && !fresh) || somebodyElse);
+  if (session && !again && (fresh || missing === undefined)) return { do: 'answer' };
+  if (passive) return refuse(failures.noPassive);
+  if (fresh && somebodyElse) return refuse(failures.otherPerson);
+  return { do: 'sign-in', forced: again };
+}

@@ -1,0 +1,156 @@
+// A message as a binding brings it, and whether it is its sender's: what is read is what the signature covers.
+// SAML 2.0 Bindings §3.4 (Redirect), §3.5 (POST). Algorithms: RSA with SHA-256 or SHA-512, nothing less.
+import { constants, verify, X509Certificate } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
+import { readSigned } from '../../xml/signature.ts';
+import { type Binding, SIGNATURES } from './vocabulary.ts';
+
+/** Of the XML, inflated. */
+const MOST_BYTES = 128 * 1024;
+export const MOST_RELAY_STATE = 80;
+
+export interface Message {
+  kind: 'SAMLRequest' | 'SAMLResponse';
+  binding: Binding;
+  text: string;
+  relayState: string | undefined;
+  /** Of the Redirect binding: what the signature in the query can cover, to the byte. */
+  query: { covered: readonly string[]; algorithm: string; signature: Buffer } | undefined;
+}
+
+const bad = (description: string) => new OAuthError('invalid_request', description);
+
+/** The parameters of a query or a form, as they came and decoded. */
+function parametersOf(text: string): Map<string, { raw: string; value: string }> {
+  const all = new Map<string, { raw: string; value: string }>();
+  for (const part of text.split('&')) {
+    const at = part.indexOf('=');
+    if (at < 0) continue;
+    const [name, raw] = [part.slice(0, at), part.slice(at + 1)];
+    if (all.has(name)) throw bad('A parameter comes twice');
+    let value: string;
+    try {
+      value = decodeURIComponent(raw.replaceAll('+', ' '));
+    } catch {
+      throw bad('A parameter is not percent-encoded UTF-8');
+    }
+    if (value.includes('\0')) throw bad('A parameter holds a NUL character');
+    all.set(name, { raw, value });
+  }
+  return all;
+}
+
+/** Some forget to encode the plus sign. */
+const bytesOf = (base64: string): Buffer => Buffer.from(base64.replaceAll(' ', '+'), 'base64');
+
+function inflated(bytes: Buffer): Buffer {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES });
+  } catch {
+    throw bad('The message is not deflated, or too large');
+  }
+}
+
+/** @param text the query, or the form's body @throws OAuthError */
+export function messageOf(binding: Binding, text: string): Message {
+  const all = parametersOf(text);
+  const [request, response] = [all.get('SAMLRequest'), all.get('SAMLResponse')];
+  const found = request ?? response;
+  if (!found || (request && response)) throw bad('SAMLRequest or SAMLResponse is needed');
+  const kind = request ? 'SAMLRequest' : 'SAMLResponse';
+  const state = all.get('RelayState');
+  if (state && Buffer.byteLength(state.value) > MOST_RELAY_STATE) throw bad('RelayState is longer than 80 bytes');
+  const bytes = bytesOf(found.value);
+  const xml = binding === 'Redirect' ? inflated(bytes) : bytes;
+  if (xml.length > MOST_BYTES) throw bad('The message is too large');
+  const [algorithm, signature] = [all.get('SigAlg'), all.get('Signature')];
+  const parts = [
+    [kind, found],
+    ['RelayState', state],
+    ['SigAlg', algorithm],
+  ] as const;
+  const joined = (encoded: (part: { raw: string; value: string }) => string): string =>
+    parts.flatMap(([name, part]) => (part ? [`${name}=${encoded(part)}`] : [])).join('&');
+  // As it came (§3.4.4.1), or as its sender had encoded it before a library of theirs did so in another way.
+  const covered = [joined(({ raw }) => raw), joined(({ value }) => encodeURIComponent(value))];
+  return {
+    kind,
+    binding,
+    text: plain(xml),
+    relayState: state?.value,
+    query:
+      binding === 'Redirect' && signature
+        ? { covered, algorithm: algorithm?.value ?? '', signature: bytesOf(signature.value) }
+        : undefined,
+  };
+}
+
+function plain(xml: Buffer): string {
+  try {
+    return textOf(xml);
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/** Before anybody is known who could have signed it. @throws OAuthError */
+export function unverified({ text }: Message): Xml {
+  try {
+    return parseXml(text);
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+const malformed = (error: unknown): unknown => (error instanceof XmlError ? bad(error.message) : error);
+
+const has = (xml: Xml, found: (one: Xml) => boolean): boolean =>
+  found(xml) || xml.children.some((child) => has(child, found));
+const isSignature = ({ name, namespace }: Xml): boolean => name === 'Signature' && namespace === SIGNATURES;
+
+/**
+ * What of the message may be believed; undefined: its signature is wrong, or missing where it is needed.
+ * @param read the message as {@link unverified} gave it
+ */
+export function verified(
+  message: Message,
+  read: Xml,
+  { certificates, needed }: { certificates: readonly string[]; needed: boolean },
+): Xml | undefined {
+  // Without a key nothing can be checked: then it counts as unsigned.
+  if (certificates.length === 0) return needed ? undefined : read;
+  const inside = has(read, isSignature);
+  if (message.binding === 'POST') {
+    if (!inside) return needed ? undefined : read;
+    return certificates.map((one) => signedBy(message.text, one)).find((xml) => xml !== undefined);
+  }
+  // §3.4.4.1: a signature in the message itself has to be taken out.
+  if (inside) return undefined;
+  const { query } = message;
+  if (!query) return needed ? undefined : read;
+  return certificates.some((one) => holds(query, one)) ? read : undefined;
+}
+
+function signedBy(text: string, certificate: string): Xml | undefined {
+  try {
+    return readSigned(text, certificate);
+  } catch (error) {
+    if (error instanceof XmlError) return undefined;
+    throw error;
+  }
+}
+
+const algorithms: Readonly<Record<string, { digest: string; pss: boolean }>> = {
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': { digest: 'sha256', pss: false },
+  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': { digest: 'sha512', pss: false },
+  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1': { digest: 'sha256', pss: true },
+};
+
+function holds({ covered, algorithm, signature }: NonNullable<Message['query']>, certificate: string): boolean {
+  const known = Object.hasOwn(algorithms, algorithm) ? algorithms[algorithm] : undefined;
+  const { publicKey } = new X509Certificate(certificate);
+  if (!known || publicKey.asymmetricKeyType !== 'rsa') return false;
+  const padding = known.pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+  return covered.some((text) => verify(known.digest, Buffer.from(text), { key: publicKey, padding }, signature));
+}

@@ -1,0 +1,313 @@
+// Owns: the SAML 2.0 identity provider: its metadata, and sign-ons by whichever side begins them.
+// Does not own: SAML clients (features/saml-clients), signing in (features/sign-in), reading and writing XML (server/xml).
+// Implements: specification 1, 4.3, 4.11; SAML 2.0 Profiles §4.1; decisions "SAML".
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By, DomainEvent } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import { createRealmCache } from '../../db/cache.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
+import type { Person } from '../../domain/person.ts';
+import { actorOf, personOf } from '../../domain/session.ts';
+import type { Subjects } from '../../domain/subjects.ts';
+import type { Refusals } from '../../events/refusals.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { endpointsOf } from '../../http/realm-endpoints.ts';
+import { sendForm } from '../../http/self-posting.ts';
+import type { XmlSigner } from '../../xml/sign.ts';
+import type { Keys } from '../keys/service.ts';
+import type { LiveSession } from '../sessions/service.ts';
+import type { Continuation } from '../sign-in/continuation.ts';
+import type { SignIns } from '../sign-in/service.ts';
+import { attributesOf } from './attributes.ts';
+import { classOf } from './contexts.ts';
+import { decide } from './decide.ts';
+import { createKeeping, KEPT_MS, Kept } from './kept.ts';
+import { metadataOf } from './metadata.ts';
+import { type NameId, nameIdOf } from './name-id.ts';
+import { createRequests, type Refused } from './requests.ts';
+import { type Addressed, assertionResponse, failedResponse, newXmlId } from './response.ts';
+import { readPerson, signOn } from './store.ts';
+import type { SamlClientView, SamlClientViews } from './view.ts';
+import { type Failed, failures } from './vocabulary.ts';
+
+/** Where a sign-in goes on: routes.ts answers there. */
+export const resumePath = (realm: string): string => `/realms/${realm}/saml/idp/sso/resume`;
+/** Where what was verified goes on, or is asked for anew. @param kept sealed */
+const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml/idp/sso?request=${kept}`;
+
+export interface SamlDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  clients: Pick<SamlClientViews, 'view'>;
+  keys: Pick<Keys, 'active' | 'certificates'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
+  sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
+  signIns: Pick<SignIns, 'begin' | 'missing'>;
+  factors: Factors;
+  subjects: Pick<Subjects, 'of'>;
+  refusals: Pick<Refusals, 'record'>;
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** One request on its way. */
+interface Way {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  realm: string;
+  brand: RealmSettingsDto;
+  client: SamlClientView;
+  kept: Kept;
+}
+/** A session that was begun or renewed for the request: `since` when all has been proven that it rests on, in milliseconds. */
+interface SignedIn {
+  sessionId: string;
+  since: number;
+}
+
+export function createSaml(deps: SamlDeps) {
+  const { sql, transact, clients, keys, settings, sessions, signIns, factors, subjects, refusals, baseUrl, now } = deps;
+  const keeping = createKeeping(deps);
+  const requests = createRequests(deps);
+
+  const documents = createRealmCache<string>({
+    now,
+    ttlMs: 2_000,
+    async load(realm) {
+      const { samlSignOn: signOnAt } = endpointsOf(baseUrl, realm);
+      const certificates = (await keys.certificates(realm)).map(({ certificate }) => certificate);
+      const signer = await signerOf(realm);
+      return metadataOf({
+        issuer: await settings.issuer(realm),
+        signOn: signOnAt,
+        certificates,
+        signer,
+        now: now(),
+      });
+    },
+  });
+
+  async function signerOf(realm: string): Promise<XmlSigner> {
+    const { keyId, privateKey } = await keys.active(realm);
+    const own = (await keys.certificates(realm)).find((one) => one.keyId === keyId);
+    if (!own) throw new Error(`the key ${keyId} of ${realm} has no certificate`);
+    return { privateKey, certificate: own.certificate };
+  }
+
+  async function brandOf(realm: string): Promise<RealmSettingsDto> {
+    const brand = await settings.of(realm);
+    if (!brand) throw new OAuthError('not_found', 'There is no such realm');
+    return brand;
+  }
+
+  async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string, kept: Kept): Promise<Way> {
+    const client = await clients.view(realm, kept.entityId);
+    // Changed since the request was verified.
+    if (!client?.consumers.some(({ url }) => url === kept.consumer))
+      throw new OAuthError('invalid_request', 'The application is not known here');
+    return { request, reply, realm, brand: await brandOf(realm), client, kept };
+  }
+
+  const addressed = async ({ realm, client, kept }: Way): Promise<Addressed> => ({
+    issuer: await settings.issuer(realm),
+    client,
+    consumer: kept.consumer,
+    requestId: kept.requestId,
+    now: now(),
+  });
+
+  function send({ realm, brand, reply, kept }: Way, response: string): FastifyReply {
+    const fields = { SAMLResponse: Buffer.from(response).toString('base64'), RelayState: kept.relayState };
+    // An assertion consumer service leads on to wherever the person wanted to be, which Chromium holds against the form.
+    return sendForm(reply, { realm, brand }, { action: kept.consumer, fields, onward: ['https:'] });
+  }
+  const fail = async (way: Way, because: Failed): Promise<FastifyReply> =>
+    send(way, await failedResponse(await addressed(way), because, await signerOf(way.realm)));
+
+  const signInFor = ({ realm, client, kept }: Way, { forced }: { forced: boolean }) => ({
+    realm,
+    clientId: client.entityId,
+    clientName: client.title,
+    flow: client.flowOverride ?? undefined,
+    requiredLevel: kept.level,
+    forced,
+    // a subject may be of any format: what people type is a name or an address
+    loginHint: kept.format === 'emailAddress' || kept.format === 'unspecified' ? kept.subject : undefined,
+    request: kept,
+    continueAt: resumePath(realm),
+  });
+
+  const event = (
+    { request, realm, client }: Way,
+    session: LiveSession,
+    what: Pick<DomainEvent, 'type' | 'outcome' | 'data'>,
+  ): DomainEvent => {
+    const by: By = { actor: actorOf(session), ipAddress: request.ip };
+    return { realm, by, subject: personOf(session), clientId: client.entityId, ...what };
+  };
+
+  /** @returns why the person may not use what the client is a part of */
+  async function closedTo(way: Way, session: LiveSession, person: Person): Promise<Failed | undefined> {
+    const closed = way.client.applications.find(
+      ({ roles }) => roles.length > 0 && !roles.some((role) => person.roles.realm.includes(role)),
+    );
+    if (!closed) return undefined;
+    const denied = { type: 'ACCESS_DENIED', outcome: 'denied', data: { application: closed.name } } as const;
+    await transact(way.realm, async ({ record }) => record(event(way, session, denied)));
+    return failures.denied;
+  }
+
+  /** @param since milliseconds: from when on what the session has proven counts */
+  async function answer(way: Way, session: LiveSession, person: Person, nameId: NameId, since: number) {
+    const { realm, client, kept } = way;
+    const counted = provenSince(session.factors, since);
+    const oldest = session.impersonator ? session.startedAt.getTime() : oldestOf(counted);
+    if (oldest === undefined) return fail(way, failures.noPassive);
+    const on = {
+      client: client.id,
+      sessionId: session.id,
+      requestId: kept.requestId,
+      // by then it can't come back in any way
+      expiresAt: new Date(now().getTime() + 2 * KEPT_MS),
+      sessionIndex: newXmlId(),
+      nameId,
+    };
+    const noted = await transact(realm, async (tx) => {
+      const result = await signOn(tx.sql, realm, on);
+      if (result === 'session ended') throw new OAuthError('login_required', 'The session has ended meanwhile');
+      if (result === 'answered before') throw new OAuthError('invalid_request', 'The request was answered before');
+      const data = {
+        sessionId: session.id,
+        nameIdFormat: nameId.format,
+        initiatedBy: kept.requestId === null ? 'identity-provider' : 'service-provider',
+      };
+      tx.record(event(way, session, { type: 'SAML_ASSERTION_ISSUED', data }));
+      return result;
+    });
+    const [level, amr] = [factors.levelOf(counted), factors.amrOf(counted)];
+    const facts = { sid: noted.sessionIndex, authTime: Math.floor(oldest / 1000), acr: String(level), amr };
+    const said = {
+      ...noted,
+      attributes: attributesOf(client.mappers, person, facts),
+      sessionUntil: session.expiresAt,
+      signedInAt: new Date(oldest),
+      context: classOf(level, amr, kept.tell),
+    };
+    return send(way, await assertionResponse(await addressed(way), said, await signerOf(realm)));
+  }
+
+  async function goOn(way: Way, signedIn?: SignedIn): Promise<FastifyReply> {
+    const { realm, request, reply, client, kept } = way;
+    if (client.applications.some(({ enabled }) => !enabled)) return fail(way, failures.applicationOff);
+    const session = await sessions.current(request, realm);
+    const fresh = session !== undefined && signedIn?.sessionId === session.id;
+    const person = session && (await readPerson(sql, realm, session.userId));
+    const nameId = person && (await nameIdOf(subjects, realm, client, kept.format, person));
+    const step = decide(kept, {
+      session,
+      missing:
+        session && !fresh && !session.impersonator
+          ? await signIns.missing(request, { ...signInFor(way, { forced: false }), session })
+          : undefined,
+      fresh,
+      somebodyElse: person !== undefined && kept.subject !== undefined && kept.subject !== nameId?.value,
+    });
+    if (step.do === 'refuse') return fail(way, step.because);
+    if (step.do === 'sign-in' || !session || !person)
+      return signIns.begin(reply, request, {
+        ...signInFor(way, { forced: step.do === 'sign-in' && step.forced }),
+        session,
+      });
+    const closed = await closedTo(way, session, person);
+    if (closed) return fail(way, closed);
+    if (!nameId) return fail(way, failures.noNameId);
+    return answer(way, session, person, nameId, fresh ? (signedIn?.since ?? 0) : 0);
+  }
+
+  /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
+  function told(request: FastifyRequest, realm: string, { error, entityId, reason }: Refused): OAuthError {
+    refusals.record({
+      type: 'AUTHORIZATION_REFUSED',
+      realm,
+      by: { actor: null, ipAddress: request.ip },
+      clientId: entityId ?? null,
+      outcome: 'failure',
+      data: { protocol: 'saml', error: error.error, reason },
+    });
+    error.clientId = entityId;
+    return error;
+  }
+
+  /** A message that has just come, as it is kept from here on. @throws OAuthError that is shown on a page */
+  async function arrived(request: FastifyRequest, realm: string, read: () => ReturnType<typeof requests.arrived>) {
+    const result = await read();
+    if ('error' in result) throw told(request, realm, result);
+    return result;
+  }
+
+  const goOnOrFail = (way: Way, failed: Failed | undefined) => (failed ? fail(way, failed) : goOn(way));
+
+  const continuation: Continuation = {
+    name: 'saml',
+    continueAt: resumePath,
+    again: (kept, realm) => keptPath(realm, typeof kept === 'string' ? kept : keeping.write(Kept.parse(kept))),
+    asked: { write: (kept) => keeping.write(Kept.parse(kept)), read: (text) => encodeURIComponent(text) },
+    // The response is a page, which would send the password again where it is loaded again.
+    prepare: async () => undefined,
+  };
+
+  return {
+    continuation,
+    metadata: (realm: string): Promise<string> => documents.get(realm, ''),
+
+    /** By the Redirect binding, or on the way from one of the others. */
+    async begin(request: FastifyRequest, reply: FastifyReply, realm: string, query: string): Promise<FastifyReply> {
+      const sealed = new URLSearchParams(query).get('request');
+      if (sealed !== null) {
+        const kept = keeping.read(realm, sealed);
+        if (!kept) throw new OAuthError('invalid_request', 'The request is too old');
+        return goOn(await wayOf(request, reply, realm, kept));
+      }
+      const { kept, failed } = await arrived(request, realm, () => requests.arrived(realm, 'Redirect', query));
+      return goOnOrFail(await wayOf(request, reply, realm, kept), failed);
+    },
+
+    /** By the POST binding. On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post. */
+    async beginByPost(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      body: string,
+    ): Promise<FastifyReply> {
+      const { kept, failed } = await arrived(request, realm, () => requests.arrived(realm, 'POST', body));
+      if (failed) return fail(await wayOf(request, reply, realm, kept), failed);
+      return reply.redirect(keptPath(realm, keeping.write(kept)), 303);
+    },
+
+    /** Without a request of the service provider. */
+    async initiate(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      asked: { entityId: string; relayState: string | undefined },
+    ): Promise<FastifyReply> {
+      const { kept } = await arrived(request, realm, () => requests.initiated(realm, asked));
+      return goOn(await wayOf(request, reply, realm, kept));
+    },
+
+    /** After a sign-in: the same sign-on again, which now has its session. */
+    resume: async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      { kept, signedIn }: { kept: Kept; signedIn: SignedIn },
+    ): Promise<FastifyReply> => goOn(await wayOf(request, reply, realm, kept), signedIn),
+
+    drop: documents.drop,
+  };
+}
+export type Saml = ReturnType<typeof createSaml>;

@@ -1,0 +1,29 @@
+// A page whose form posts itself to an application: OAuth's response mode form_post, SAML's POST binding.
+import type { FastifyReply } from 'fastify';
+import { type Brand, html, sendPage } from './pages.ts';
+import { text } from './texts.ts';
+
+const SCRIPT = 'document.forms[0].submit();';
+
+export interface SelfPosting {
+  action: string;
+  fields: Readonly<Record<string, string | undefined>>;
+  /** Where it may lead on from there: addresses, or schemes. */
+  onward?: readonly string[];
+}
+
+export function sendForm(
+  reply: FastifyReply,
+  look: { realm: string; brand: Brand | undefined },
+  { action, fields, onward = [] }: SelfPosting,
+): FastifyReply {
+  const inputs = Object.entries(fields).map(([name, value]) =>
+    value === undefined ? html`` : html`<input type="hidden" name="${name}" value="${value}">\n`,
+  );
+  const body = html`<form method="post" action="${action}">
+${inputs}<p class="lead">${text('authorize.sentBack')}</p>
+<div class="actions"><button>${text('authorize.goOn')}</button></div>
+</form>`;
+  const page = { ...look, title: text('authorize.oneMoment'), body, script: SCRIPT };
+  return sendPage(reply, page, { formAction: [action, ...onward] });
+}
