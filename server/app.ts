@@ -297,7 +297,7 @@ export async function buildApp({
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
   await http.register(async (pages) => {
-    people.mountPages(pages, protocol.continuations);
+    people.mountPages(pages, protocol);
     adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
   });
 

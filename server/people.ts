@@ -31,6 +31,7 @@ import type { Send } from './features/messaging/send.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
+import type { SingleLogout } from './features/saml/logout.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { askedAgain, type Continuation } from './features/sign-in/continuation.ts';
@@ -169,7 +170,13 @@ export function createPeople(deps: PeopleDeps) {
       deviceRoutes(app, { transact, enrolments, challenges, pushTokens });
     },
     /** `continuations`: what sign-ins go on to, as what an application asked for. */
-    mountPages(pages: FastifyInstance, continuations: readonly Continuation[]): void {
+    mountPages(
+      pages: FastifyInstance,
+      {
+        continuations,
+        singleLogout,
+      }: { continuations: readonly Continuation[]; singleLogout: Pick<SingleLogout, 'begin'> },
+    ): void {
       pages.setErrorHandler(pageErrors(settings.of));
       // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
       pages.addHook('onRequest', (_, reply, done) => {
@@ -194,7 +201,7 @@ export function createPeople(deps: PeopleDeps) {
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
-      accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, settings, now });
+      accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now });
     },
     stop: passwords.stop,
   };

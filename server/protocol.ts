@@ -40,8 +40,11 @@ import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
-import { samlMetadataRoutes, samlRoutes } from './features/saml/routes.ts';
+import { createKeeping } from './features/saml/kept.ts';
+import { createSingleLogout } from './features/saml/logout.ts';
+import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from './features/saml/routes.ts';
 import { createSaml } from './features/saml/service.ts';
+import { createSigner } from './features/saml/signer.ts';
 import { createSamlClientViews } from './features/saml/view.ts';
 import { type Sessions, sessionCookieAt } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -194,27 +197,39 @@ export function createProtocol(deps: ProtocolDeps) {
     baseUrl,
     now,
   });
-  const logout = createLogout({ transact, clients, sessions, signIns, settings, tokens, subjects, sessionCookie, now });
-
   const samlClients = createSamlClientViews({ sql, now });
-  const saml = createSaml({
-    sql,
+  const keeping = createKeeping({ seal: deps.seal, now });
+  const signerOf = createSigner(keys);
+  const shared = {
     transact,
-    seal: deps.seal,
     clients: samlClients,
-    keys,
+    keeping,
+    signerOf,
     settings,
     sessions,
     signIns,
-    factors,
-    subjects,
     refusals,
     baseUrl,
+    now,
+  };
+  const saml = createSaml({ ...shared, sql, keys, factors, subjects });
+  const singleLogout = createSingleLogout({ ...shared, realmSql: deps.realmSql });
+  const logout = createLogout({
+    transact,
+    clients,
+    sessions,
+    signIns,
+    singleLogout,
+    settings,
+    tokens,
+    subjects,
+    sessionCookie,
     now,
   });
 
   return {
     continuations: [authorization.continuation, saml.continuation],
+    singleLogout,
 
     ready: readyDocuments(discovery),
 
@@ -247,6 +262,7 @@ export function createProtocol(deps: ProtocolDeps) {
         devicePageRoutes(pages, { devices, signIns });
         logoutRoutes(pages, logout);
         samlRoutes(pages, { saml, signIns });
+        singleLogoutRoutes(pages, singleLogout);
       });
     },
 

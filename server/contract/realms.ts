@@ -86,6 +86,7 @@ export const Endpoints = z
     account: z.string(),
     samlMetadata: z.string(),
     samlSignOn: z.string(),
+    samlLogout: z.string(),
   })
   .meta({ id: 'RealmEndpoints' });
 export const getEndpoints = route({

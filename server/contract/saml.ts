@@ -2,8 +2,8 @@
 // (features/saml), not by these schemas. Specification 4.11; decisions "SAML".
 import { z } from 'zod';
 import { InRealm } from './names.ts';
-import { servedTo } from './surface.ts';
 import { OAuthErrorBody } from './oauth.ts';
+import { servedTo } from './surface.ts';
 
 const at = '/realms/:realm/saml/idp' as const;
 const parameter = z.string().optional();
@@ -67,6 +67,39 @@ export const samlSignOnPostRoute = {
     consumes: ['application/x-www-form-urlencoded'],
     body: PostParameters,
     response: page,
+  },
+} as const;
+const LogoutParameters = { SAMLResponse: parameter.describe('The answer to a request of the identity provider’s') };
+const logoutPage = {
+  ...page,
+  200: html('A page that posts a message to a service provider, or leads on'),
+  303: z.null().describe('On to a service provider, or to where it began'),
+};
+export const samlLogoutRoute = {
+  method: 'GET',
+  url: `${at}/slo`,
+  config: servedTo('anonymous'),
+  schema: {
+    ...base,
+    operationId: 'samlLogout',
+    summary: 'Single logout by the Redirect binding',
+    description:
+      'A request must be signed. It ends the sessions that it names, with their tokens; every other service provider of theirs is told, one after the other, and then the one that asked.',
+    querystring: RedirectParameters.extend(LogoutParameters),
+    response: logoutPage,
+  },
+} as const;
+export const samlLogoutPostRoute = {
+  method: 'POST',
+  url: `${at}/slo`,
+  config: servedTo('anonymous'),
+  schema: {
+    ...base,
+    operationId: 'samlLogoutByPost',
+    summary: 'Single logout by the POST binding',
+    consumes: ['application/x-www-form-urlencoded'],
+    body: PostParameters.extend(LogoutParameters),
+    response: logoutPage,
   },
 } as const;
 export const samlInitiateRoute = {

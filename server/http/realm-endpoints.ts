@@ -21,5 +21,6 @@ export function endpointsOf(baseUrl: string, realm: string) {
     account: `${base}/account`,
     samlMetadata: `${base}/saml/idp/metadata`,
     samlSignOn: `${base}/saml/idp/sso`,
+    samlLogout: `${base}/saml/idp/slo`,
   };
 }

@@ -1,4 +1,5 @@
-// A page whose form posts itself to an application: OAuth's response mode form_post, SAML's POST binding.
+// Pages that lead on by themselves: a form that posts itself to an application (OAuth's response mode form_post, SAML's POST
+// binding), and a link that is followed.
 import type { FastifyReply } from 'fastify';
 import { type Brand, html, sendPage } from './pages.ts';
 import { text } from './texts.ts';
@@ -26,4 +27,17 @@ ${inputs}<p class="lead">${text('authorize.sentBack')}</p>
 </form>`;
   const page = { ...look, title: text('authorize.oneMoment'), body, script: SCRIPT };
   return sendPage(reply, page, { formAction: [action, ...onward] });
+}
+
+const FOLLOW = "location.replace(document.querySelector('main a.button').href);";
+
+/** Goes on to an address of this server: what comes then is under no policy of the page that led here. */
+export function sendOnward(
+  reply: FastifyReply,
+  look: { realm: string; brand: Brand | undefined },
+  path: string,
+): FastifyReply {
+  const body = html`<p class="lead">${text('saml.signingOut')}</p>
+<div class="actions"><a class="button" href="${path}">${text('authorize.goOn')}</a></div>`;
+  return sendPage(reply, { ...look, title: text('authorize.oneMoment'), body, script: FOLLOW });
 }

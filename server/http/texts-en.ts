@@ -60,6 +60,8 @@ export const en = {
   'authorize.goOn': 'Go on',
   'authorize.requestOver': 'This request was used already, or took too long.',
 
+  'saml.signingOut': 'You are being signed out of the applications that you have used.',
+
   'consent.title': 'Allow access?',
   'consent.lead': '{application} asks for access to your account {username}:',
   'consent.administer': 'Administer this server with all the rights that you have',

@@ -16,7 +16,7 @@ export interface XmlSigner {
 }
 
 /** In the thread pool, so that the event loop goes on. */
-const rsaSha256 = (text: string, key: KeyObject): Promise<string> =>
+export const rsaSha256 = (text: string, key: KeyObject): Promise<string> =>
   new Promise((resolve, reject) => {
     sign('sha256', Buffer.from(text), key, (error, signature) =>
       error ? reject(error) : resolve(signature.toString('base64')),

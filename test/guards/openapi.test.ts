@@ -72,6 +72,8 @@ test('every operation says who may call it; what is anonymous says that', () => 
     'getReadiness',
     'getSamlMetadata',
     'samlInitiate',
+    'samlLogout',
+    'samlLogoutByPost',
     'samlSignOn',
     'samlSignOnByPost',
   ]);

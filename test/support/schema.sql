@@ -739,6 +739,7 @@ create table realm_key (
   created_at timestamp with time zone not null,
   activated_at timestamp with time zone,
   rotated_at timestamp with time zone,
+  certificate text,
   primary key (realm_id, key_id),
   constraint realm_key_check CHECK (((rotated_at IS NULL) OR (activated_at IS NOT NULL))),
   constraint realm_key_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
@@ -829,6 +830,16 @@ create table role_composite (
 );
 CREATE INDEX role_composite_child ON role_composite USING btree (realm_id, child_id);
 
+create table saml_answered (
+  realm_id text not null,
+  client uuid not null,
+  request_id text not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, client, request_id),
+  constraint saml_answered_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES saml_client(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX saml_answered_expires_at ON saml_answered USING btree (expires_at);
+
 create table saml_client (
   realm_id text not null,
   id uuid not null,
@@ -855,6 +866,29 @@ create table saml_client (
   constraint saml_client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX saml_client_entity_id ON saml_client USING btree (realm_id, entity_id);
+
+create table saml_logout (
+  realm_id text not null,
+  token_hash bytea not null,
+  progress jsonb not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, token_hash),
+  constraint saml_logout_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX saml_logout_expires_at ON saml_logout USING btree (expires_at);
+
+create table saml_session (
+  realm_id text not null,
+  session_id uuid not null,
+  client uuid not null,
+  session_index text not null,
+  name_id text not null,
+  name_id_format text not null,
+  primary key (realm_id, session_id, client),
+  constraint saml_session_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES saml_client(realm_id, id) ON DELETE CASCADE,
+  constraint saml_session_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX saml_session_name_id ON saml_session USING btree (realm_id, client, name_id);
 
 create table schema_migration (
   number integer not null,

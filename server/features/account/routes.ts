@@ -15,6 +15,7 @@ import { actorOf, personOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
+import type { SingleLogout } from '../saml/logout.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { csrfOf } from './holder.ts';
@@ -29,6 +30,8 @@ export interface AccountDeps {
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
   signIns: Pick<SignIns, 'begin' | 'leave'>;
+  /** Applications that speak SAML hear of a session's end through the browser. */
+  singleLogout: Pick<SingleLogout, 'begin'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   now: () => Date;
 }
@@ -126,16 +129,20 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
 
   app.post(`${path}/sign-out`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy, session } = await visit(request);
+    let first: string | undefined;
     if (session) {
       checkForm(request, session);
-      await transact(realm, async (tx) => {
+      first = await transact(realm, async (tx) => {
         const by = byOf(request, session);
+        const told = await deps.singleLogout.begin(tx, realm, session.id, `/realms/${realm}/oauth2/logout`);
         await sessions.end(tx, realm, by, session.id, { because: 'logout' });
         tx.record({ type: 'LOGOUT', realm, by, subject: personOf(session), data: { sessionId: session.id } });
+        return told;
       });
     }
     sessions.clearCookie(reply, realm);
     await deps.signIns.leave(request, reply, realm);
+    if (first !== undefined) return reply.redirect(first, 303);
     return sendSignedOut(reply, realm, policy);
   });
 }

@@ -25,7 +25,10 @@ export async function clientTitles(sql: Sql, realm: string, clientIds: readonly 
     from client c
       left join application_client ac on ac.realm_id = c.realm_id and ac.client = c.id
       left join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
-    where c.realm_id = ${realm} and c.client_id = any(${clientIds})`;
+    where c.realm_id = ${realm} and c.client_id = any(${clientIds})
+    union all
+    select s.entity_id, coalesce(s.name, s.entity_id) from saml_client s
+    where s.realm_id = ${realm} and s.entity_id = any(${clientIds})`;
   return rows.map(({ clientId, title }) => [clientId, title]);
 }
 

@@ -14,6 +14,7 @@ import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
+import type { SingleLogout } from '../saml/logout.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { confirmPage, signedOutPage } from './pages.ts';
@@ -31,6 +32,7 @@ export function createLogout({
   clients,
   sessions,
   signIns,
+  singleLogout,
   settings,
   tokens,
   subjects,
@@ -41,6 +43,7 @@ export function createLogout({
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
+  singleLogout: Pick<SingleLogout, 'begin'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
@@ -72,11 +75,15 @@ export function createLogout({
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
   }
 
+  /** @returns where the browser goes first, so that others hear of it; undefined: nobody has to */
   async function end(request: FastifyRequest, reply: FastifyReply, realm: string, session: SsoSession, logout: Logout) {
     const party = { type: 'user', id: session.userId, name: session.username } as const;
     const by: By = { actor: party, ipAddress: request.ip };
-    await transact(realm, async (tx) => {
-      if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return;
+    const { next, client } = logout;
+    const here = `/realms/${realm}/oauth2/logout${client ? `?${new URLSearchParams({ client_id: client.clientId })}` : ''}`;
+    const first = await transact(realm, async (tx) => {
+      const told = await singleLogout.begin(tx, realm, session.id, next ?? here);
+      if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return told;
       tx.record({
         type: 'LOGOUT',
         realm,
@@ -85,9 +92,11 @@ export function createLogout({
         clientId: logout.client?.clientId ?? null,
         data: { sessionId: session.id },
       });
+      return told;
     });
     sessions.clearCookie(reply, realm);
     await signIns.leave(request, reply, realm);
+    return first;
   }
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -115,8 +124,8 @@ export function createLogout({
       const named =
         hint && subjects.find(realm, hint) === session.userId && (hint.sid === undefined || hint.sid === session.id);
       if (named) {
-        await end(request, reply, realm, session, logout);
-        return signedOut(reply, realm, logout);
+        const first = await end(request, reply, realm, session, logout);
+        return first === undefined ? signedOut(reply, realm, logout) : reply.redirect(first, 303);
       }
       const body = confirmPage({
         realm,
@@ -145,8 +154,8 @@ export function createLogout({
           page: { told: 'The page was open for too long, and you are still signed in.', back: logout.client },
         });
       }
-      await end(request, reply, realm, session, logout);
-      return signedOut(reply, realm, logout);
+      const first = await end(request, reply, realm, session, logout);
+      return first === undefined ? signedOut(reply, realm, logout) : reply.redirect(first, 303);
     },
   };
 }

@@ -6,11 +6,11 @@ import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } f
 
 /** How old a message may be, and how far two clocks may be apart. */
 const OLDEST_MS = 5 * 60_000;
-const SKEW_MS = 3 * 60_000;
+export const SKEW_MS = 3 * 60_000;
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
 
 const bad = (description: string) => new OAuthError('invalid_request', description);
-const childOf = (xml: Xml, name: string, namespace = ASSERTION): Xml | undefined =>
+export const childOf = (xml: Xml, name: string, namespace = ASSERTION): Xml | undefined =>
   xml.children.find((child) => child.name === name && child.namespace === namespace);
 const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
 
@@ -20,7 +20,11 @@ export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim(
  * What every message has: it is of this protocol, was sent a short while ago, and to this address.
  * @returns its ID @throws OAuthError
  */
-function checkMessage(xml: Xml, name: string, { now, addresses }: { now: Date; addresses: readonly string[] }): string {
+export function checkMessage(
+  xml: Xml,
+  name: string,
+  { now, addresses }: { now: Date; addresses: readonly string[] },
+): string {
   if (xml.name !== name || xml.namespace !== PROTOCOL) throw bad(`The message is no ${name} of SAML 2.0`);
   const { ID: id = '', Version: version, IssueInstant: issued = '', Destination: destination } = xml.attributes;
   if (version !== '2.0') throw bad('The message is not of version 2.0');

@@ -13,12 +13,14 @@ const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
 export async function metadataOf({
   issuer,
   signOn,
+  logout,
   certificates,
   signer,
   now,
 }: {
   issuer: string;
   signOn: string;
+  logout: string;
   /** Base64 DER. */
   certificates: readonly string[];
   signer: XmlSigner;
@@ -38,6 +40,7 @@ export async function metadataOf({
       'md:IDPSSODescriptor',
       { protocolSupportEnumeration: PROTOCOL, WantAuthnRequestsSigned: 'false' },
       certificates.map((certificate) => xml('md:KeyDescriptor', { use: 'signing' }, keyInfo(certificate))),
+      services('md:SingleLogoutService', logout),
       Object.values(nameIdFormats).map((format) => xml('md:NameIDFormat', {}, format)),
       services('md:SingleSignOnService', signOn),
     ),

@@ -39,9 +39,9 @@ export interface Said {
 
 const issuerNode = (issuer: string): XmlNode => xml('saml:Issuer', {}, issuer);
 /** What all messages of ours have; {@link signed} puts the signature behind the issuer. */
-const ISSUER_FIRST = 1;
+export const ISSUER_FIRST = 1;
 
-const nameIdNode = (
+export const nameIdNode = (
   { format, value }: NameId,
   { issuer, client }: { issuer: string; client: { entityId: string } },
 ): XmlNode =>
@@ -116,7 +116,7 @@ const responseNode = ({ issuer, consumer, requestId, now }: Addressed, ...conten
     ...content,
   );
 
-const statusNode = (code: string, second?: string, message?: string): XmlNode =>
+export const statusNode = (code: string, second?: string, message?: string): XmlNode =>
   xml(
     'samlp:Status',
     {},

@@ -1,11 +1,19 @@
-// /realms/{realm}/saml/idp: metadata, sign-on by both bindings and from here, and its way back from the sign-in.
+// /realms/{realm}/saml/idp: metadata, sign-on by both bindings and from here, its way back from the sign-in, single logout.
 import type { FastifyInstance } from 'fastify';
-import { samlInitiateRoute, samlMetadataRoute, samlSignOnPostRoute, samlSignOnRoute } from '../../contract/saml.ts';
+import {
+  samlInitiateRoute,
+  samlLogoutPostRoute,
+  samlLogoutRoute,
+  samlMetadataRoute,
+  samlSignOnPostRoute,
+  samlSignOnRoute,
+} from '../../contract/saml.ts';
 import { parseForm, queryOf } from '../../http/form.ts';
 import { formOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Finished } from '../sign-in/continuation.ts';
 import { Kept } from './kept.ts';
+import type { SingleLogout } from './logout.ts';
 import { MOST_RELAY_STATE } from './message.ts';
 import { resumePath, type Saml } from './service.ts';
 
@@ -22,6 +30,17 @@ export function samlMetadataRoutes(app: FastifyInstance, saml: Saml): void {
         .serializer(String)
         .send(metadata);
     },
+  });
+}
+
+export function singleLogoutRoutes(app: FastifyInstance, logout: SingleLogout): void {
+  app.route({
+    ...samlLogoutRoute,
+    handler: (request, reply) => logout.byRedirect(request, reply, realmOf(request), queryOf(request.url)),
+  });
+  app.route({
+    ...samlLogoutPostRoute,
+    handler: (request, reply) => logout.byPost(request, reply, realmOf(request), formOf(request).text),
   });
 }
 

@@ -4,7 +4,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -24,7 +23,7 @@ import type { SignIns } from '../sign-in/service.ts';
 import { attributesOf } from './attributes.ts';
 import { classOf } from './contexts.ts';
 import { decide } from './decide.ts';
-import { createKeeping, KEPT_MS, Kept } from './kept.ts';
+import { KEPT_MS, type Keeping, Kept } from './kept.ts';
 import { metadataOf } from './metadata.ts';
 import { type NameId, nameIdOf } from './name-id.ts';
 import { createRequests, type Refused } from './requests.ts';
@@ -41,9 +40,10 @@ const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml
 export interface SamlDeps {
   sql: Sql;
   transact: Transact;
-  seal: Seal;
+  keeping: Keeping;
   clients: Pick<SamlClientViews, 'view'>;
-  keys: Pick<Keys, 'active' | 'certificates'>;
+  keys: Pick<Keys, 'certificates'>;
+  signerOf(realm: string): Promise<XmlSigner>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
   signIns: Pick<SignIns, 'begin' | 'missing'>;
@@ -54,8 +54,8 @@ export interface SamlDeps {
   now: () => Date;
 }
 
-/** One request on its way. */
-interface Way {
+/** One request with what belongs to it. */
+interface Context {
   request: FastifyRequest;
   reply: FastifyReply;
   realm: string;
@@ -70,20 +70,35 @@ interface SignedIn {
 }
 
 export function createSaml(deps: SamlDeps) {
-  const { sql, transact, clients, keys, settings, sessions, signIns, factors, subjects, refusals, baseUrl, now } = deps;
-  const keeping = createKeeping(deps);
+  const {
+    sql,
+    transact,
+    keeping,
+    signerOf,
+    clients,
+    keys,
+    settings,
+    sessions,
+    signIns,
+    factors,
+    subjects,
+    refusals,
+    baseUrl,
+    now,
+  } = deps;
   const requests = createRequests(deps);
 
   const documents = createRealmCache<string>({
     now,
     ttlMs: 2_000,
     async load(realm) {
-      const { samlSignOn: signOnAt } = endpointsOf(baseUrl, realm);
+      const { samlSignOn: signOnAt, samlLogout: logout } = endpointsOf(baseUrl, realm);
       const certificates = (await keys.certificates(realm)).map(({ certificate }) => certificate);
       const signer = await signerOf(realm);
       return metadataOf({
         issuer: await settings.issuer(realm),
         signOn: signOnAt,
+        logout,
         certificates,
         signer,
         now: now(),
@@ -91,20 +106,13 @@ export function createSaml(deps: SamlDeps) {
     },
   });
 
-  async function signerOf(realm: string): Promise<XmlSigner> {
-    const { keyId, privateKey } = await keys.active(realm);
-    const own = (await keys.certificates(realm)).find((one) => one.keyId === keyId);
-    if (!own) throw new Error(`the key ${keyId} of ${realm} has no certificate`);
-    return { privateKey, certificate: own.certificate };
-  }
-
   async function brandOf(realm: string): Promise<RealmSettingsDto> {
     const brand = await settings.of(realm);
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     return brand;
   }
 
-  async function wayOf(request: FastifyRequest, reply: FastifyReply, realm: string, kept: Kept): Promise<Way> {
+  async function contextFor(request: FastifyRequest, reply: FastifyReply, realm: string, kept: Kept): Promise<Context> {
     const client = await clients.view(realm, kept.entityId);
     // Changed since the request was verified.
     if (!client?.consumers.some(({ url }) => url === kept.consumer))
@@ -112,7 +120,7 @@ export function createSaml(deps: SamlDeps) {
     return { request, reply, realm, brand: await brandOf(realm), client, kept };
   }
 
-  const addressed = async ({ realm, client, kept }: Way): Promise<Addressed> => ({
+  const addressed = async ({ realm, client, kept }: Context): Promise<Addressed> => ({
     issuer: await settings.issuer(realm),
     client,
     consumer: kept.consumer,
@@ -120,15 +128,15 @@ export function createSaml(deps: SamlDeps) {
     now: now(),
   });
 
-  function send({ realm, brand, reply, kept }: Way, response: string): FastifyReply {
+  function send({ realm, brand, reply, kept }: Context, response: string): FastifyReply {
     const fields = { SAMLResponse: Buffer.from(response).toString('base64'), RelayState: kept.relayState };
     // An assertion consumer service leads on to wherever the person wanted to be, which Chromium holds against the form.
     return sendForm(reply, { realm, brand }, { action: kept.consumer, fields, onward: ['https:'] });
   }
-  const fail = async (way: Way, because: Failed): Promise<FastifyReply> =>
-    send(way, await failedResponse(await addressed(way), because, await signerOf(way.realm)));
+  const fail = async (context: Context, because: Failed): Promise<FastifyReply> =>
+    send(context, await failedResponse(await addressed(context), because, await signerOf(context.realm)));
 
-  const signInFor = ({ realm, client, kept }: Way, { forced }: { forced: boolean }) => ({
+  const signInFor = ({ realm, client, kept }: Context, { forced }: { forced: boolean }) => ({
     realm,
     clientId: client.entityId,
     clientName: client.title,
@@ -142,7 +150,7 @@ export function createSaml(deps: SamlDeps) {
   });
 
   const event = (
-    { request, realm, client }: Way,
+    { request, realm, client }: Context,
     session: LiveSession,
     what: Pick<DomainEvent, 'type' | 'outcome' | 'data'>,
   ): DomainEvent => {
@@ -151,22 +159,22 @@ export function createSaml(deps: SamlDeps) {
   };
 
   /** @returns why the person may not use what the client is a part of */
-  async function closedTo(way: Way, session: LiveSession, person: Person): Promise<Failed | undefined> {
-    const closed = way.client.applications.find(
+  async function closedTo(context: Context, session: LiveSession, person: Person): Promise<Failed | undefined> {
+    const closed = context.client.applications.find(
       ({ roles }) => roles.length > 0 && !roles.some((role) => person.roles.realm.includes(role)),
     );
     if (!closed) return undefined;
     const denied = { type: 'ACCESS_DENIED', outcome: 'denied', data: { application: closed.name } } as const;
-    await transact(way.realm, async ({ record }) => record(event(way, session, denied)));
+    await transact(context.realm, async ({ record }) => record(event(context, session, denied)));
     return failures.denied;
   }
 
   /** @param since milliseconds: from when on what the session has proven counts */
-  async function answer(way: Way, session: LiveSession, person: Person, nameId: NameId, since: number) {
-    const { realm, client, kept } = way;
+  async function answer(context: Context, session: LiveSession, person: Person, nameId: NameId, since: number) {
+    const { realm, client, kept } = context;
     const counted = provenSince(session.factors, since);
     const oldest = session.impersonator ? session.startedAt.getTime() : oldestOf(counted);
-    if (oldest === undefined) return fail(way, failures.noPassive);
+    if (oldest === undefined) return fail(context, failures.noPassive);
     const on = {
       client: client.id,
       sessionId: session.id,
@@ -185,7 +193,7 @@ export function createSaml(deps: SamlDeps) {
         nameIdFormat: nameId.format,
         initiatedBy: kept.requestId === null ? 'identity-provider' : 'service-provider',
       };
-      tx.record(event(way, session, { type: 'SAML_ASSERTION_ISSUED', data }));
+      tx.record(event(context, session, { type: 'SAML_ASSERTION_ISSUED', data }));
       return result;
     });
     const [level, amr] = [factors.levelOf(counted), factors.amrOf(counted)];
@@ -197,12 +205,12 @@ export function createSaml(deps: SamlDeps) {
       signedInAt: new Date(oldest),
       context: classOf(level, amr, kept.tell),
     };
-    return send(way, await assertionResponse(await addressed(way), said, await signerOf(realm)));
+    return send(context, await assertionResponse(await addressed(context), said, await signerOf(realm)));
   }
 
-  async function goOn(way: Way, signedIn?: SignedIn): Promise<FastifyReply> {
-    const { realm, request, reply, client, kept } = way;
-    if (client.applications.some(({ enabled }) => !enabled)) return fail(way, failures.applicationOff);
+  async function proceed(context: Context, signedIn?: SignedIn): Promise<FastifyReply> {
+    const { realm, request, reply, client, kept } = context;
+    if (client.applications.some(({ enabled }) => !enabled)) return fail(context, failures.applicationOff);
     const session = await sessions.current(request, realm);
     const fresh = session !== undefined && signedIn?.sessionId === session.id;
     const person = session && (await readPerson(sql, realm, session.userId));
@@ -211,21 +219,21 @@ export function createSaml(deps: SamlDeps) {
       session,
       missing:
         session && !fresh && !session.impersonator
-          ? await signIns.missing(request, { ...signInFor(way, { forced: false }), session })
+          ? await signIns.missing(request, { ...signInFor(context, { forced: false }), session })
           : undefined,
       fresh,
       somebodyElse: person !== undefined && kept.subject !== undefined && kept.subject !== nameId?.value,
     });
-    if (step.do === 'refuse') return fail(way, step.because);
+    if (step.do === 'refuse') return fail(context, step.because);
     if (step.do === 'sign-in' || !session || !person)
       return signIns.begin(reply, request, {
-        ...signInFor(way, { forced: step.do === 'sign-in' && step.forced }),
+        ...signInFor(context, { forced: step.do === 'sign-in' && step.forced }),
         session,
       });
-    const closed = await closedTo(way, session, person);
-    if (closed) return fail(way, closed);
-    if (!nameId) return fail(way, failures.noNameId);
-    return answer(way, session, person, nameId, fresh ? (signedIn?.since ?? 0) : 0);
+    const closed = await closedTo(context, session, person);
+    if (closed) return fail(context, closed);
+    if (!nameId) return fail(context, failures.noNameId);
+    return answer(context, session, person, nameId, fresh ? (signedIn?.since ?? 0) : 0);
   }
 
   /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
@@ -249,7 +257,8 @@ export function createSaml(deps: SamlDeps) {
     return result;
   }
 
-  const goOnOrFail = (way: Way, failed: Failed | undefined) => (failed ? fail(way, failed) : goOn(way));
+  const proceedOrFail = (context: Context, failed: Failed | undefined) =>
+    failed ? fail(context, failed) : proceed(context);
 
   const continuation: Continuation = {
     name: 'saml',
@@ -270,10 +279,10 @@ export function createSaml(deps: SamlDeps) {
       if (sealed !== null) {
         const kept = keeping.read(realm, sealed);
         if (!kept) throw new OAuthError('invalid_request', 'The request is too old');
-        return goOn(await wayOf(request, reply, realm, kept));
+        return proceed(await contextFor(request, reply, realm, kept));
       }
       const { kept, failed } = await arrived(request, realm, () => requests.arrived(realm, 'Redirect', query));
-      return goOnOrFail(await wayOf(request, reply, realm, kept), failed);
+      return proceedOrFail(await contextFor(request, reply, realm, kept), failed);
     },
 
     /** By the POST binding. On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post. */
@@ -284,7 +293,7 @@ export function createSaml(deps: SamlDeps) {
       body: string,
     ): Promise<FastifyReply> {
       const { kept, failed } = await arrived(request, realm, () => requests.arrived(realm, 'POST', body));
-      if (failed) return fail(await wayOf(request, reply, realm, kept), failed);
+      if (failed) return fail(await contextFor(request, reply, realm, kept), failed);
       return reply.redirect(keptPath(realm, keeping.write(kept)), 303);
     },
 
@@ -296,7 +305,7 @@ export function createSaml(deps: SamlDeps) {
       asked: { entityId: string; relayState: string | undefined },
     ): Promise<FastifyReply> {
       const { kept } = await arrived(request, realm, () => requests.initiated(realm, asked));
-      return goOn(await wayOf(request, reply, realm, kept));
+      return proceed(await contextFor(request, reply, realm, kept));
     },
 
     /** After a sign-in: the same sign-on again, which now has its session. */
@@ -305,7 +314,7 @@ export function createSaml(deps: SamlDeps) {
       reply: FastifyReply,
       realm: string,
       { kept, signedIn }: { kept: Kept; signedIn: SignedIn },
-    ): Promise<FastifyReply> => goOn(await wayOf(request, reply, realm, kept), signedIn),
+    ): Promise<FastifyReply> => proceed(await contextFor(request, reply, realm, kept), signedIn),
 
     drop: documents.drop,
   };

@@ -20,6 +20,7 @@ export type NameIdFormat = keyof typeof nameIdFormats;
 
 const status = (name: string) => `urn:oasis:names:tc:SAML:2.0:status:${name}`;
 export const SUCCESS = status('Success');
+export const PARTIAL_LOGOUT = status('PartialLogout');
 
 /** Who is to blame, and what it is. */
 export interface Failed {

@@ -264,6 +264,15 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return (await store.upgrade(tx.sql, realm, id, to)) ? token : undefined;
     },
 
+    /** Ends sessions, each as {@link end} does. @returns those that there were */
+    async endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
+      const gone = await store.removeAll(tx.sql, realm, ids);
+      return gone.map(({ id, user_id, username, impersonator }) => {
+        ended(tx, realm, by, id, { id: user_id, username }, because, impersonator);
+        return { id, user: userParty(user_id, username) };
+      });
+    },
+
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
       const gone = await store.remove(tx.sql, realm, id);

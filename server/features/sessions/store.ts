@@ -155,13 +155,12 @@ export const arrive = async (
 export const touch = (sql: Sql, realm: string, id: string, at: Date) =>
   sql`update session set last_seen_at = ${at} where realm_id = ${realm} and id = ${id} and last_seen_at < ${at}`;
 
-export const remove = async (sql: Sql, realm: string, id: string) =>
-  (
-    await sql<{ user_id: string; username: string; impersonator: Impersonator | null }>`
-      delete from session s using realm_user u
-      where s.realm_id = ${realm} and s.id = ${id} and u.realm_id = s.realm_id and u.id = s.user_id
-      returning s.user_id, u.username, s.impersonator`
-  )[0];
+export const removeAll = (sql: Sql, realm: string, ids: readonly string[]) =>
+  sql<{ id: string; user_id: string; username: string; impersonator: Impersonator | null }>`
+    delete from session s using realm_user u
+    where s.realm_id = ${realm} and s.id = any(${ids}::uuid[]) and u.realm_id = s.realm_id and u.id = s.user_id
+    returning s.id, s.user_id, u.username, s.impersonator`;
+export const remove = async (sql: Sql, realm: string, id: string) => (await removeAll(sql, realm, [id]))[0];
 
 /** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
 export async function removeOldest(sql: Sql, realm: string, userId: string, keep: number, cutoffs: Cutoffs) {
