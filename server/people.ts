@@ -86,8 +86,7 @@ export function createPeople(deps: PeopleDeps) {
   const { settings, send, notify, sends, pushTokens, attempts, breached, threads, passwordCost, baseUrl, now, newId } =
     deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
-  const haveSecond = (types: readonly string[]): boolean => factors.haveSecond(types);
-  const rules = { settings, passwords, breached, haveSecond };
+  const rules = { settings, passwords, breached };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
   const recoveryCodes = createRecoveryCodes({ transact, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, now, newId });

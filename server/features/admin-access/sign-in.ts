@@ -22,6 +22,7 @@ import * as store from './store.ts';
 export interface AdminCredentials {
   checkPassword(attempt: { realm: string; username: string; password: string; by: By }): Promise<unknown>;
   tryOtp: Credentials['tryOtp'];
+  forgetFailures: Credentials['forgetFailures'];
 }
 
 export interface Login {
@@ -99,6 +100,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
         await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, factors, at, expiresAt });
         if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
+        if (policy?.lockoutEnabled) credentials.forgetFailures(atLast, realm, proven.userId);
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject });
         return `${realm}.${secret}`;
       }),

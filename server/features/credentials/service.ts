@@ -30,8 +30,6 @@ export interface CredentialDeps {
   passwords: Passwords;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
-  /** Whether who has set up such credentials has a second factor. */
-  haveSecond(types: readonly string[]): boolean;
   seal: Seal;
   now: () => Date;
   newId: () => string;
@@ -64,7 +62,7 @@ export interface PasswordAttempt {
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, haveSecond, seal, now, newId } = deps;
+  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, seal, now, newId } = deps;
   const nobody = createNobody({ sql, seal, passwords, now });
   interface Limit {
     most: number;
@@ -118,11 +116,8 @@ export function createCredentials(deps: CredentialDeps) {
     }
     if (!row.enabled) return refuse('disabled');
     if (old) await rehash(realm, row, plain);
-    if (limit) {
-      // A second factor must not become guessable by entering the password again and again.
-      if (haveSecond(row.types)) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
-      else await store.forgetFailures(realmSql(realm), realm, [row.id]);
-    }
+    // What comes after it must not become guessable by entering the password again and again.
+    if (limit) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
     return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) };
   }
 
@@ -203,6 +198,9 @@ export function createCredentials(deps: CredentialDeps) {
         lockedUntil: locked ? until.getTime() : null,
       };
     },
+    /** Forgets the failures of somebody who has proven all that was asked of them. */
+    forgetFailures: (atLast: Tx['atLast'], realm: string, userId: string): void =>
+      store.forgetAtLast(atLast, realm, userId),
     /** Forgets the failures, and with them the lock. */
     async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
       if (!(await store.unlock(tx.sql, realm, id))) return;

@@ -1,5 +1,6 @@
 // SQL of credentials and of the count of failures.
 import { fragment, type Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../domain/standing.ts';
 
 export interface PasswordRow extends StandingRow {
@@ -105,6 +106,9 @@ export const unlock = async (sql: Sql, realm: string, userId: string) =>
 
 export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
+
+export const forgetAtLast = (atLast: Tx['atLast'], realm: string, userId: string) =>
+  atLast`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
 
 /** The present one and those before, the newest first. */
 export const lastPasswords = (sql: Sql, realm: string, userId: string, most: number) => sql<{ phc: string }>`

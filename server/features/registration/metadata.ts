@@ -2,6 +2,7 @@
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import type { z } from 'zod';
 import { ClientInput, TokenEndpointAuthMethod } from '../../contract/clients.ts';
+import { loopbackHosts } from '../../contract/names.ts';
 import { GrantType } from '../../contract/oauth.ts';
 import type { Provisioning } from '../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../contract/registration.ts';
@@ -18,10 +19,14 @@ function oneOf<T extends string>(name: string, value: string | undefined, known:
   return found;
 }
 
+const NOWHERE = { protocol: '', hostname: '' };
+
 function redirects(addresses: readonly string[], hosts: readonly string[]): string[] {
   for (const address of addresses) {
-    const host = URL.canParse(address) ? new URL(address).hostname : undefined;
-    if (host === undefined || (hosts.length > 0 && !hosts.includes(host)))
+    const { protocol, hostname } = URL.canParse(address) ? new URL(address) : NOWHERE;
+    // RFC 7591 §5: with TLS, on the person's own machine, or a program's own scheme.
+    const open = protocol === 'http:' && !loopbackHosts.has(hostname);
+    if (protocol === '' || open || (hosts.length > 0 && !hosts.includes(hostname)))
       throw new OAuthError(
         'invalid_redirect_uri',
         'A redirect URI is not an address that this realm lets clients register',

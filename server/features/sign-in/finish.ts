@@ -7,6 +7,7 @@ import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Factors, merged } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
+import type { Credentials } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
@@ -19,6 +20,7 @@ import type { Held, Storage } from './storage.ts';
 export interface FinishDeps {
   transact: Transact;
   factors: Factors;
+  credentials: Pick<Credentials, 'forgetFailures'>;
   sessions: Sessions;
   risk: RiskService;
   storage: Storage;
@@ -52,7 +54,7 @@ interface Ended extends Established {
   device: string | undefined;
 }
 
-export function createFinish({ transact, factors, sessions, risk, storage, now }: FinishDeps) {
+export function createFinish({ transact, factors, credentials, sessions, risk, storage, now }: FinishDeps) {
   /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
@@ -120,6 +122,7 @@ export function createFinish({ transact, factors, sessions, risk, storage, now }
       userId: state.user.id,
       deviceKnown: state.deviceKnown,
     });
+    if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
     // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
     tx.record({

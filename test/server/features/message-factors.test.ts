@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, listCredentials, putRequiredActions } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
@@ -138,6 +139,27 @@ test('guesses are counted over all sign-ins of a person, until not even the righ
   const [code = ''] = /\b\d{6}\b/.exec(textOf(2)) ?? [];
   expect(inApplication(await ada.fill(page, { code }))).toBe(false);
   expect((await failures())?.[0]).toBe('email-otp-locked');
+});
+
+test('and where the realm locks people, the password in between forgives no guess; a whole sign-in does', async () => {
+  await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 3 } });
+  await flow(after('email-otp'));
+  const guessed = async (sent: number, guesses: number) => {
+    const { ada, page } = await withPassword();
+    if (page.heading !== 'Enter your code') return page;
+    await mails(sent);
+    const [code = ''] = /\b\d{6}\b/.exec(textOf(sent - 1)) ?? [];
+    let shown = page;
+    for (let tries = 0; tries < guesses; tries += 1) shown = await ada.fill(shown, { code: wrongOf(code) });
+    return ada.fill(shown, { code });
+  };
+  expect(inApplication(await guessed(1, 2))).toBe(true);
+  expect(inApplication(await guessed(2, 2))).toBe(true);
+  const { ada, page } = await withPassword();
+  await mails(3);
+  await ada.fill(await ada.fill(page, { code: '000000' }), { code: '111111' });
+  expect(inApplication(await guessed(4, 1))).toBe(false);
+  expect((await withPassword()).page.heading).toBe('Sign in');
 });
 
 test('a code by SMS goes to a verified number, and who has none is told to ask', async () => {
