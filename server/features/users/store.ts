@@ -64,14 +64,15 @@ export async function taken(
 ): Promise<'username' | 'email' | undefined> {
   const [row] = await sql<{ username: boolean }>`
     select true as username from realm_user where realm_id = ${realm} and id <> ${id} and lower(username) = lower(${username})
-    union all select true from realm_user where realm_id = ${realm} and id <> ${id} and lower(email) = lower(${username})
+    union all select true from realm_user where realm_id = ${realm} and id <> ${id} and lower(email) = lower(normalize(${username}, NFKC))
     union all select true from realm_user
       where realm_id = ${realm} and id <> ${id} and lower(username) = lower(normalize(${username}, NFKC))
     union all select true from realm_user
       where realm_id = ${realm} and id <> ${id} and lower(normalize(username, NFKC)) <> lower(username)
         and lower(normalize(username, NFKC)) = lower(normalize(${username}, NFKC))
     union all select false from realm_user
-      where realm_id = ${realm} and id <> ${id} and (lower(email) = lower(${email}) or lower(username) = lower(${email}))
+      where realm_id = ${realm} and id <> ${id} and (lower(email) = lower(${email}) or lower(username) = lower(${email})
+        or (lower(normalize(username, NFKC)) <> lower(username) and lower(normalize(username, NFKC)) = lower(${email})))
     limit 1`;
   return row && (row.username ? 'username' : 'email');
 }

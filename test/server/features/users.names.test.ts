@@ -44,6 +44,17 @@ describe('a username that is somebody else’s address', () => {
     await expect(load({ username: 'zoe', email: 'eve@example.com' })).rejects.toMatchObject(taken);
   });
 
+  test('is refused where they differ by compatibility forms alone, whichever was first', async () => {
+    await expect(create({ username: 'ａda@example.com' })).rejects.toMatchObject(taken);
+    await expect(load({ username: 'ａda@example.com' })).rejects.toMatchObject(taken);
+    await create({ username: 'ｅve@example.com' });
+    await expect(create({ username: 'bob', email: 'Eve@example.com' })).rejects.toMatchObject(taken);
+    const bob = await create({ username: 'bob' });
+    await expect(rename(bob, { email: 'eve@example.com' })).rejects.toMatchObject(taken);
+    await expect(rename(bob, { username: 'ａda@example.com' })).rejects.toMatchObject(taken);
+    await expect(load({ username: 'zoe', email: 'eve@example.com' })).rejects.toMatchObject(taken);
+  });
+
   test('is refused within one document', async () => {
     const both = [{ username: 'x', email: 'y@example.com' }, { username: 'y@example.com' }];
     await expect(load(...both)).rejects.toMatchObject(taken);
