@@ -15,6 +15,7 @@ const LIFETIME_SECONDS = 900;
 const AGAIN_AFTER_MS = 30_000;
 const LOOK_AGAIN_SECONDS = 5;
 const NAME_MAX = 255;
+const Whose = z.object({ id: z.string(), username: z.string(), to: z.string() });
 
 export interface MagicLinkDeps {
   credentials: Pick<Credentials, 'named' | 'standing'>;
@@ -41,16 +42,22 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
     const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values } as const;
     await transact(realm, (tx) => send(tx, { ...asked, goodForSeconds: LIFETIME_SECONDS }));
     // Sealed: who reads the database learns no more than who looks at the page.
-    const whose = seal.seal(JSON.stringify(userId === null ? null : person?.user), context(step)).toString('base64');
+    const whose = seal
+      .seal(JSON.stringify(userId === null ? null : { ...person?.user, to }), context(step))
+      .toString('base64');
     const address = linkDigest(secret);
     const keep: Kept = { address, whose, name, at: String(now().getTime()) };
     return { do: 'kept', keep, address } as const;
   }
 
-  const whoseOf = (step: Step): KnownUser | undefined =>
-    z
-      .object({ id: z.string(), username: z.string() })
-      .safeParse(JSON.parse(seal.open(Buffer.from(step.kept.whose ?? '', 'base64'), context(step)).toString())).data;
+  /** Undefined: nobody's, or of somebody who has another address now. */
+  async function whoseOf(step: Step): Promise<KnownUser | undefined> {
+    const text = seal.open(Buffer.from(step.kept.whose ?? '', 'base64'), context(step)).toString();
+    const found = Whose.safeParse(JSON.parse(text)).data;
+    if (!found) return undefined;
+    const { to, ...user } = found;
+    return (await credentials.standing(step.realm, user.id))?.reach.EMAIL === to ? user : undefined;
+  }
 
   return {
     id: 'magic-link',
@@ -79,7 +86,7 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
         return sendLink(step, name);
       }
       const over = now().getTime() - sentAt > LIFETIME_SECONDS * 1000;
-      const user = kept.address === undefined || over ? undefined : whoseOf(step);
+      const user = kept.address === undefined || over ? undefined : await whoseOf(step);
       if (!user || !sameSecret(linkDigest(form.link), kept.address ?? ''))
         return again(text('link.over'), 'magic-link-wrong', 'form');
       return { do: 'passed', user };

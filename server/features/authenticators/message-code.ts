@@ -59,19 +59,22 @@ function createMessageCode(
   { id, displayName, channel, templateKey, amr, sent: sentTo }: Kind,
   { credentials, transact, send, seal, now }: MessageCodeDeps,
 ): Method {
-  const digestOf = ({ realm }: Step, user: KnownUser, code: string): string =>
-    seal.digest(code, `${id}:${realm}:${user.id}`).toString('base64url');
+  const addressOf = async ({ realm }: Step, user: KnownUser): Promise<string | null> =>
+    (await credentials.standing(realm, user.id))?.reach[channel] ?? null;
+  /** It proves an address for as long as that is theirs. */
+  const digestOf = ({ realm }: Step, user: KnownUser, code: string, to: string | null): string =>
+    seal.digest(code, `${id}:${realm}:${user.id}:${to}`).toString('base64url');
 
   /** Sends a new code. @returns what is kept of it */
   async function sendCode(step: Step, user: KnownUser): Promise<Kept> {
     const { realm, by } = step;
     const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
-    const to = (await credentials.standing(realm, user.id))?.reach[channel] ?? null;
+    const to = await addressOf(step, user);
     const values = { code, ttl: `${LIFETIME_SECONDS / 60} minutes` };
     const message = { realm, by, userId: user.id, to, templateKey, values, goodForSeconds: LIFETIME_SECONDS };
     await transact(realm, (tx) => send(tx, message));
     const at = now().getTime();
-    return { code: digestOf(step, user, code), at: String(at), tries: '0' };
+    return { code: digestOf(step, user, code, to), at: String(at), tries: '0' };
   }
 
   return {
@@ -106,8 +109,9 @@ function createMessageCode(
       const over = tries > MOST_TRIES || now().getTime() - sentAt > LIFETIME_SECONDS * 1000;
       if (kept.code === undefined || over) return again(text('messageCode.over'));
       const sent = kept.code;
+      const to = await addressOf(step, user);
       const verdict = await credentials.guess(realm, user, by, async () =>
-        sameSecret(digestOf(step, user, code), sent)
+        sameSecret(digestOf(step, user, code, to), sent)
           ? ({ ok: true } as const)
           : ({ ok: false, reason: 'wrong' } as const),
       );

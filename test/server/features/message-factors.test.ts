@@ -7,7 +7,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, listCredentials, putRequiredActions } from '../../../server/contract/users.ts';
+import { createUser, listCredentials, putRequiredActions, putUser } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { type MailServer, startMailServer } from '../../support/gateways.ts';
@@ -204,6 +204,26 @@ test('a link signs in the browser that asked, once, and only by its button', asy
   expect(inApplication(done)).toBe(true);
   expect((await ada.open(link)).status).toBe(400);
   expect(inApplication(await ada.post(`/realms/${realm}/login`, page.fields))).toBe(false);
+});
+
+test('neither a code nor a link proves an address that is theirs no more', async () => {
+  const moves = (email: string) =>
+    server.admin.call(putUser, { params: { realm, userId }, body: { email, emailVerified: true } });
+  await flow(after('email-otp'));
+  const { ada, page } = await withPassword();
+  await mails(1);
+  const [code = ''] = /\b\d{6}\b/.exec(textOf(0)) ?? [];
+  await moves('new@example.com');
+  expect((await ada.fill(page, { code })).text).toContain('That code is not right');
+  await flow(byLink);
+  const again = createPerson(server.baseUrl);
+  await again.fill(await open(again), { username: 'ada' });
+  await mails(2);
+  const link = await again.open(linkIn(1));
+  await moves('newest@example.com');
+  expect(inApplication(await again.post(`/realms/${realm}/login`, link.fields))).toBe(false);
+  await moves('new@example.com');
+  expect(inApplication(await again.post(`/realms/${realm}/login`, link.fields))).toBe(true);
 });
 
 test('nobody, somebody without a verified address and somebody look the same, and only the last gets mail', async () => {
