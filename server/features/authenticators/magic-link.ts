@@ -42,9 +42,8 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
     const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values } as const;
     await transact(realm, (tx) => send(tx, { ...asked, goodForSeconds: LIFETIME_SECONDS }));
     // Sealed: who reads the database learns no more than who looks at the page.
-    const whose = seal
-      .seal(JSON.stringify(userId === null ? null : { ...person?.user, to }), context(step))
-      .toString('base64');
+    const found = JSON.stringify(userId === null ? null : { ...person?.user, to });
+    const whose = seal.seal(found, context(step)).toString('base64');
     const address = linkDigest(secret);
     const keep: Kept = { address, whose, name, at: String(now().getTime()) };
     return { do: 'kept', keep, address } as const;

@@ -167,7 +167,10 @@ export function createCredentials(deps: CredentialDeps) {
     keep?: OwnSession,
   ): Promise<void> {
     const ids = people.map(({ id }) => id);
-    await store.forgetFailures(tx.sql, realm, ids);
+    const { actor } = by;
+    // Whoever sets it at a link proves their mailbox: that forgives no guesses of what they hold beside it.
+    const own = actor?.type === 'user' && people.every(({ id }) => id === actor.id);
+    await (own ? store.forgetOfPassword : store.forgetFailures)(tx.sql, realm, ids);
     const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
     if (done.length > 0) await fulfilAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
     for (const { id, username: name, temporary } of people)

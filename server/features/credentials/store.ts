@@ -107,6 +107,11 @@ export const unlock = async (sql: Sql, realm: string, userId: string) =>
 export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
 
+/** Of those who hold nothing but a password. */
+export const forgetOfPassword = (sql: Sql, realm: string, userIds: readonly string[]) => sql`
+  delete from lockout l where l.realm_id = ${realm} and l.user_id = any(${userIds}::uuid[]) and not exists (
+    select from credential c where c.realm_id = l.realm_id and c.user_id = l.user_id and c.type <> 'password')`;
+
 export const forgetAtLast = (atLast: Tx['atLast'], realm: string, userId: string) =>
   atLast`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
 

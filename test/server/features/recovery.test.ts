@@ -1,11 +1,13 @@
 // Owns: a forgotten password: the link by mail, what it is good for, and that nobody learns who has an account.
 // Does not own: the rules of passwords (password-rules.test.ts), messages (messaging*.test.ts).
 // Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness".
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listMessages } from '../../../server/contract/messages.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
+import { getLockout } from '../../../server/contract/user-access.ts';
 import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
@@ -109,6 +111,27 @@ test('a form that was left open is refused once something has changed, and the p
   await call(setPassword, { params: { realm, userId }, body: { password: 'six old umbrellas' } });
   expect((await who.fill(page, { password: NEXT, repeated: NEXT })).status).toBe(400);
   expect((await signIn('six old umbrellas')).url).toContain('/account');
+});
+
+test('a new password by a link forgives wrong ones, and no guesses of a second factor', async () => {
+  await call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 5 } });
+  const failures = async () => (await call(getLockout, { params: { realm, userId } })).body?.failures;
+  const fail = async () => {
+    const who = person();
+    await who.fill(await who.open(`/realms/${realm}/login`), { username: 'ada', password: 'wrong wrong' });
+  };
+  await fail();
+  expect(await failures()).toBe(1);
+  await choose(await askedLink());
+  expect(await failures()).toBe(0);
+  await site.server.pool.query(
+    `insert into credential (realm_id, id, user_id, type, secret, created_at)
+     select realm_id, $2, user_id, 'otp', secret, created_at from credential where user_id = $1 and type = 'password'`,
+    [userId, randomUUID()],
+  );
+  await fail();
+  await choose(await askedLink(), `${NEXT} again`);
+  expect(await failures()).toBe(1);
 });
 
 test('two forms at once change the password once', async () => {
