@@ -302,7 +302,7 @@ export async function buildApp({
   });
 
   await http.register(async (app) => account.mount(app));
-  await http.register(async (app) => people.mountDevices(app, realms.exists));
+  await http.register(async (app) => people.mountDevices(app, { realmExists: realms.exists, tokens, subjects }));
   const registration = createRegistration({
     sql,
     outbound,

@@ -22,7 +22,8 @@ import { createCredentials } from './features/credentials/service.ts';
 import { createChallenges } from './features/devices/challenges.ts';
 import { createEnrolments } from './features/devices/enrolment.ts';
 import { deviceRoutes } from './features/devices/routes.ts';
-import { guardDevices } from './features/devices/surface.ts';
+import { type DeviceSurface, guardDevices } from './features/devices/surface.ts';
+import { createTransactions } from './features/devices/transactions.ts';
 import { createFlows } from './features/flows/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
 import type { Notify } from './features/messaging/notify.ts';
@@ -163,10 +164,20 @@ export function createPeople(deps: PeopleDeps) {
     enrolments,
     drop: flows.drop,
     /** What devices call. */
-    mountDevices(app: FastifyInstance, realmExists: (realm: string) => Promise<boolean>): void {
+    mountDevices(app: FastifyInstance, known: Pick<DeviceSurface, 'realmExists' | 'tokens' | 'subjects'>): void {
       const refused = createAttempts({ now });
-      guardDevices(app, { sql, enrolments, deviceKeys, attempts: refused, realmExists, baseUrl, now });
-      deviceRoutes(app, { transact, enrolments, challenges, pushTokens });
+      guardDevices(app, {
+        sql,
+        enrolments,
+        deviceKeys,
+        attempts: refused,
+        issuer: settings.issuer,
+        ...known,
+        baseUrl,
+        now,
+      });
+      const transactions = createTransactions({ sql, transact, send, deviceKeys, now, newId });
+      deviceRoutes(app, { transact, enrolments, challenges, pushTokens, transactions });
     },
     /** `continuations`: what sign-ins go on to, as what an application asked for. */
     mountPages(

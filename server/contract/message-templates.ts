@@ -17,6 +17,7 @@ export const messages = {
   'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
   'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time'] },
   'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
+  'push-transaction': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
 } as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;
 export type TemplateKey = keyof typeof messages;
 export const TemplateKey = z.enum(Object.keys(messages) as [TemplateKey, ...TemplateKey[]]);

@@ -3,7 +3,7 @@
 
 /**
  * Who may call a route. `admin-session`: an administrator, though their session may have more to prove. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
- * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `anonymous`: anybody.
+ * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `application`: a client with an access token of a person, for what the person signs. `anonymous`: anybody.
  */
 export type Principal =
   | 'administrator'
@@ -12,6 +12,7 @@ export type Principal =
   | 'client'
   | 'agent'
   | 'device'
+  | 'application'
   | 'own-token'
   | 'anonymous';
 
@@ -26,7 +27,7 @@ const kinds = {
   admin: { principals: ['administrator', 'admin-session', 'anonymous'], errors: 'problem' },
   account: { principals: ['person'], errors: 'problem' },
   agents: { principals: ['agent', 'own-token', 'anonymous'], errors: 'problem' },
-  devices: { principals: ['device', 'own-token'], errors: 'problem' },
+  devices: { principals: ['device', 'application', 'own-token'], errors: 'problem' },
   registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
   protocol: { principals: ['client', 'person', 'own-token', 'anonymous'], errors: 'oauth' },
 } as const satisfies Record<string, SurfaceKind>;

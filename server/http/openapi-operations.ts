@@ -49,6 +49,11 @@ export const securitySchemes = {
     description: 'An initial access token, `svc_iat_…`, where the realm asks for one',
   },
   agentToken: { type: 'http', scheme: 'bearer', description: 'A token that an agent was given' },
+  transactionToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of the realm for the person, with the scope transactions',
+  },
   deviceProof: {
     type: 'apiKey',
     in: 'header',
@@ -79,6 +84,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
     client: [{ clientSecret: [] }, {}],
     agent: [{ agentToken: [] }],
     device: [{ deviceProof: [] }],
+    application: [{ transactionToken: [] }],
     'own-token': [{ ownToken: [] }],
     anonymous: [],
   };
@@ -111,7 +117,7 @@ function impliedProblems(route: Route): ProblemCode[] {
     ...(isOpen(route) ? [] : (['unauthenticated'] as const)),
     ...(route.principal === 'administrator' ? (['step-up-required'] as const) : []),
     ...(route.permission === null ? [] : (['forbidden'] as const)),
-    ...(route.principal === 'person' ? (['insufficient-scope'] as const) : []),
+    ...(route.principal === 'person' || route.principal === 'application' ? (['insufficient-scope'] as const) : []),
     ...(isWrite(route) && hasCookie(route) ? (['csrf-mismatch'] as const) : []),
     ...(route.path.includes('/:realm') ? (['not-found'] as const) : []),
     ...(hasBody(route) ? (['too-large', 'unsupported-media-type'] as const) : []),

@@ -26,6 +26,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`device_enrolment`, gone: (now) => fragment`expires_at < ${now}` },
   // As long as pushes that nobody approved are counted.
   { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
+  { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept a while: a second use is recognised as one.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },

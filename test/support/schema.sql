@@ -363,6 +363,33 @@ create table device_enrolment (
 CREATE INDEX device_enrolment_expiry ON device_enrolment USING btree (expires_at);
 CREATE INDEX device_enrolment_user ON device_enrolment USING btree (realm_id, user_id);
 
+create table device_transaction (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  client uuid not null,
+  text text not null,
+  amount text,
+  currency text,
+  payee text,
+  challenge text not null,
+  status text not null,
+  signature text,
+  device_key jsonb,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  consumed_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint device_transaction_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'signed'::text, 'denied'::text, 'consumed'::text, 'void'::text]))),
+  constraint device_transaction_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint device_transaction_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint device_transaction_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX device_transaction_client ON device_transaction USING btree (realm_id, client);
+CREATE INDEX device_transaction_expiry ON device_transaction USING btree (expires_at);
+CREATE INDEX device_transaction_user ON device_transaction USING btree (realm_id, user_id, created_at);
+
 create table event (
   realm_id text not null,
   id uuid not null,

@@ -1,4 +1,4 @@
-// What is kept of a person's devices beyond their credentials: enrolments and approvals of the last minutes. Specification 2.9.
+// What is kept of a person's devices beyond their credentials: enrolments and approvals of the last minutes, and what they signed. Specification 2.9.
 import type { PersonalData } from '../gdpr/personal-data.ts';
 
-export const deviceData: PersonalData = { tables: ['device_enrolment', 'device_challenge'] };
+export const deviceData: PersonalData = { tables: ['device_enrolment', 'device_challenge', 'device_transaction'] };

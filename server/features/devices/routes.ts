@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/devices.ts';
 import { Problem } from '../../contract/problem.ts';
+import * as tx from '../../contract/transactions.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { principalOf } from '../../domain/principal.ts';
@@ -11,7 +12,8 @@ import type { PushTokens } from '../messaging/push-tokens.ts';
 import type { MustCover } from '../users/service.ts';
 import type { Challenges } from './challenges.ts';
 import type { Enrolments } from './enrolment.ts';
-import { deviceOf, enrolmentOf } from './surface.ts';
+import { applicationOf, deviceOf, enrolmentOf } from './surface.ts';
+import type { Transactions } from './transactions.ts';
 
 export function deviceRoutes(
   app: FastifyInstance,
@@ -20,11 +22,13 @@ export function deviceRoutes(
     enrolments,
     challenges,
     pushTokens,
+    transactions,
   }: {
     transact: Transact;
     enrolments: Enrolments;
     challenges: Challenges;
     pushTokens: Pick<PushTokens, 'replace'>;
+    transactions: Transactions;
   },
 ): void {
   bind(app, api.startEnrolment, ({ params, request }) => enrolments.start(params.realm, enrolmentOf(request)));
@@ -47,11 +51,30 @@ export function deviceRoutes(
     await challenges.deny(params.realm, by, deviceOf(request), params.id);
     return undefined;
   });
+  transactionRoutes(app, transactions);
   bind(app, api.getQr, ({ params, query, request }) =>
     challenges.qr(params.realm, deviceOf(request), params.id, query.code),
   );
   bind(app, api.confirmQr, async ({ params, query, by, request }) => {
     await challenges.confirm(params.realm, by, deviceOf(request), params.id, query.code);
+    return undefined;
+  });
+}
+
+/** Of applications, and of the devices that sign. */
+function transactionRoutes(app: FastifyInstance, transactions: Transactions): void {
+  bind(app, tx.createTransaction, ({ params, by, body, request }) =>
+    transactions.create(by, params.realm, applicationOf(request), body),
+  );
+  bind(app, tx.getTransaction, ({ params, request }) =>
+    transactions.get(params.realm, applicationOf(request), params.id),
+  );
+  bind(app, tx.consumeTransaction, ({ params, by, body, request }) =>
+    transactions.consume(by, params.realm, applicationOf(request), params.id, body),
+  );
+  bind(app, tx.listTransactions, ({ params, request }) => transactions.list(params.realm, deviceOf(request)));
+  bind(app, tx.signTransaction, async ({ params, by, request }) => {
+    await transactions.sign(by, params.realm, deviceOf(request), params.id);
     return undefined;
   });
 }

@@ -4,29 +4,45 @@ import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { userParty } from '../../domain/party.ts';
+import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
 import { sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
 import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
+import type { Tokens } from '../issued-tokens/service.ts';
 import type { Enrolments, OpenEnrolment } from './enrolment.ts';
 import { type ProofClaims, signerOf, verified } from './proof.ts';
 
 /** A device that has signed the request, and what it said in it. */
 export interface SigningDevice extends EnrolledDevice {
   claims: ProofClaims;
+  /** As it came. */
+  jws: string;
+}
+/** An application with an access token of a person. */
+export interface SigningApplication {
+  userId: string;
+  username: string;
+  clientId: string;
 }
 declare module 'fastify' {
   interface FastifyRequest {
     device?: SigningDevice;
     enrolment?: OpenEnrolment;
+    application?: SigningApplication;
   }
 }
+
+const TRANSACTIONS_SCOPE = 'transactions';
 
 export interface DeviceSurface {
   sql: Sql;
   enrolments: Pick<Enrolments, 'find'>;
   deviceKeys: Pick<DeviceKeys, 'find'>;
   attempts: Pick<Attempts, 'blocked' | 'fail'>;
+  tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find'>;
+  issuer(realm: string): Promise<string>;
   realmExists(realm: string): Promise<boolean>;
   baseUrl: string;
   now: () => Date;
@@ -35,7 +51,7 @@ export interface DeviceSurface {
 /** Hooks for every route of `app` (an encapsulated plugin). */
 export function guardDevices(
   app: FastifyInstance,
-  { sql, enrolments, deviceKeys, attempts, realmExists, baseUrl, now }: DeviceSurface,
+  { sql, enrolments, deviceKeys, attempts, tokens, subjects, issuer, realmExists, baseUrl, now }: DeviceSurface,
 ): void {
   /** The address that a request was signed for. */
   const audienceOf = ({ url }: FastifyRequest): string => `${baseUrl}${url.split('?')[0]}`;
@@ -47,7 +63,21 @@ export function guardDevices(
     const device = id ? await deviceKeys.find(sql, realm, id) : undefined;
     const at = { audience: audienceOf(request), now: now() };
     const claims = jws && device && (await verified(jws, { key: device.publicKey, ...at }));
-    return device && claims ? { ...device, claims } : undefined;
+    return device && claims ? { ...device, claims, jws } : undefined;
+  }
+
+  async function applicationOf(request: FastifyRequest): Promise<SigningApplication | undefined> {
+    const realm = realmOf(request);
+    const token = bearerOf(request);
+    const claims = token && (await tokens.verify(realm, token, { typ: 'at+jwt', audience: await issuer(realm) }));
+    // Who acts for a person lets them sign nothing.
+    if (!claims || !isPersons(claims) || claims.act !== undefined || claims.client_id === undefined) return undefined;
+    if (!(claims.scope ?? '').split(' ').includes(TRANSACTIONS_SCOPE))
+      throw new Problem('insufficient-scope', `This needs an access token with the scope ${TRANSACTIONS_SCOPE}`);
+    const [person] = await sql<{ id: string; username: string }>`
+      select id, username from realm_user
+      where realm_id = ${realm} and id = ${subjects.find(realm, claims) ?? null} and enabled`;
+    return person && { userId: person.id, username: person.username, clientId: claims.client_id };
   }
 
   mountSurface(app, {
@@ -62,7 +92,11 @@ export function guardDevices(
       const retryAfterSeconds = attempts.blocked(address);
       if (retryAfterSeconds !== undefined)
         throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
-      if (request.routeOptions.config.contract?.principal === 'own-token') {
+      const principal = request.routeOptions.config.contract?.principal;
+      if (principal === 'application') {
+        const application = await applicationOf(request);
+        if (application) request.application = application;
+      } else if (principal === 'own-token') {
         const token = bearerOf(request);
         const enrolment = token === undefined ? undefined : await enrolments.find(realm, token);
         if (enrolment) request.enrolment = enrolment;
@@ -70,7 +104,7 @@ export function guardDevices(
         const device = await deviceOf(request);
         if (device) request.device = device;
       }
-      const who = request.device ?? request.enrolment;
+      const who = request.device ?? request.enrolment ?? request.application;
       if (!who) {
         attempts.fail(address);
         throw new Problem('unauthenticated', 'Send what docs/devices.md asks for: a token, or what the device signed');
@@ -84,6 +118,10 @@ export function guardDevices(
 export function deviceOf({ device, routeOptions }: FastifyRequest): SigningDevice {
   if (!device) throw new Error(`${routeOptions.url} is not a device's`);
   return device;
+}
+export function applicationOf({ application, routeOptions }: FastifyRequest): SigningApplication {
+  if (!application) throw new Error(`${routeOptions.url} is not an application's`);
+  return application;
 }
 export function enrolmentOf({ enrolment, routeOptions }: FastifyRequest): OpenEnrolment {
   if (!enrolment) throw new Error(`${routeOptions.url} is not for an enrolment token`);

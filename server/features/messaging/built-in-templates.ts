@@ -118,6 +118,7 @@ still needed: it is suspended else.
 `,
   },
   'push-challenge': { subject: 'Sign in to {{realm}}?', body: 'Someone signs in to {{realm}}. Is it you, {{user}}?' },
+  'push-transaction': { subject: '{{client}}', body: 'Please look at this and sign it, {{user}}, or refuse it.' },
 };
 
 export const builtInTemplate = (key: TemplateKey): TemplateText => ({ ...texts[key], html: false });

@@ -1,0 +1,160 @@
+// Transactions: what the device shows is what it signs, for one application, one person and one amount, once.
+import { compactVerify, importJWK } from 'jose';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createClientScope } from '../../../server/contract/client-scopes.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
+import { makeClient } from '../../support/clients.ts';
+import type { Answered, Device } from '../../support/device.ts';
+import { deviceFor } from '../../support/devices.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+let clock = new Date();
+let realm = '';
+let alice = '';
+let bob = '';
+let made = 0;
+let token = '';
+beforeAll(async () => {
+  server = await startTestServer({ now: () => clock });
+});
+afterAll(() => server?.stop());
+beforeEach(async () => {
+  made += 1;
+  realm = `t${made}`;
+  clock = new Date();
+  [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
+  await server.admin.call(createClientScope, { params: { realm }, body: { name: 'transactions' } });
+  for (const clientId of ['bank', 'shop'])
+    await makeClient(server, realm, {
+      clientId,
+      tokenEndpointAuthMethod: 'none',
+      redirectUris: [CALLBACK],
+      optionalClientScopes: ['transactions'],
+    });
+  token = await tokenOf('bank');
+});
+
+const seconds = () => Math.floor(clock.getTime() / 1000);
+const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
+async function tokenOf(clientId: string, username = 'alice', scope = 'openid transactions'): Promise<string> {
+  const grant = await getCode(server, realm, clientId, { username, parameters: { scope } });
+  return String((await redeem(server, realm, clientId, grant)).body.access_token);
+}
+async function ask(method: string, path: string, body?: object, bearer = token): Promise<Answered> {
+  const response = await fetch(`${server.baseUrl}/realms/${realm}/tx${path}`, {
+    method,
+    headers: { authorization: `Bearer ${bearer}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+const linked = { amount: '12.50', currency: 'EUR', payee: 'Example Ltd' };
+const said = { text: 'Pay 12.50 EUR to Example Ltd', ...linked };
+const sign = (device: Device, { id, challenge }: { id: string; challenge: string }, change: object = {}) =>
+  device.ask('POST', `/tx/${id}/sign`, { challenge, decision: 'approve', ...said, ...change });
+/** One that waits, as the device sees it. */
+async function waiting(device: Device, body: object = said) {
+  const { status, body: created } = await ask('POST', '', body);
+  expect([status, created.status]).toEqual([201, 'waiting']);
+  const list = (await device.ask('GET', '/tx')).body;
+  return list.find(({ id }: { id: string }) => id === created.id);
+}
+const stateOf = async (id: string) => (await ask('GET', `/${id}`)).body.status;
+
+test('what is shown is signed by the device, and consumed once with what was signed', async () => {
+  const device = await phone();
+  const transaction = await waiting(device);
+  expect(transaction).toMatchObject({ ...said, username: 'alice', application: 'bank' });
+  expect((await ask('POST', `/${transaction.id}/consume`, linked)).status).toBe(409);
+  expect((await sign(device, transaction)).status).toBe(204);
+  expect(await stateOf(transaction.id)).toBe('signed');
+  expect((await sign(device, transaction)).status).toBe(409);
+  const both = await Promise.all([1, 2].map(() => ask('POST', `/${transaction.id}/consume`, linked)));
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { signature, publicKey } = both.find(({ status }) => status === 200)?.body ?? {};
+  const { payload } = await compactVerify(signature, await importJWK(publicKey, 'ES256'));
+  expect(JSON.parse(new TextDecoder().decode(payload))).toMatchObject({ ...said, decision: 'approve' });
+  expect(await stateOf(transaction.id)).toBe('consumed');
+  const { body: events = [] } = await server.admin.call(listEvents, { params: { realm } });
+  expect(events.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['TRANSACTION_CREATED', 'TRANSACTION_SIGNED', 'TRANSACTION_CONSUMED']),
+  );
+});
+
+test('another amount or payee makes it void for good', async () => {
+  const device = await phone();
+  for (const change of [{ amount: '1250' }, { payee: 'Another Ltd' }, { currency: 'USD' }, { amount: undefined }]) {
+    const transaction = await waiting(device);
+    await sign(device, transaction);
+    const answer = await ask('POST', `/${transaction.id}/consume`, { ...linked, ...change });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: Object.keys(change)[0] }] } });
+    expect((await ask('POST', `/${transaction.id}/consume`, linked)).status).toBe(409);
+    expect(await stateOf(transaction.id)).toBe('void');
+  }
+});
+
+test('a device that signs other words, another amount or another challenge has signed nothing', async () => {
+  const device = await phone();
+  const transaction = await waiting(device);
+  const changes = [
+    { text: 'Pay 1 EUR' },
+    { amount: '1.00' },
+    { payee: null },
+    { challenge: 'x' },
+    { decision: 'maybe' },
+  ];
+  for (const change of changes) {
+    const answer = await sign(device, transaction, change);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: Object.keys(change)[0] }] } });
+  }
+  expect(await stateOf(transaction.id)).toBe('waiting');
+});
+
+test('what is refused or too old can’t be signed or consumed', async () => {
+  const device = await phone();
+  const refused = await waiting(device, { text: 'Log in to the till' });
+  expect((await sign(device, refused, { decision: 'deny' })).status).toBe(204);
+  expect((await ask('POST', `/${refused.id}/consume`, {})).status).toBe(409);
+  const [old, signed] = [await waiting(device), await waiting(device)];
+  await sign(device, signed);
+  clock = new Date(clock.getTime() + 301_000);
+  expect((await sign(device, old)).status).toBe(409);
+  expect((await ask('POST', `/${signed.id}/consume`, linked)).status).toBe(409);
+  expect([await stateOf(old.id), await stateOf(signed.id), await stateOf(refused.id)]).toEqual([
+    'expired',
+    'expired',
+    'denied',
+  ]);
+});
+
+test('another application, another person and another person’s device see nothing of it', async () => {
+  const others = [await tokenOf('shop'), await tokenOf('bank', 'bob')];
+  const narrow = await tokenOf('bank', 'alice', 'openid');
+  const [device, theirs] = [await phone(), await phone(bob)];
+  const transaction = await waiting(device);
+  const { id } = transaction;
+  for (const other of others) {
+    expect((await ask('GET', `/${id}`, undefined, other)).status).toBe(404);
+    expect((await ask('POST', `/${id}/consume`, linked, other)).status).toBe(404);
+  }
+  expect((await theirs.ask('GET', '/tx')).body).toEqual([]);
+  expect((await sign(theirs, transaction)).status).toBe(404);
+  expect((await ask('POST', '', said, narrow)).status).toBe(403);
+  expect((await ask('POST', '', said, 'none')).status).toBe(401);
+});
+
+test('what isn’t whole is refused, and no more than five wait for a person', async () => {
+  const device = await phone();
+  for (const bad of [
+    {},
+    { text: '' },
+    { ...said, amount: '12,50' },
+    { ...said, currency: undefined },
+    { ...said, x: 1 },
+  ])
+    expect((await ask('POST', '', bad)).status, JSON.stringify(bad)).toBe(400);
+  for (let n = 0; n < 5; n += 1) await waiting(device);
+  expect((await ask('POST', '', said)).status).toBe(429);
+});
