@@ -68,8 +68,8 @@ export type UserInput = z.infer<typeof UserInput>;
 export const UserUpdate = UserInput.extend({ id: Id, createdAt: EpochMs }).partial();
 
 /**
- * A credential moved from elsewhere. `phc`: a PHC string of argon2id, argon2i, scrypt, or PBKDF2 with SHA-1, SHA-256 or
- * SHA-512 (`$pbkdf2-sha256$i=…$salt$hash`); it stays usable and is rehashed at the next sign-in.
+ * A credential moved from elsewhere. `phc`: a PHC string of argon2, scrypt, or PBKDF2 with SHA-1, SHA-256 or
+ * SHA-512 (`$pbkdf2-sha256$i=…$salt$hash`), or a hash of bcrypt (`$2b$12$…`); it stays usable and is rehashed at the next sign-in.
  */
 export const CredentialDocument = z.strictObject({
   type: z.enum(['password', 'otp']),
@@ -91,6 +91,7 @@ export type CredentialDocument = z.infer<typeof CredentialDocument>;
 /** In a realm document; the natural key is the username. */
 export const UserDocument = z
   .strictObject({
+    id: Id.describe('Of somebody who is created: kept, so that applications know them by the same `sub`; not exported'),
     ...fields,
     roles: z.array(name()).max(500),
     groups: z.array(GroupPath).max(500),

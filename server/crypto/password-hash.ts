@@ -2,7 +2,8 @@
 // (password-worker.ts), so that neither the event loop nor a start has to do with it.
 import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
-import { type Argon2Parameters, formatArgon2, HASH_BYTES, type Phc, parsePhc } from './phc.ts';
+import { hashSync } from 'bcryptjs';
+import { type Argon2Parameters, bcryptHash, bcryptSalt, formatArgon2, HASH_BYTES, type Phc, parsePhc } from './phc.ts';
 
 const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
 const MIB = 1024 * 1024;
@@ -48,6 +49,7 @@ function compute(phc: Phc, plain: string): Buffer {
     const maxmem = 128 * phc.cost * phc.block + 128 * phc.block * phc.lanes + 32 * MIB;
     return scryptSync(plain, salt, hash.length, { N: phc.cost, r: phc.block, p: phc.lanes, maxmem });
   }
+  if (phc.algorithm === 'bcrypt') return bcryptHash(hashSync(plain, bcryptSalt(phc.cost, salt)));
   if (phc.algorithm === 'pbkdf2') return pbkdf2Sync(plain, salt, phc.iterations, hash.length, phc.digest);
   return argon2(plain, phc.algorithm, phc, salt, hash.length);
 }

@@ -12,6 +12,7 @@ export interface Argon2Parameters {
 export type Phc =
   | ({ algorithm: 'argon2id' | 'argon2i' | 'argon2d' } & Argon2Parameters & Sealed)
   | ({ algorithm: 'scrypt'; cost: number; block: number; lanes: number } & Sealed)
+  | ({ algorithm: 'bcrypt'; cost: number } & Sealed)
   | ({ algorithm: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number } & Sealed);
 interface Sealed {
   salt: Buffer;
@@ -21,7 +22,7 @@ interface Sealed {
 const VERSION_13 = 19;
 export const HASH_BYTES = 32;
 /** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. Memory in KiB. */
-const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000 } as const;
+const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000, bcrypt: 14 } as const;
 /** KiB of memory that all checks of hashes from elsewhere may take at once, in all threads. */
 export const FOREIGN_KIB = 256 * 1024;
 /** Half of it: two people at least are checked beside each other. */
@@ -43,9 +44,29 @@ function parameters(text: string): Map<string, number> {
   );
 }
 
+/** `$2b$12$` and 53 characters of bcrypt's own alphabet; 2a and 2y are the same. */
+const BCRYPT = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
+const ALPHABETS = [
+  './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+] as const;
+const translated = (text: string, [from, to]: readonly [string, string]): string =>
+  text.replaceAll(/./g, (sign) => to[from.indexOf(sign)] ?? '');
+
+/** In the one form in which hashes are kept: bcrypt's own becomes a PHC string, whose parts stand apart. */
+export function inPhcForm(phc: string): string {
+  const [, cost, salt, hash] = BCRYPT.exec(phc) ?? [];
+  if (cost === undefined || salt === undefined || hash === undefined) return phc;
+  return `$bcrypt$v=98$r=${Number(cost)}$${translated(salt, ALPHABETS)}$${translated(hash, ALPHABETS)}`;
+}
+/** As bcrypt itself takes a salt, and writes what comes of it. */
+export const bcryptSalt = (cost: number, salt: Buffer): string =>
+  `$2b$${String(cost).padStart(2, '0')}$${translated(base64(salt), [ALPHABETS[1], ALPHABETS[0]])}`;
+export const bcryptHash = (written: string): Buffer => unbase64(translated(written.slice(-31), ALPHABETS));
+
 /** The parsed hash; undefined: not one that can be checked here. */
 export function parsePhc(phc: string): Phc | undefined {
-  const [start, id = '', ...rest] = phc.split('$');
+  const [start, id = '', ...rest] = inPhcForm(phc).split('$');
   if (start !== '' || rest.length < 3) return undefined;
   const hash = unbase64(rest.pop() ?? '');
   const salt = unbase64(rest.pop() ?? '');
@@ -67,6 +88,12 @@ export function parsePhc(phc: string): Phc | undefined {
     if (kib > MOST.memory || kib * lanes > MOST_WORK || logCost >= 16 * block) return undefined;
     return { algorithm: 'scrypt', cost, block, lanes, salt, hash };
   }
+  if (id === 'bcrypt') {
+    const cost = named.get('r');
+    if (rest[0] !== 'v=98' || !within(cost, MOST.bcrypt) || cost < 4 || salt.length !== 16 || hash.length !== 23)
+      return undefined;
+    return { algorithm: 'bcrypt', cost, salt, hash };
+  }
   const digest = /^pbkdf2(?:-(sha1|sha256|sha512))?$/.exec(id);
   // $pbkdf2-sha256$i=600000$… of PHC, $pbkdf2-sha256$29000$… of passlib
   const iterations = named.get('i') ?? Number([...named.keys()][0]);
@@ -78,7 +105,7 @@ export function parsePhc(phc: string): Phc | undefined {
 /** KiB that checking takes; nothing is computed for what can't be checked. */
 export function kibOf(phc: string): number {
   const parsed = parsePhc(phc);
-  if (!parsed || parsed.algorithm === 'pbkdf2') return 0;
+  if (!parsed || parsed.algorithm === 'pbkdf2' || parsed.algorithm === 'bcrypt') return 0;
   return parsed.algorithm === 'scrypt' ? (parsed.cost * parsed.block) / 8 : parsed.memory;
 }
 

@@ -84,6 +84,7 @@ const MANY_BYTES = 256 * 1024;
 
 /** What a unique index refuses and no rule sees before. */
 const takenWords: Record<string, string> = {
+  realm_user_pkey: 'The id of one of the users is that of another',
   workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
   realm_own_issuer: 'Another realm has this issuer',
   realm_user_subject:

@@ -67,7 +67,7 @@ export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsert
     add(value, path, n) {
       const { user, errors } = readUser(value, path);
       if (errors) return errors;
-      const id = newId();
+      const id = user.id ?? newId();
       people?.add([
         realm,
         id,

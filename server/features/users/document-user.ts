@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { FieldError } from '../../contract/problem.ts';
 import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
 import { sealOtp } from '../../crypto/otp.ts';
-import { usablePhc } from '../../crypto/phc.ts';
+import { inPhcForm, usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { clientRoleKey, issuesAt } from '../../http/document.ts';
 import { isPlainUser } from './plain-user.ts';
@@ -31,7 +31,7 @@ function credentialFaults(c: z.output<typeof CredentialDocument>, path: string):
   if (c.type === 'password')
     return c.phc !== undefined && usablePhc(c.phc)
       ? []
-      : [{ path: `${path}.phc`, message: 'must be a PHC string of argon2, scrypt or pbkdf2' }];
+      : [{ path: `${path}.phc`, message: 'must be a PHC string of argon2, scrypt or pbkdf2, or a hash of bcrypt' }];
   return c.secret === undefined ? [{ path: `${path}.secret`, message: 'is needed for type otp' }] : [];
 }
 
@@ -61,7 +61,7 @@ export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => st
     const id = newId();
     const secret =
       c.type === 'password'
-        ? { phc: c.phc, temporary: c.temporary ?? false }
+        ? { phc: inPhcForm(c.phc ?? ''), temporary: c.temporary ?? false }
         : {
             sealed: sealOtp(seal, realm, id, c.secret ?? ''),
             algorithm: c.algorithm ?? 'SHA1',

@@ -45,7 +45,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
       const found = Object.keys(user);
       if (found.length !== fields.length || found.some((field, i) => field !== fields[i])) {
         fields = found;
-        declared = pgArray(fields.filter((field) => field !== 'username'));
+        declared = pgArray(fields.filter((field) => field !== 'username' && field !== 'id'));
       }
       return declared;
     }
@@ -55,7 +55,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
       return [
         importId,
         n,
-        newId(),
+        user.id ?? newId(),
         user.username,
         user.email,
         user.emailVerified,

@@ -1,6 +1,7 @@
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hashSync } from '@node-rs/argon2';
+import { hashSync as bcrypt } from 'bcryptjs';
 import { afterAll, expect, test } from 'vitest';
 import { Problem } from '../../../server/contract/problem.ts';
 import { createPasswords } from '../../../server/crypto/passwords.ts';
@@ -32,6 +33,8 @@ const foreign: [string, string][] = [
     `$pbkdf2-sha512$5000$${b64(salt).replaceAll('+', '.')}$${b64(pbkdf2Sync('umbrella', salt, 5000, 64, 'sha512')).replaceAll('+', '.')}`,
   ],
   ['pbkdf2 with sha1', `$pbkdf2$5000$${b64(salt)}$${b64(pbkdf2Sync('umbrella', salt, 5000, 20, 'sha1'))}`],
+  ['bcrypt', bcrypt('umbrella', 4)],
+  ['bcrypt of PHP', bcrypt('umbrella', 5).replace('$2b$', '$2y$')],
 ];
 test.each(foreign)('a hash from elsewhere stays usable and is to be made anew: %s', async (_, phc) => {
   expect(usablePhc(phc)).toBe(true);
@@ -39,10 +42,15 @@ test.each(foreign)('a hash from elsewhere stays usable and is to be made anew: %
   expect(await passwords.verify(phc, 'umbrellas')).toEqual({ ok: false, rehash: false });
 });
 
+test('a published vector of bcrypt holds', async () => {
+  const phc = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+  expect(await passwords.verify(phc, 'U*U')).toEqual({ ok: true, rehash: true });
+});
+
 test.each([
   '',
   'plain text',
-  '$2b$10$abcdefghijklmnopqrstuuJ8e1ZQ2Q0Y0a0b0c0d0e0f0g0h0i0j0',
+  '$2b$15$abcdefghijklmnopqrstuuJ8e1ZQ2Q0Y0a0b0c0d0e0f0g0h0i0j0',
   '$argon2id$v=19$m=99999999,t=2,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   '$argon2id$v=19$m=1024,t=2,p=1$AAAAAAAAAAAAAAAA$AAAA',
   '$argon2id$v=16$m=1024,t=2,p=1$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
