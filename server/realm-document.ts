@@ -18,6 +18,8 @@ import { createExport } from './features/transfer/export.ts';
 import { createGuesses } from './features/transfer/guesses.ts';
 import { createHistory } from './features/transfer/history.ts';
 import { historyRoutes } from './features/transfer/history-routes.ts';
+import { keycloakRoutes } from './features/transfer/keycloak/routes.ts';
+import { createKeycloakImport } from './features/transfer/keycloak/service.ts';
 import { createManagers } from './features/transfer/managers.ts';
 import { createManagersMove } from './features/transfer/move.ts';
 import { transferRoutes } from './features/transfer/routes.ts';
@@ -99,6 +101,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     mount(admin: FastifyInstance): void {
       transferRoutes(admin, { transfer, managers, move, exporter, parts });
       historyRoutes(admin, history);
+      keycloakRoutes(admin, createKeycloakImport({ transfer, parts, sql }));
       userImportRoutes(admin, createUserImport({ transfer, credentials }));
     },
   };

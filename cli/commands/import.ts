@@ -7,6 +7,7 @@ import { Option } from 'commander';
 import { getAdminSession } from '../../server/contract/admin-access.ts';
 import { address, ServerProblem } from '../../server/contract/client.ts';
 import { planDocument } from '../../server/contract/import-document.ts';
+import { importKeycloak, KeycloakPlan } from '../../server/contract/keycloak.ts';
 import { importRealm, Plan } from '../../server/contract/transfer.ts';
 import {
   addRealm,
@@ -21,6 +22,7 @@ import {
 import { documentBytes } from '../document-file.ts';
 import { addEnvFile, sayFilled, type Variables, variablesOf, withVariables } from '../document-variables.ts';
 import { Outcome, Refused } from '../faults.ts';
+import { filesOf, keycloakBytes } from '../keycloak-files.ts';
 import { addOutput, type Format, print, say } from '../output.ts';
 import { doneText, inSync, planText, sumText } from '../plan.ts';
 import { counted, during } from '../progress.ts';
@@ -29,7 +31,7 @@ import { writeWhole } from '../whole-file.ts';
 
 interface Options {
   realm?: string;
-  file: string;
+  file: string[];
   dryRun?: true;
   force?: true;
   prune?: true;
@@ -37,6 +39,7 @@ interface Options {
   yes?: true;
   envFile?: string;
   keycloak?: true;
+  from?: string;
   output: Format;
 }
 
@@ -48,18 +51,27 @@ export const registerImport: Register = (program, cli) => {
   const command = addEnvFile(addRealm(program.command('import')))
     .argument('[realm]', 'the realm; it is made where it does not exist, if you agree', realmName)
     .description('apply a realm document, users included, in one transaction')
-    .requiredOption('-f, --file <file>', 'the document, JSON or YAML; - is standard input')
+    .addOption(
+      new Option(
+        '-f, --file <file>',
+        'the document, JSON or YAML; - is standard input; of Keycloak: files, or a folder',
+      )
+        .argParser((file: string, before: string[] = []) => [...before, file])
+        .makeOptionMandatory(),
+    )
     .option('--dry-run', 'show the plan, change nothing')
     .option('--prune', 'delete what this manager applied before and the document no longer holds')
     .option('--force', 'take over what another manager owns')
     .addOption(new Option('--manager <name>', 'who applies').argParser(managerName).default('realmctl'))
     .option('-y, --yes', 'do not ask before a realm is made, or much deleted')
-    .option('--keycloak', 'the file is a Keycloak realm export (where the server has that)');
+    .option('--keycloak', 'the files are what Keycloak exported')
+    .option('--from <realm>', 'with --keycloak: which realm of the files, where its name is another');
   examples(
     addOutput(command),
     'realmctl import acme -f acme.json --dry-run',
     'realmctl import acme -f acme.yaml --prune',
     'realmctl import copy -f acme.json --env-file secrets.env   # SVC_VAR_CLIENT_BILLING_SECRET=…',
+    'realmctl import acme --keycloak -f export/ --dry-run   # kc.sh export --dir export',
     'realmctl --context old export acme | realmctl --context new import acme -f - --yes   # makes the realm',
   ).action(async (place: string | undefined, options: Options) =>
     importFile(cli, await realmOf(cli, { option: options.realm, place }), options),
@@ -67,27 +79,30 @@ export const registerImport: Register = (program, cli) => {
 };
 
 async function importFile(cli: Cli, realm: string, options: Options): Promise<void> {
-  const { file, dryRun = false, prune = false, force = false, manager: name, output } = options;
-  if (options.keycloak)
-    throw new Refused(
-      'this server does not read Keycloak exports yet',
-      'Translate the file into a realm document first (docs/import-export.md), then import it without --keycloak.',
-    );
+  const { dryRun = false, prune = false, force = false, manager: name, output } = options;
+  const [file = '', ...more] = options.file;
+  if (more.length > 0 && !options.keycloak) throw new Refused('a realm document is one file', HINT);
+  if (options.from !== undefined && !options.keycloak) throw new Refused('--from goes with --keycloak alone');
   const connection = await cli.connect();
   const source: Source = {
     realm,
     file,
+    ...(options.keycloak && { keycloak: await filesOf(options.file, options.from ?? realm) }),
     variables: await variablesOf(cli.io.env, options.envFile),
-    query: { prune, force, manager: name },
+    query: { prune, force, manager: name, ...(options.from !== undefined && { from: options.from }) },
   };
   if (!dryRun && !options.yes) await agreeToMake(cli, connection, source.realm, name);
   if (prune && !dryRun && !options.yes) return carefully(cli, connection, source, output);
   show(cli, { realm, output, dryRun, plan: await send(cli, connection, source, { dryRun }) });
 }
 
+const HINT = 'For several: realmctl apply -f';
+
 interface Source {
   realm: string;
   file: string;
+  /** Files of Keycloak instead. */
+  keycloak?: readonly string[];
   variables: Variables;
   query: Record<string, string | boolean>;
 }
@@ -107,9 +122,11 @@ async function agreeToMake(cli: Cli, { client }: Connection, realm: string, mana
 /** What deletes people, or much of a kind, is planned and agreed to, and just that plan is applied. */
 async function carefully(cli: Cli, connection: Connection, source: Source, output: Format): Promise<void> {
   const { realm } = source;
-  const kept = source.file === '-' ? await keptFrom(cli) : undefined;
+  const kept = [source.file, ...(source.keycloak ?? [])].includes('-') ? await keptFrom(cli) : undefined;
+  const inFile = (file: string) => (file === '-' && kept ? kept.file : file);
   try {
-    const again = { ...source, file: kept?.file ?? source.file };
+    const { keycloak } = source;
+    const again = { ...source, file: inFile(source.file), ...(keycloak && { keycloak: keycloak.map(inFile) }) };
     const { deletions, revision } = await send(cli, connection, again, { dryRun: true });
     const much = deletions.filter(({ kind, count, of }) => kind === 'user' || of === undefined || count * MUCH > of);
     const words = much
@@ -145,33 +162,38 @@ async function keptFrom({ io }: Cli): Promise<{ file: string; forget(): Promise<
 async function send(
   cli: Cli,
   connection: Connection,
-  { realm, file, variables, query }: Source,
+  { realm, file, keycloak, variables, query }: Source,
   { dryRun, revision }: { dryRun: boolean; revision?: number },
-): Promise<Plan> {
+): Promise<Plan | KeycloakPlan> {
   // A stream can't be sent twice: a token that has run out is renewed before.
   await connection.client.call(getAdminSession, { signal: cli.signal });
   const used = new Set<string>();
-  const document = withVariables(documentBytes(file, cli.io.stdin), variables, (name) => used.add(name));
-  const answer = sending(counted(cli.io, file, document), (body) =>
-    connection.fetch(address(importRealm.path, { realm }, { ...query, dryRun }), {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(revision !== undefined && { 'if-match': `"${revision}"` }),
-      },
-      body,
-      duplex: 'half',
-      signal: cli.signal,
-    }),
+  const document = keycloak
+    ? keycloakBytes(keycloak, cli.io.stdin)
+    : withVariables(documentBytes(file, cli.io.stdin), variables, (name) => used.add(name));
+  const { path: at } = keycloak ? importKeycloak : importRealm;
+  const answer = sending(
+    counted(cli.io, keycloak?.length === 1 ? (keycloak[0] ?? '') : keycloak ? '-' : file, document),
+    (body) =>
+      connection.fetch(address(at, { realm }, { ...query, dryRun }), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(revision !== undefined && { 'if-match': `"${revision}"` }),
+        },
+        body,
+        duplex: 'half',
+        signal: cli.signal,
+      }),
   );
   const response = await during(cli.io, `${dryRun ? 'Planning' : 'Importing'} realm ${realm}`, answer);
   sayFilled(cli.io, used);
-  return Plan.parse(await response.json());
+  return (keycloak ? KeycloakPlan : Plan).parse(await response.json());
 }
 
 function show(
   cli: Cli,
-  { realm, output, dryRun, plan }: { realm: string; output: Format; dryRun: boolean; plan: Plan },
+  { realm, output, dryRun, plan }: { realm: string; output: Format; dryRun: boolean; plan: Plan | KeycloakPlan },
 ): void {
   const planned = { realm, plan, notCompared: [] };
   // a list of a million users would be of no use
@@ -180,11 +202,21 @@ function show(
     value: plan,
     table: () => (short ? sumText([planned]) : planText(cli.io, planned)),
   });
+  if (output === 'table' && 'notCarried' in plan) sayNotCarried(cli, plan);
   if (!dryRun && !inSync(planned) && output === 'table') say(cli.io, `Applied realm ${realm}: ${doneText(plan)}.`);
   if (dryRun && plan.conflicts.length > 0) {
     say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
     throw new Outcome(2);
   }
+}
+
+/** What stays behind, a line each. */
+function sayNotCarried({ io }: Cli, { notCarried, notCarriedCount }: KeycloakPlan): void {
+  if (notCarriedCount === 0) return;
+  say(io, `Not carried over, ${notCarriedCount}:`);
+  for (const { kind, key, field, why } of notCarried.slice(0, MOST_SHOWN))
+    say(io, `  ${[kind, key, field].filter((word) => word !== null && word !== '').join(' ')}: ${why}`);
+  if (notCarriedCount > MOST_SHOWN) say(io, '  … all that the server tells of them: -o json');
 }
 
 /** Reports faults of the file as such, not as a failed request. */

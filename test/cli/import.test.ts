@@ -101,7 +101,9 @@ test.each([
   ['broken JSON', ['-f', '-'], '{"roles": [', /JSON|ends|malformed/i],
   ['an unknown section', ['-f', '-'], '{"rules": []}', /rules: is not a known field/],
   ['a name that no manager has', ['-f', '-', '--manager', 'a b'], '{}', /is not the name of a manager/],
-  ['an export of Keycloak', ['-f', '-', '--keycloak'], '{}', /does not read Keycloak exports yet/],
+  ['what Keycloak didn’t export', ['-f', '-', '--keycloak'], '"realm"', /must be an object/],
+  ['two documents', ['-f', 'a.json', '-f', 'b.json'], '', /one file/],
+  ['a realm of another export', ['-f', '-', '--from', 'acme'], '{}', /goes with --keycloak/],
 ])('%s is refused in words, with exit code 2', async (_, args, stdin, words) => {
   const { code, stdout, stderr } = await run(['import', 'refused', '--yes', ...args], stdin);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -76,6 +76,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['TOKEN=$(curl', HERE],
     ['api $URL/admin', HERE],
   ],
+  'docs/keycloak.md': [
+    ['kc.sh export', 'needs Keycloak; test/server/features/keycloak holds what it writes'],
+    ['realmctl import acme --keycloak', 'test/cli/import.keycloak.test.ts'],
+  ],
   'docs/install.md': [
     ['docker buildx', NEEDS.image],
     ['helm install', 'test/charts/install.test.ts'],

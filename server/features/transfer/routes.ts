@@ -124,15 +124,15 @@ export function untilClosed({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-const tagOf = (revision: number): string => `"${revision}"`;
+export const tagOf = (revision: number): string => `"${revision}"`;
 
-function bodyOf({ body }: FastifyRequest): Readable {
+export function bodyOf({ body }: FastifyRequest): Readable {
   if (body instanceof Readable) return body;
   throw new Problem('unsupported-media-type', 'Send the document as application/json');
 }
 
 /** The plan with the users' changes behind the others; then their rows are discarded. */
-async function answer(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
+export async function answer(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
   const lines = await users.lines();
   const body = Readable.from(json(plan, lines), { objectMode: false });
   body.once('close', () => {

@@ -1,0 +1,199 @@
+// Clients of Keycloak: those of OpenID Connect, with their mappers; and which are Keycloak's own. docs/keycloak.md has the table.
+// SAML clients are saml-clients.ts's.
+
+import type { ClaimInput } from '../../../contract/claims.ts';
+import { grantBodies } from '../../../contract/oauth.ts';
+import { type Client, isCatalogued, isMasked } from './export-shape.ts';
+import { isOwnScope, translate } from './mappers.ts';
+import type { Notes } from './notes.ts';
+
+const own = new Set([
+  'account',
+  'account-console',
+  'admin-cli',
+  'broker',
+  'realm-management',
+  'security-admin-console',
+]);
+/** A client that Keycloak makes in every realm; in `master` there is one for each realm's administrators. */
+export const isOwnClient = (clientId: string, realm: string | undefined): boolean =>
+  own.has(clientId) || (realm === 'master' && clientId.endsWith('-realm'));
+export const isSaml = ({ protocol }: Client): boolean => protocol === 'saml';
+
+/** Grants by the switches that Keycloak has for them. */
+const grants: readonly [(client: Client) => boolean, string][] = [
+  [({ standardFlowEnabled = true }) => standardFlowEnabled, 'authorization_code'],
+  [
+    ({ standardFlowEnabled = true, attributes }) =>
+      standardFlowEnabled && attributes?.['use.refresh.tokens'] !== 'false',
+    'refresh_token',
+  ],
+  [({ serviceAccountsEnabled = false }) => serviceAccountsEnabled, 'client_credentials'],
+  [
+    ({ attributes }) => attributes?.['oauth2.device.authorization.grant.enabled'] === 'true',
+    'urn:ietf:params:oauth:grant-type:device_code',
+  ],
+  [
+    ({ attributes }) => attributes?.['standard.token.exchange.enabled'] === 'true',
+    'urn:ietf:params:oauth:grant-type:token-exchange',
+  ],
+  [({ attributes }) => attributes?.['oidc.ciba.grant.enabled'] === 'true', 'urn:openid:params:grant-type:ciba'],
+  [({ directAccessGrantsEnabled = false }) => directAccessGrantsEnabled, 'password'],
+  [({ implicitFlowEnabled = false }) => implicitFlowEnabled, 'implicit'],
+];
+
+const told: Readonly<Record<string, string>> = {
+  'backchannel.logout.url': 'back-channel logout isn’t there yet',
+  'frontchannel.logout.url': 'front-channel logout isn’t there yet',
+  'request.object.signature.alg': 'request objects aren’t there yet',
+  'token.endpoint.auth.signing.alg': 'the algorithms are the server’s here',
+  'access.token.signed.response.alg': 'tokens are signed by RS256 here',
+  'id.token.signed.response.alg': 'tokens are signed by RS256 here',
+  'user.info.response.signature.alg': 'userinfo is JSON here',
+  'id.token.encrypted.response.alg': 'ID tokens are not encrypted here',
+  'tls.client.certificate.bound.access.tokens': 'tokens are not bound to certificates here',
+  'dpop.bound.access.tokens': 'DPoP isn’t there yet',
+  'client.session.idle.timeout': 'a client’s session is the person’s here',
+  'client.session.max.lifespan': 'a client’s session is the person’s here',
+  login_theme: 'all clients have the realm’s pages here',
+  'acr.loa.map': 'levels of assurance are numbers here',
+  'default.acr.values': 'a client asks for a level by acr_values here',
+};
+
+export interface TranslatedClient {
+  client: Record<string, unknown>;
+  mappers: ClaimInput[];
+}
+
+/** @param flows aliases by Keycloak's ids */
+export function clientOf(given: Client, flows: ReadonlyMap<string, string>, notes: Notes): TranslatedClient {
+  const { clientId: key, name, description, attributes = {} } = given;
+  const note = (field: string | undefined, why: string) => notes.add({ kind: 'client', key, field }, why);
+  const wanted = grants.filter(([asks]) => !given.bearerOnly && asks(given)).map(([, grant]) => grant);
+  for (const grant of wanted)
+    if (!Object.hasOwn(grantBodies, grant)) note('grants', `the grant ${grant} isn’t there here`);
+  for (const [field, why] of Object.entries(told)) {
+    const value = attributes[field] ?? '';
+    if (value !== '' && value !== 'any' && value !== 'false' && value !== 'RS256' && value !== '{}')
+      note(`attributes.${field}`, why);
+  }
+  if (given.fullScopeAllowed === false) note('fullScopeAllowed', 'its tokens hold all of somebody’s roles here');
+  if (given.authorizationServicesEnabled)
+    note('authorizationSettings', 'declare them by hand (authorization services)');
+  const { mappers, pairwise } = mappersOf(given, note);
+  const flow = given.authenticationFlowBindingOverrides?.browser;
+  const alias = flow ? flows.get(flow) : undefined;
+  if (flow && alias === undefined) note('authenticationFlowBindingOverrides', 'its flow isn’t in the export');
+  const redirectUris = addressesOf(given, 'redirectUris', given.redirectUris ?? [], note);
+  const after = (attributes['post.logout.redirect.uris'] ?? '').split('##').filter((uri) => uri !== '' && uri !== '-');
+  const lifetime = Number(attributes['access.token.lifespan']);
+  return {
+    client: {
+      clientId: key,
+      ...(name && !isCatalogued(name) && { name }),
+      ...(description && !isCatalogued(description) && { description }),
+      enabled: given.enabled ?? true,
+      ...authenticationOf(given, note),
+      redirectUris,
+      postLogoutRedirectUris: after.flatMap((uri) =>
+        uri === '+' ? redirectUris : addressesOf(given, 'post.logout.redirect.uris', [uri], note),
+      ),
+      webOrigins: originsOf(given, note),
+      grantTypes: wanted.filter((grant) => Object.hasOwn(grantBodies, grant)),
+      ...scopesOf(given),
+      consentRequired: given.consentRequired ?? false,
+      requirePkce: given.publicClient === true || attributes['pkce.code.challenge.method'] === 'S256',
+      requirePushedAuthorizationRequests: attributes['require.pushed.authorization.requests'] === 'true',
+      ...(alias !== undefined && { flowOverride: alias }),
+      ...(lifetime > 0 && { accessTokenTtlSeconds: lifetime }),
+      ...(pairwise && { subjectType: 'pairwise' }),
+    },
+    mappers,
+  };
+}
+
+type Note = (field: string | undefined, why: string) => void;
+
+function scopesOf({ defaultClientScopes, optionalClientScopes, bearerOnly }: Client) {
+  if (bearerOnly) return { defaultClientScopes: [], optionalClientScopes: [] };
+  const usual = (defaultClientScopes ?? []).filter((name) => !isOwnScope(name));
+  const optional = (optionalClientScopes ?? []).filter((name) => !isOwnScope(name) && !usual.includes(name));
+  return {
+    ...(defaultClientScopes && { defaultClientScopes: usual }),
+    ...(optionalClientScopes && { optionalClientScopes: optional }),
+  };
+}
+
+function authenticationOf(given: Client, note: Note): Record<string, unknown> {
+  const { publicClient, clientAuthenticatorType: type = 'client-secret', secret = '', attributes = {} } = given;
+  if (publicClient) {
+    if (attributes['pkce.code.challenge.method'] !== 'S256')
+      note('attributes.pkce.code.challenge.method', 'a public client sends PKCE here');
+    return { tokenEndpointAuthMethod: 'none' };
+  }
+  if (type === 'client-jwt') {
+    const jwksUri = attributes['use.jwks.url'] === 'true' ? attributes['jwks.url'] : undefined;
+    const jwks = attributes['use.jwks.string'] === 'true' ? jsonOf(attributes['jwks.string']) : undefined;
+    if (jwksUri || jwks) return { tokenEndpointAuthMethod: 'private_key_jwt', ...(jwksUri ? { jwksUri } : { jwks }) };
+    note('clientAuthenticatorType', 'its certificate isn’t taken: give its keys as jwks or jwksUri');
+    return {};
+  }
+  if (type !== 'client-secret')
+    note('clientAuthenticatorType', `there is no ${type} here: it authenticates by its secret`);
+  const known = secret !== '' && !isMasked(secret);
+  if (!known && !given.bearerOnly) note('secret', 'is not in the export: give the client one');
+  return { tokenEndpointAuthMethod: 'client_secret_basic', ...(known && { secret }) };
+}
+
+function jsonOf(text = ''): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Relative ones are below the client's root. */
+function addressesOf({ rootUrl = '' }: Client, field: string, uris: readonly string[], note: Note): string[] {
+  return uris.flatMap((uri) => {
+    if (uri.includes('*')) {
+      note(field, `${uri}: addresses are exact here`);
+      return [];
+    }
+    if (!uri.startsWith('/')) return [uri];
+    if (URL.canParse(rootUrl)) return [rootUrl.replace(/\/+$/, '') + uri];
+    note(field, `${uri}: there is no root address that it is below`);
+    return [];
+  });
+}
+
+function originsOf({ webOrigins = [] }: Client, note: Note): string[] {
+  return webOrigins.flatMap((origin) => {
+    if (origin === '*') note('webOrigins', '*: origins are named here');
+    if (origin === '*' || origin === '') return [];
+    return origin === '+' || !URL.canParse(origin) ? [origin] : [new URL(origin).origin];
+  });
+}
+
+function mappersOf({ protocolMappers = [] }: Client, note: Note): { mappers: ClaimInput[]; pairwise: boolean } {
+  const mappers: ClaimInput[] = [];
+  let pairwise = false;
+  for (const mapper of protocolMappers) {
+    const translated = translate(mapper);
+    if (!('claims' in translated)) {
+      note(`protocolMappers.${mapper.name}`, translated.why);
+      continue;
+    }
+    if (translated.pairwise) {
+      pairwise = true;
+      note(`protocolMappers.${mapper.name}`, 'its subjects are others here, though again the client’s own');
+    }
+    // One claim has the mapper's name; those of an address have theirs.
+    const alone = translated.claims.length === 1;
+    for (const claim of translated.claims) mappers.push(alone ? renamed(claim, mapper.name) : claim);
+  }
+  return { mappers, pairwise };
+}
+
+const renamed = (claim: ClaimInput, name: string): ClaimInput =>
+  claim.source === 'audience' || claim.name === name ? { ...claim, name } : { ...claim, name, claim: claim.name };

@@ -1,0 +1,205 @@
+// What a realm exported by Keycloak 26 looks like, as far as this server reads it; whatever else is there stays unread. Lenient
+// where its versions differ (null for absent, one text for a list of one), strict where a value would be misread.
+// docs/keycloak.md.
+import { z } from 'zod';
+
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
+export const text = optional(z.string());
+export const flag = optional(z.boolean());
+export const number = optional(z.number());
+const texts = optional(z.array(z.string()));
+/** Exported values are texts; files that people write have numbers and booleans among them. */
+const said = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => `${value ?? ''}`);
+export const config = optional(z.record(z.string(), said));
+export const attributes = optional(
+  z.record(
+    z.string(),
+    z.union([z.array(said), said]).transform((value) => (Array.isArray(value) ? value : [value])),
+  ),
+);
+const rolesOfClients = optional(z.record(z.string(), z.array(z.string())));
+const list = <S extends z.ZodType>(schema: S) => optional(z.array(schema));
+
+export const Mapper = z.object({ name: z.string(), protocolMapper: z.string(), config });
+export type Mapper = z.infer<typeof Mapper>;
+
+export const Role = z.object({
+  name: z.string(),
+  description: text,
+  composites: optional(z.object({ realm: texts, client: rolesOfClients })),
+  attributes,
+});
+export type Role = z.infer<typeof Role>;
+
+export interface Group {
+  name: string;
+  attributes?: Record<string, string[]> | undefined;
+  realmRoles?: string[] | undefined;
+  clientRoles?: Record<string, string[]> | undefined;
+  subGroups?: Group[] | undefined;
+}
+export const Group: z.ZodType<Group> = z.object({
+  name: z.string(),
+  attributes,
+  realmRoles: texts,
+  clientRoles: rolesOfClients,
+  get subGroups() {
+    return list(Group);
+  },
+}) as z.ZodType<Group>; // the recursion's own type
+
+export const Client = z.object({
+  clientId: z.string(),
+  name: text,
+  description: text,
+  rootUrl: text,
+  baseUrl: text,
+  enabled: flag,
+  clientAuthenticatorType: text,
+  secret: text,
+  redirectUris: texts,
+  webOrigins: texts,
+  bearerOnly: flag,
+  consentRequired: flag,
+  standardFlowEnabled: flag,
+  implicitFlowEnabled: flag,
+  directAccessGrantsEnabled: flag,
+  serviceAccountsEnabled: flag,
+  authorizationServicesEnabled: flag,
+  publicClient: flag,
+  protocol: text,
+  attributes: config,
+  authenticationFlowBindingOverrides: config,
+  fullScopeAllowed: flag,
+  protocolMappers: list(Mapper),
+  defaultClientScopes: texts,
+  optionalClientScopes: texts,
+});
+export type Client = z.infer<typeof Client>;
+
+export const ClientScope = z.object({
+  name: z.string(),
+  description: text,
+  protocol: text,
+  attributes: config,
+  protocolMappers: list(Mapper),
+});
+export type ClientScope = z.infer<typeof ClientScope>;
+
+const Execution = z.object({
+  authenticator: text,
+  authenticatorConfig: text,
+  authenticatorFlow: flag,
+  flowAlias: text,
+  requirement: text,
+  priority: number,
+});
+export type Execution = z.infer<typeof Execution>;
+export const Flow = z.object({
+  id: text,
+  alias: z.string(),
+  providerId: text,
+  topLevel: flag,
+  builtIn: flag,
+  authenticationExecutions: list(Execution),
+});
+export type Flow = z.infer<typeof Flow>;
+
+export const IdentityProvider = z.object({
+  alias: z.string(),
+  displayName: text,
+  providerId: z.string(),
+  enabled: flag,
+  hideOnLogin: flag,
+  linkOnly: flag,
+  storeToken: flag,
+  trustEmail: flag,
+  firstBrokerLoginFlowAlias: text,
+  postBrokerLoginFlowAlias: text,
+  config,
+});
+export type IdentityProvider = z.infer<typeof IdentityProvider>;
+export const IdentityProviderMapper = z.object({
+  name: z.string(),
+  identityProviderAlias: z.string(),
+  identityProviderMapper: z.string(),
+  config,
+});
+export type IdentityProviderMapper = z.infer<typeof IdentityProviderMapper>;
+
+export const Organization = z.object({
+  name: z.string(),
+  alias: text,
+  description: text,
+  enabled: flag,
+  attributes,
+  domains: list(z.object({ name: z.string(), verified: flag })),
+  identityProviders: list(z.object({ alias: text })),
+  members: list(z.object({ username: text })),
+});
+export type Organization = z.infer<typeof Organization>;
+
+const Component = z.object({ name: text, providerId: text, config: attributes });
+
+/** The parts of a realm that are objects of their own; its settings are read one by one (settings.ts). */
+export const Realm = z.object({
+  realm: text,
+  roles: optional(z.object({ realm: list(Role), client: optional(z.record(z.string(), z.array(Role))) })),
+  defaultRole: optional(z.object({ name: z.string() })),
+  defaultRoles: texts,
+  groups: list(Group),
+  defaultGroups: texts,
+  clients: list(Client),
+  clientScopes: list(ClientScope),
+  browserFlow: text,
+  authenticationFlows: list(Flow),
+  authenticatorConfig: list(z.object({ alias: z.string(), config })),
+  identityProviders: list(IdentityProvider),
+  identityProviderMappers: list(IdentityProviderMapper),
+  organizations: list(Organization),
+  components: optional(z.record(z.string(), z.array(Component))),
+  smtpServer: config,
+  requiredActions: list(z.object({ alias: text, enabled: flag, defaultAction: flag })),
+  clientProfiles: optional(z.object({ profiles: optional(z.array(z.unknown())) })),
+  clientPolicies: optional(z.object({ policies: optional(z.array(z.unknown())) })),
+  localizationTexts: optional(z.record(z.string(), z.unknown())),
+  attributes: config,
+});
+export type Realm = z.infer<typeof Realm>;
+
+export const Credential = z.object({
+  type: text,
+  userLabel: text,
+  secretData: text,
+  credentialData: text,
+  value: text,
+  temporary: flag,
+});
+export type Credential = z.infer<typeof Credential>;
+
+export const User = z.object({
+  id: text,
+  username: z.string(),
+  firstName: text,
+  lastName: text,
+  email: text,
+  emailVerified: flag,
+  enabled: flag,
+  createdTimestamp: number,
+  attributes,
+  credentials: list(Credential),
+  requiredActions: texts,
+  realmRoles: texts,
+  clientRoles: rolesOfClients,
+  groups: texts,
+  serviceAccountClientId: text,
+  federationLink: text,
+  federatedIdentities: list(z.object({ identityProvider: text })),
+  clientConsents: optional(z.array(z.unknown())),
+});
+export type User = z.infer<typeof User>;
+
+/** A secret that an export of the admin console doesn't hold. */
+export const isMasked = (secret: string): boolean => /^\*+$/.test(secret);
+/** Texts that Keycloak's own pages look up in their catalogue. */
+export const isCatalogued = (words: string): boolean => /^\$\{[^}]*\}$/.test(words);

@@ -1,0 +1,124 @@
+// Identity providers of Keycloak, those that have a name of their own among them. docs/keycloak.md.
+
+import type { z } from 'zod';
+import type { IdentityProviderInput } from '../../../contract/identity-providers.ts';
+import { type IdentityProvider, type IdentityProviderMapper, isMasked } from './export-shape.ts';
+import type { Notes } from './notes.ts';
+
+type Config = NonNullable<z.input<typeof IdentityProviderInput>['config']>;
+type Known = { type: 'oidc' | 'oauth2'; config: Config; scopes: string[] };
+const openid = ['openid', 'profile', 'email'];
+/** What Keycloak knows of them by heart. */
+const byName: Readonly<Record<string, Known>> = {
+  google: { type: 'oidc', config: { issuer: 'https://accounts.google.com' }, scopes: openid },
+  gitlab: { type: 'oidc', config: { issuer: 'https://gitlab.com' }, scopes: openid },
+  'linkedin-openid-connect': { type: 'oidc', config: { issuer: 'https://www.linkedin.com/oauth' }, scopes: openid },
+  github: {
+    type: 'oauth2',
+    config: {
+      authorizationEndpoint: 'https://github.com/login/oauth/authorize',
+      tokenEndpoint: 'https://github.com/login/oauth/access_token',
+      userinfoEndpoint: 'https://api.github.com/user',
+    },
+    scopes: ['user:email'],
+  },
+};
+
+const formats: Readonly<Record<string, Config['nameIdFormat']>> = {
+  persistent: 'persistent',
+  transient: 'transient',
+  emailAddress: 'emailAddress',
+  unspecified: 'unspecified',
+};
+const present = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
+
+function oidcConfig(at: Record<string, string>): Config {
+  const method = at.clientAuthMethod ?? '';
+  return present({
+    issuer: at.issuer,
+    authorizationEndpoint: at.authorizationUrl,
+    tokenEndpoint: at.tokenUrl,
+    userinfoEndpoint: at.userInfoUrl,
+    jwksUri: at.jwksUrl,
+    endSessionEndpoint: at.logoutUrl,
+    tokenEndpointAuthMethod: /^(client_secret_basic|client_secret_post|private_key_jwt)$/.test(method)
+      ? method
+      : undefined,
+    pkce: at.pkceEnabled === undefined ? undefined : at.pkceEnabled === 'true',
+  });
+}
+
+function samlConfig(at: Record<string, string>): Config {
+  const certificates = (at.signingCertificate ?? '').split(',').filter((text) => text.trim() !== '');
+  return present({
+    entityId: at.idpEntityId,
+    metadataUrl: at.metadataDescriptorUrl,
+    singleSignOnUrl: at.singleSignOnServiceUrl,
+    singleLogoutUrl: at.singleLogoutServiceUrl,
+    binding: at.postBindingAuthnRequest === 'true' ? 'POST' : 'Redirect',
+    nameIdFormat: formats[(at.nameIDPolicyFormat ?? '').split(':').at(-1) ?? ''],
+    signRequests: at.wantAuthnRequestsSigned === 'true',
+    signingCertificates: certificates.length === 0 ? undefined : certificates.map(pem),
+  });
+}
+const pem = (text: string): string =>
+  text.includes('BEGIN')
+    ? text.trim()
+    : `-----BEGIN CERTIFICATE-----\n${text.replace(/\s/g, '')}\n-----END CERTIFICATE-----`;
+
+/** @param flows aliases of those that are carried over */
+export function identityProviderOf(
+  given: IdentityProvider,
+  mappers: readonly IdentityProviderMapper[],
+  notes: Notes,
+): Record<string, unknown> | undefined {
+  const { alias: key, providerId, config: at = {} } = given;
+  const note = (field: string | undefined, why: string) => notes.add({ kind: 'identityProvider', key, field }, why);
+  const known = byName[providerId];
+  const type = providerId === 'saml' ? 'saml' : /^(keycloak-)?oidc$/.test(providerId) ? 'oidc' : known?.type;
+  if (type === undefined) {
+    note(undefined, `there is no ${providerId} here: declare it as oidc, oauth2 or saml`);
+    return undefined;
+  }
+  if (given.linkOnly) note('linkOnly', 'people can sign in by it here');
+  if (given.storeToken) note('storeToken', 'its tokens are not kept here');
+  if (given.postBrokerLoginFlowAlias) note('postBrokerLoginFlowAlias', 'there is no such flow here');
+  if (given.firstBrokerLoginFlowAlias && given.firstBrokerLoginFlowAlias !== 'first broker login')
+    note('firstBrokerLoginFlowAlias', 'flows of first sign-ins are not carried over');
+  const masked = at.clientSecret !== undefined && isMasked(at.clientSecret);
+  if (masked) note('config.clientSecret', 'is not in the export: set it');
+  const scopes = (at.defaultScope ?? '').split(' ').filter(Boolean);
+  return {
+    alias: key,
+    type,
+    ...(given.displayName && { displayName: given.displayName }),
+    enabled: given.enabled ?? true,
+    hidden: given.hideOnLogin ?? at.hideOnLoginPage === 'true',
+    ...(type !== 'saml' && {
+      clientId: at.clientId ?? null,
+      scopes: scopes.length > 0 ? scopes : (known?.scopes ?? openid),
+    }),
+    config: known ? known.config : type === 'saml' ? samlConfig(at) : oidcConfig(at),
+    mappers: mappers.flatMap((mapper) => {
+      const mapped = mapperOf(mapper);
+      if (!mapped) note(`mappers.${mapper.name}`, `there is no mapper ${mapper.identityProviderMapper} here`);
+      return mapped ?? [];
+    }),
+    syncMode: at.syncMode === 'FORCE' ? 'always' : 'import',
+    ...(at.clientSecret && !masked && type !== 'saml' && { secret: at.clientSecret }),
+  };
+}
+
+const properties = new Set(['username', 'email', 'firstName', 'lastName']);
+
+function mapperOf({ name, identityProviderMapper: type, config = {} }: IdentityProviderMapper) {
+  const claim = config.claim || config['attribute.name'] || config['attribute.friendly.name'] || config.jsonField;
+  const target = config['user.attribute'] || config.userAttribute;
+  if (/(user-attribute-idp-mapper|user-attribute-mapper)$/.test(type) && claim && target)
+    return { name, claim, to: properties.has(target) ? 'property' : 'attribute', target };
+  const value = config['claim.value'] || config['attribute.value'] || null;
+  if (/^(oidc|keycloak-oidc|saml)-role-idp-mapper$/.test(type) && claim && config.role && !config.role.includes('.'))
+    return { name, claim, value, to: 'role', target: config.role };
+  return undefined;
+}

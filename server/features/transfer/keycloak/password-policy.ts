@@ -1,0 +1,38 @@
+// A password policy of Keycloak, `length(8) and digits(1) and notUsername(undefined)`, as settings; pure. docs/keycloak.md.
+
+/** Hashing is this server's own, and these are asked here always. */
+const silent = new Set(['hashAlgorithm', 'hashIterations', 'notUsername', 'notEmail']);
+const least = 8;
+
+const classes: Readonly<Record<string, string>> = {
+  lowerCase: 'passwordRequireLowercase',
+  upperCase: 'passwordRequireUppercase',
+  digits: 'passwordRequireDigit',
+  specialChars: 'passwordRequireSymbol',
+};
+const numbers: Readonly<Record<string, string>> = {
+  passwordHistory: 'passwordHistory',
+  forceExpiredPasswordChange: 'passwordMaxAgeDays',
+};
+
+export function passwordRules(
+  policy: string,
+  note: (field: string, why: string) => void,
+): Record<string, number | boolean> {
+  const settings: Record<string, number | boolean> = {};
+  for (const rule of policy.split(' and ')) {
+    const [, name = '', argument = ''] = /^\s*(\w+)(?:\((.*)\))?\s*$/s.exec(rule) ?? [];
+    if (name === '' || silent.has(name)) continue;
+    const field = `passwordPolicy.${name}`;
+    const value = Number(argument);
+    if (name === 'length') {
+      settings.passwordMinLength = Math.max(least, value || least);
+      if (value < least) note(field, `passwords that are set here have at least ${least} characters`);
+    } else if (classes[name] !== undefined) {
+      settings[classes[name]] = true;
+      if (value > 1) note(field, 'one such character is enough here');
+    } else if (numbers[name] !== undefined) settings[numbers[name]] = value;
+    else note(field, 'has no counterpart here');
+  }
+  return settings;
+}

@@ -1,0 +1,108 @@
+// Roles, groups and organizations of Keycloak, and what it itself needs of them left out. docs/keycloak.md.
+import { isOwnClient } from './clients.ts';
+import { type Group, isCatalogued, type Organization, type Realm, type Role } from './export-shape.ts';
+import type { Notes } from './notes.ts';
+
+/** Whose roles stand for something here: clients of OpenID Connect that aren't Keycloak's own. */
+export type KnownClient = (clientId: string) => boolean;
+
+export interface RoleNames {
+  [clientId: string]: string[];
+}
+
+/** Roles at clients that are carried over; those over the realm itself are told, those of an account are everybody's here. */
+export function clientRolesOf(
+  roles: RoleNames | undefined,
+  known: KnownClient,
+  tell: (field: string, why: string) => void,
+): RoleNames {
+  const kept: RoleNames = {};
+  for (const [clientId, names] of Object.entries(roles ?? {})) {
+    if (names.length === 0) continue;
+    if (known(clientId)) kept[clientId] = [...new Set(names)].sort();
+    else if (clientId === 'realm-management' || clientId.endsWith('-realm'))
+      tell(`clientRoles.${clientId}`, `${names.join(', ')}: who administers is said by admin roles here`);
+    else if (clientId !== 'account' && clientId !== 'broker')
+      tell(`clientRoles.${clientId}`, `${names.join(', ')}: the client isn’t carried over as one that has roles`);
+  }
+  return kept;
+}
+
+export function rolesOf({ realm: key, roles, defaultRole, defaultRoles }: Realm, known: KnownClient, notes: Notes) {
+  const one = (role: Role, client?: string) => {
+    const { name, description, composites, attributes } = role;
+    const tell = (field: string, why: string) =>
+      notes.add(
+        { kind: client === undefined ? 'role' : 'clientRole', key: client ? `${client}/${name}` : name, field },
+        why,
+      );
+    const clientRoles = clientRolesOf(composites?.client, known, tell);
+    const isDefault = client === undefined && (name === defaultRole?.name || defaultRoles?.includes(name) === true);
+    return {
+      name,
+      ...(description !== undefined && !isCatalogued(description) && { description }),
+      composite: {
+        ...(composites?.realm && composites.realm.length > 0 && { roles: [...new Set(composites.realm)].sort() }),
+        ...(Object.keys(clientRoles).length > 0 && { clientRoles }),
+      },
+      ...(isDefault && { default: true }),
+      ...(attributes && Object.keys(attributes).length > 0 && { attributes }),
+    };
+  };
+  const clientRoles = Object.entries(roles?.client ?? {}).flatMap(([clientId, theirs]) => {
+    if (theirs.length === 0) return [];
+    if (known(clientId)) return [[clientId, theirs.map((role) => one(role, clientId))] as const];
+    if (!isOwnClient(clientId, key))
+      notes.add({ kind: 'client', key: clientId, field: 'roles' }, 'only clients of OpenID Connect have roles here');
+    return [];
+  });
+  return { roles: (roles?.realm ?? []).map((role) => one(role)), clientRoles: Object.fromEntries(clientRoles) };
+}
+
+/** Flat, parents first. */
+export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: KnownClient, notes: Notes) {
+  const newcomers = new Set(defaultGroups);
+  const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] =>
+    siblings.flatMap((group) => {
+      const path = `${parent}/${group.name}`;
+      if (group.name.includes('/')) {
+        notes.add({ kind: 'group', key: path }, 'a group’s name holds no / here; nor are those below it carried over');
+        return [];
+      }
+      const tell = (field: string, why: string) => notes.add({ kind: 'group', key: path, field }, why);
+      const clientRoles = clientRolesOf(group.clientRoles, known, tell);
+      return [
+        {
+          path,
+          roles: [...new Set(group.realmRoles ?? [])].sort(),
+          clientRoles,
+          attributes: group.attributes ?? {},
+          ...(newcomers.has(path) && { default: true }),
+        },
+        ...below(path, group.subGroups ?? []),
+      ];
+    });
+  return below('', groups);
+}
+
+/** By their alias, which tokens name; members only where somebody's name is known. */
+export function organizationsOf(organizations: readonly Organization[], notes: Notes) {
+  return organizations.map(({ name, alias, description, enabled, attributes, domains, identityProviders, members }) => {
+    const key = alias || name;
+    const names = (members ?? []).flatMap(({ username }) => username ?? []);
+    if (names.length < (members ?? []).length)
+      notes.add({ kind: 'organization', key, field: 'members' }, 'some are named by ids alone: add them by hand');
+    return {
+      name: key,
+      ...(key !== name && { displayName: name }),
+      enabled: enabled ?? true,
+      domains: (domains ?? []).map((domain) => ({
+        name: domain.name.toLowerCase(),
+        verified: domain.verified ?? false,
+      })),
+      identityProviders: (identityProviders ?? []).flatMap((provider) => provider.alias ?? []),
+      attributes: { ...attributes, ...(description && { description: [description] }) },
+      ...(names.length > 0 && { members: names }),
+    };
+  });
+}
