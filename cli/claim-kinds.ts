@@ -1,7 +1,7 @@
 // What tokens say: claims, the scopes that name them, and those of single clients, as `get` and `describe` show them.
 import { claimRoutes } from '../server/contract/claims.ts';
 import { clientScopeRoutes } from '../server/contract/client-scopes.ts';
-import { listProtocolMappers } from '../server/contract/protocol-mappers.ts';
+import { protocolMapperRoutes } from '../server/contract/protocol-mappers.ts';
 import { list, text, yes } from './cells.ts';
 import { clients } from './configuration-kinds.ts';
 import { type Kind, kind, type Scope } from './kinds.ts';
@@ -32,7 +32,8 @@ const mappers = kind({
   of: 'client',
   parent: async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id'),
   parentIn: 'clientId',
-  routes: { list: listProtocolMappers },
+  routes: protocolMapperRoutes,
+  at: ({ id }) => ({ mapperId: id }),
   nameOf: ({ name }) => name,
   columns: [
     { head: 'MAPPER', cell: (m) => m.name },

@@ -81,6 +81,8 @@ export interface Kind {
   routes: WriteRoutes;
   /** What the path says beside the realm, of an object as it is listed. */
   at(value: object): Record<string, string>;
+  /** What it says of the object that they belong to. */
+  within(scope: Scope): Promise<Record<string, string>>;
   heads(wide: boolean): string[];
   /** What a write answered, as a row. */
   rowOf(value: object): Row;
@@ -101,9 +103,12 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     cells: (wide) => shown(wide).map(({ cell }) => cell(value)),
   });
 
+  const within = async (scope: Scope): Promise<Record<string, string>> =>
+    definition.parent ? { [definition.parentIn ?? 'id']: await definition.parent(scope) } : {};
+
   async function* all(scope: Scope, { q, ...filter }: Filter, limit = LARGEST_PAGE): AsyncGenerator<T> {
     const { connection, realm, signal } = scope;
-    const params = { realm, [definition.parentIn ?? 'id']: await definition.parent?.(scope) };
+    const params = { realm, ...(await within(scope)) };
     const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
     for await (const row of allRows(connection.client, routes.list, { params, query, signal }))
       if (searches || matches(nameOf(row), q)) yield row;
@@ -116,6 +121,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     // the wire's schema is the kind's own
     rowOf: (value) => rowOf(value as T),
     at: (value) => at(value as T),
+    within,
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {
       // one more than is wanted, which tells that there are more
@@ -125,7 +131,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
       for await (const row of all(scope, { q: word })) {
         if (!is(row, word)) continue;
         if (!routes.get) return { ...rowOf(row), managedBy: [] };
-        return { ...rowOf(row), ...(await read(scope, routes.get, at(row))) };
+        return { ...rowOf(row), ...(await read(scope, routes.get, { ...(await within(scope)), ...at(row) })) };
       }
       const [where, option] = definition.inRealm ? [` in the realm ${scope.realm}`, ` -r ${scope.realm}`] : ['', ''];
       throw new Refused(

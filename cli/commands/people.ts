@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { address } from '../../server/contract/client.ts';
 import { endSession } from '../../server/contract/sessions.ts';
-import { deleteLockout, endUserSessions, getLockout } from '../../server/contract/user-access.ts';
+import { deleteLockout, endUserSessions, getLockout, impersonateUser } from '../../server/contract/user-access.ts';
 import { importUsers, UsersImported } from '../../server/contract/user-import.ts';
 import { setPassword } from '../../server/contract/users.ts';
+import { time } from '../cells.ts';
 import { addRealm, type Cli, type Connection, examples, type Register, realmOf } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Outcome, Refused } from '../faults.ts';
@@ -52,12 +53,26 @@ export const registerUsers: Register = (program, cli) => {
         `${name}: ${before?.locked ? 'unlocked' : 'was not locked'}, ${before?.failures ?? 0} failures forgotten.`,
       );
     });
+  addOutput(addRealm(users.command('impersonate').argument('<user>', 'username or id')))
+    .description('act as somebody in your browser, for half an hour at most; both names stand in the audit log')
+    .action(async (word: string, { realm, output }: Options & { output: Format }) => {
+      const { client, name, params } = await person(cli, realm, word);
+      const { body } = await client.call(impersonateUser, { params, signal: cli.signal });
+      if (!body) throw new Refused('the server answered no address');
+      print(cli.io, output, { value: body, table: () => body.url });
+      const until = time(body.expiresAt);
+      say(
+        cli.io,
+        `Open it within a minute, in a browser: you are ${name} there until ${until}, or until you sign out.`,
+      );
+    });
   examples(
     users,
     'realmctl users search ana -r acme',
     'realmctl users import -r acme -f people.ndjson',
     'realmctl users reset-password ana -r acme --generate',
     'realmctl users unlock ana -r acme',
+    'realmctl users impersonate ana -r acme',
   );
 };
 

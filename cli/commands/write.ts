@@ -16,10 +16,21 @@ import { addOutput, type Format, print, say } from '../output.ts';
 import { confirm } from '../prompt.ts';
 import { type Flag, fieldsOf, flagsOf, secretsOf, type WriteRoute } from '../writes.ts';
 
-async function scopeOf(cli: Cli, kind: Kind, option: string | undefined): Promise<Scope> {
+/** @param of what the objects belong to, where the kind has such */
+async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
   const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
-  return { connection: await cli.connect(), realm, signal: cli.signal };
+  return { connection: await cli.connect(), realm, of, signal: cli.signal };
 }
+
+/** A command of the kind: what its objects belong to is asked for before anything else. */
+function commandOf(family: Command, kind: Kind): Command {
+  const command = family.command(kind.singular).alias(kind.plural).description(kind.help);
+  if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
+  return command;
+}
+/** Its arguments: whose, and the words that follow. */
+const apart = (kind: Kind, [first, ...rest]: readonly string[]): [of: string | undefined, words: string[]] =>
+  kind.of === undefined ? [undefined, [...(first === undefined ? [] : [first]), ...rest]] : [first, rest];
 
 async function send(
   { connection, realm, signal }: Scope,
@@ -50,6 +61,7 @@ export const registerCreate: Register = (program, cli) => {
     'realmctl create role -r acme --name reader --description "May read"',
     'realmctl create client -r acme --client-id web --token-endpoint-auth-method none --redirect-uris https://app.example.com/callback',
     'realmctl create webhook -r acme -f webhook.yaml',
+    'realmctl create mapper web -r acme --name department --attribute department --in accessToken,userinfo',
     'realmctl create group -r acme --path /staff --set \'attributes={"floor":["3"]}\'',
     '',
     'What is secret comes from a file (-f, - for stdin), never from an option.',
@@ -66,7 +78,7 @@ interface CreateOptions {
 const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
 function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
-  const command = create.command(kind.singular).alias(kind.plural).description(kind.help);
+  const command = commandOf(create, kind);
   if (kind.inRealm) addRealm(command);
   command
     .option('-f, --file <file>', 'its fields, YAML or JSON; - is standard input')
@@ -78,12 +90,14 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
   const secret = secretsOf(route);
   if (secret.length > 0)
     command.addHelpText('after', `\nIn a file alone (-f, - for stdin), being secret: ${secret.join(', ')}`);
-  addOutput(command, { names: true }).action(async (options: CreateOptions) => {
-    const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined);
+  addOutput(command, { names: true }).action(async (...given: unknown[]) => {
+    const options = command.opts<CreateOptions>();
+    const [of] = kind.of === undefined ? [] : given.map(String);
+    const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined, of);
     const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
     if (Object.keys(body).length === 0)
       throw new Refused(`nothing is said of the ${kind.singular}`, 'Give options, or a file with -f.');
-    const value = await send(scope, route, { body });
+    const value = await send(scope, route, { at: await kind.within(scope), body });
     const row = isObject(value) ? kind.rowOf(value) : undefined;
     print(cli.io, options.output, {
       value,
@@ -158,11 +172,12 @@ export const registerEdit: Register = (program, cli) => {
 };
 
 function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
-  const command = edit.command(kind.singular).alias(kind.plural).description(kind.help);
+  const command = commandOf(edit, kind);
   command.argument('<name>', `the ${kind.singular}`);
   if (kind.inRealm) addRealm(command);
-  command.action(async (word: string, { realm }: { realm?: string }) => {
-    const scope = await scopeOf(cli, kind, realm);
+  command.action(async () => {
+    const [of, [word = '']] = apart(kind, command.args);
+    const scope = await scopeOf(cli, kind, command.opts<{ realm?: string }>().realm, of);
     const found = await kind.find(scope, word);
     const taken = fieldsOf(route);
     const before = Object.fromEntries(
@@ -187,7 +202,8 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
       } else {
         // what is put by its own name, and made where it isn't there, is said whole
         const body = route === kind.routes.create ? after : Object.fromEntries(changed);
-        await send(scope, route, { at: kind.at(found.value), body, etag: found.etag });
+        const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
+        await send(scope, route, { at, body, etag: found.etag });
         say(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);
       }
     } catch (error) {
@@ -224,25 +240,25 @@ export const registerDelete: Register = (program, cli) => {
 };
 
 function registerDeleteOf(remove: Command, kind: Kind, route: WriteRoute, cli: Cli): void {
-  const command = remove.command(kind.singular).alias(kind.plural).description(kind.help);
+  const command = commandOf(remove, kind);
   command.argument('<name...>', `the ${kind.plural}`);
   if (kind.inRealm) addRealm(command);
-  command
-    .option('-y, --yes', 'do not ask')
-    .action(async (words: string[], { realm, yes }: { realm?: string; yes?: true }) => {
-      const scope = await scopeOf(cli, kind, realm);
-      // all are found before any is deleted
-      const found = [];
-      for (const word of words) found.push(await kind.find(scope, word));
-      const names = found.map(({ name }) => name).join(', ');
-      const where = kind.inRealm ? ` of the realm ${scope.realm}` : '';
-      if (!yes && !cli.io.terminal)
-        throw new Refused(`this deletes ${kind.singular} ${names}${where}`, 'Say so with --yes.');
-      if (!yes && !(await confirm(cli, `Delete ${kind.singular} ${names}${where}?`)))
-        throw new Refused('nothing was deleted');
-      for (const { name, value } of found) {
-        await send(scope, route, { at: kind.at(value) });
-        say(cli.io, `Deleted ${kind.singular} ${name}.`);
-      }
-    });
+  command.option('-y, --yes', 'do not ask').action(async () => {
+    const [of, words] = apart(kind, command.args);
+    const { realm, yes } = command.opts<{ realm?: string; yes?: true }>();
+    const scope = await scopeOf(cli, kind, realm, of);
+    // all are found before any is deleted
+    const found = [];
+    for (const word of words) found.push(await kind.find(scope, word));
+    const names = found.map(({ name }) => name).join(', ');
+    const where = kind.inRealm ? ` of the realm ${scope.realm}` : '';
+    if (!yes && !cli.io.terminal)
+      throw new Refused(`this deletes ${kind.singular} ${names}${where}`, 'Say so with --yes.');
+    if (!yes && !(await confirm(cli, `Delete ${kind.singular} ${names}${where}?`)))
+      throw new Refused('nothing was deleted');
+    for (const { name, value } of found) {
+      await send(scope, route, { at: { ...(await kind.within(scope)), ...kind.at(value) } });
+      say(cli.io, `Deleted ${kind.singular} ${name}.`);
+    }
+  });
 }

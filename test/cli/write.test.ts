@@ -11,8 +11,9 @@ import { fieldsOf } from '../../cli/writes.ts';
 import { getLockout } from '../../server/contract/user-access.ts';
 import { listUsers } from '../../server/contract/users.ts';
 import { makeRealm } from '../support/clients.ts';
+import { createPerson } from '../support/person.ts';
 import { asOperator, realmctl, startRealmctl, withOperator } from '../support/realmctl.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 let dir: string;
@@ -118,9 +119,25 @@ describe('an object', () => {
     expect(await json('get', 'role', 'reader', '-r', 'acme')).toMatchObject({ description: 'theirs' });
   });
 
+  test('that belongs to a client is written by the client’s name', async () => {
+    await done(['create', 'client', '-r', 'acme', '--client-id', 'mapped', '--token-endpoint-auth-method', 'none']);
+    const mapper = ['--name', 'department', '--source', 'attribute', '--attribute', 'team', '--in', 'accessToken'];
+    const made = await done(['create', 'mapper', 'mapped', '-r', 'acme', ...mapper, '-o', 'name']);
+    expect(made).toBe('department\n');
+    const env = await editor('sed -i "s/^attribute: team/attribute: office/" "$1"');
+    const edited = await run(['edit', 'mapper', 'mapped', 'department', '-r', 'acme'], { env });
+    expect(edited).toMatchObject({ code: 0, stderr: 'Changed attribute.\n' });
+    expect(await json('get', 'mappers', 'mapped', '-r', 'acme')).toMatchObject([{ attribute: 'office' }]);
+    const nobody = await run(['create', 'mapper', 'nobody', '-r', 'acme', ...mapper]);
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no client nobody') });
+    const gone = await run(['delete', 'mapper', 'mapped', 'department', '-r', 'acme', '--yes']);
+    expect(gone.stderr).toBe('Deleted mapper department.\n');
+    expect(await json('get', 'mappers', 'mapped', '-r', 'acme')).toEqual([]);
+  });
+
   test('of every kind that the API lets be written can be written here, from the same declarations', () => {
     const readOnly = kinds.filter(({ routes: { create, put, remove } }) => !create && !put && !remove);
-    expect(readOnly.map(({ plural }) => plural).sort()).toEqual(['deliveries', 'events', 'managers', 'mappers']);
+    expect(readOnly.map(({ plural }) => plural).sort()).toEqual(['deliveries', 'events', 'managers']);
     for (const { create, put } of kinds.map(({ routes }) => routes))
       for (const route of [create, put]) if (route) expect(fieldsOf(route)?.size ?? 1).toBeGreaterThan(0);
   });
@@ -177,6 +194,24 @@ describe('people', () => {
     );
     const id = '00000000-0000-7000-8000-000000000000';
     expect((await run(['sessions', 'end', id, '-r', 'acme', '--yes'])).code).toBe(2);
+  });
+
+  test('are acted for by an administrator who is a person: an address for the browser, and words until when', async () => {
+    const env = {
+      REALMCTL_SERVER: '',
+      REALMCTL_CLIENT_ID: '',
+      REALMCTL_CLIENT_SECRET: '',
+      REALMCTL_CONFIG: path.join(dir, 'person.json'),
+    };
+    const login = ['login', server.baseUrl, '--username', 'admin', '--password-stdin'];
+    expect(await realmctl(env, login, { stdin: `${ADMIN_PASSWORD}\n` })).toMatchObject({ code: 0 });
+    const begun = await realmctl(env, ['users', 'impersonate', 'ana', '-r', 'acme']);
+    expect(begun).toMatchObject({ code: 0, stderr: expect.stringMatching(/within a minute.*you are ana there until/) });
+    const person = createPerson(server.baseUrl);
+    const page = await person.open(begun.stdout.trim().slice(server.baseUrl.length));
+    expect((await person.fill(page, {})).url).toContain('/realms/acme/account');
+    const program = await run(['users', 'impersonate', 'ana', '-r', 'acme']);
+    expect(program).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
