@@ -81,6 +81,8 @@ export interface Kind {
   routes: WriteRoutes;
   /** What the path says beside the realm, of an object as it is listed. */
   at(value: object): Record<string, string>;
+  /** The path's parameter for what they belong to. */
+  parentIn: string | undefined;
   /** What it says of the object that they belong to. */
   within(scope: Scope): Promise<Record<string, string>>;
   heads(wide: boolean): string[];
@@ -121,6 +123,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     // the wire's schema is the kind's own
     rowOf: (value) => rowOf(value as T),
     at: (value) => at(value as T),
+    parentIn: definition.parent && (definition.parentIn ?? 'id'),
     within,
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {

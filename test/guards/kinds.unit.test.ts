@@ -32,10 +32,10 @@ const anything = new Proxy({}, { get: (_, field) => String(field) });
 
 test.each(kinds.map((kind) => [kind.plural, kind] as const))(
   'the address of one of %s says what the paths of its routes ask for',
-  (_, { routes, at }) => {
+  (_, { routes, at, parentIn = 'realm' }) => {
     for (const route of [routes.put, routes.remove]) {
       const asked = [...(route?.path.matchAll(/:(\w+)/g) ?? [])].map(([, name]) => name);
-      const given = Object.keys({ realm: '', ...at(anything) });
+      const given = Object.keys({ realm: '', [parentIn]: '', ...at(anything) });
       expect(asked.filter((name) => !given.includes(name ?? ''))).toEqual([]);
     }
   },

@@ -112,7 +112,7 @@ function attributeOf(given: z.output<typeof Attribute>, note: (field: string, wh
     displayName: displayName && !isCatalogued(displayName) ? displayName : null,
     type: isField ? ('string' as const) : type,
     multivalued: multivalued ?? false,
-    // Who is there already may have another name than newcomers may choose.
+    // Who is there already may have another name than new users may choose.
     required: isField && name === 'username' ? [] : known(required?.roles).filter((party) => party === 'user'),
     view: permissions ? known(permissions.view) : [...freshAttribute.view],
     edit: permissions ? known(permissions.edit) : [...freshAttribute.edit],

@@ -61,7 +61,7 @@ export function rolesOf({ realm: key, roles, defaultRole, defaultRoles }: Realm,
 
 /** Flat, parents first. */
 export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: KnownClient, notes: Notes) {
-  const newcomers = new Set(defaultGroups);
+  const defaults = new Set(defaultGroups);
   const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] =>
     siblings.flatMap((group) => {
       const path = `${parent}/${group.name}`;
@@ -77,7 +77,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
           roles: [...new Set(group.realmRoles ?? [])].sort(),
           clientRoles,
           attributes: group.attributes ?? {},
-          ...(newcomers.has(path) && { default: true }),
+          ...(defaults.has(path) && { default: true }),
         },
         ...below(path, group.subGroups ?? []),
       ];
