@@ -129,6 +129,7 @@ export async function buildApp({
     notify: messaging.notify,
     sends: messaging.sends,
     pushTokens: messaging.pushTokens,
+    registration: config.USER_REGISTRATION_ENABLED,
     attempts,
     breached: createBreaches({
       outbound,

@@ -33,15 +33,19 @@ import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
 import type { SingleLogout } from './features/saml/logout.ts';
+import { sendClosed } from './features/self-registration/pages.ts';
+import { createRegister } from './features/self-registration/register.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { askedAgain, type Continuation } from './features/sign-in/continuation.ts';
+import { inTab } from './features/sign-in/cookie.ts';
 import { createNewPassword } from './features/sign-in/new-password.ts';
 import { createProfile } from './features/sign-in/profile.ts';
 import { type PageLink, signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import { createTerms } from './features/sign-in/terms.ts';
 import { createVerifyEmail } from './features/sign-in/verify-email.ts';
+import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
@@ -51,6 +55,8 @@ import { text } from './http/texts.ts';
 const UNPROVEN_A_MINUTE = 60;
 /** Links for forgotten passwords that one address may ask for. */
 const RECOVERIES_A_MINUTE = 10;
+/** Forms for an account that one address may send. */
+const REGISTRATIONS_A_MINUTE = 20;
 
 export interface PeopleDeps {
   sql: Sql;
@@ -77,6 +83,8 @@ export interface PeopleDeps {
   threads: number | undefined;
   /** What a hash costs, where it isn't the usual. */
   passwordCost: Argon2Parameters | undefined;
+  /** Whether the server lets people make accounts where their realm does. */
+  registration: boolean;
   baseUrl: string;
   now: () => Date;
   newId: () => string;
@@ -129,6 +137,18 @@ export function createPeople(deps: PeopleDeps) {
   });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
+  const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
+    deps.registration && registrationEnabled;
+  const register = createRegister({
+    accounts: createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId }),
+    choosePassword,
+    codes,
+    codeFields: mailedCodeFields,
+    transact,
+    seal,
+    sends,
+    attempts: createAttempts({ limit: REGISTRATIONS_A_MINUTE, now }),
+  });
   const signIns = createSignIns({
     sql,
     realmSql,
@@ -142,6 +162,7 @@ export function createPeople(deps: PeopleDeps) {
       createProfile({ profiles, notify }),
       createTerms({ transact }),
     ],
+    register: { ...register, isOpen },
     factors,
     credentials,
     sessions,
@@ -206,8 +227,21 @@ export function createPeople(deps: PeopleDeps) {
           offered: recovers,
           path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
         },
+        {
+          words: text('register.way'),
+          offered: async (_, policy) => isOpen(policy),
+          path: (realm, _, tab) => inTab(`/realms/${realm}/register`, tab),
+        },
       ];
-      signInRoutes(pages, { signIns, sessions, settings, registry, continuations, links });
+      signInRoutes(pages, {
+        signIns,
+        sessions,
+        settings,
+        registry,
+        continuations,
+        links,
+        registration: { isOpen, sendClosed },
+      });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });

@@ -80,7 +80,9 @@ const AuthorizeParameters = z.object({
   nonce: parameter,
   code_challenge: parameter,
   code_challenge_method: z.literal('S256').optional(),
-  prompt: parameter.describe('none, or login, consent, select_account'),
+  prompt: parameter.describe(
+    'none, or login, consent, select_account, create (to make an account, where that is open)',
+  ),
   max_age: parameter,
   claims: parameter.describe('Single claims for userinfo and the ID token, as JSON (OIDC Core §5.5)'),
   acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),

@@ -15,8 +15,7 @@ export const RiskAction = z.enum(['allow', 'step_up', 'deny']);
 export type RiskAction = z.infer<typeof RiskAction>;
 
 /** Settings that are kept and exported and that nothing reads in this release; a test says whether that is so. */
-export const notInEffect: readonly string[] = ['captchaProvider', 'registrationEnabled'];
-const notYet = (words: string): string => `Not in effect yet. ${words}`;
+export const notInEffect: readonly string[] = [];
 
 /** RFC 8707 §2: an absolute URI without a fragment. */
 export const ResourceIndicator = z
@@ -45,7 +44,11 @@ export const settingsShape = {
   lockoutDurationSeconds: seconds(YEAR).describe('How long the lock lasts'),
   passwordMinLength: z.int().min(8).max(128).describe('Characters a password needs at least'),
   breachedPasswordCheck: z.boolean().describe('Refuse passwords known from breaches'),
-  captchaProvider: z.enum(['none']).describe(notYet('none: no CAPTCHA')),
+  captchaProvider: z
+    .enum(['none', 'pow'])
+    .describe(
+      'What keeps programs from making accounts; none: nothing; pow: a proof of work, which calls nobody and needs JavaScript',
+    ),
   maxConcurrentSessions: z.int().min(0).max(1000).describe('0: no limit; above it, the oldest session ends'),
   riskPolicyEnabled: z.boolean().describe('The master switch of risk-based sign-in'),
   riskMediumThreshold: z.int().min(0).max(100).describe('Scores from here up are the medium band'),
@@ -60,7 +63,17 @@ export const settingsShape = {
   customCss: text(20_000).nullable().describe('Added to the sign-in pages, after their own style sheet'),
   registrationEnabled: z
     .boolean()
-    .describe(notYet('Self-registration; needs USER_REGISTRATION_ENABLED on the server too')),
+    .describe('People may make their own accounts; needs USER_REGISTRATION_ENABLED on the server too'),
+  registrationEmailAsUsername: z
+    .boolean()
+    .describe(
+      'Whoever makes an account has their e-mail address as username; false: they choose one, and are told if it is taken',
+    ),
+  registrationVerifyEmail: z
+    .boolean()
+    .describe(
+      'An account is made when the address is confirmed; where the realm sends no e-mail, and with false, at once and unconfirmed',
+    ),
   browserFlow: name(255).describe('Alias of the flow that signs people in'),
   defaultLocale: z
     .string()
@@ -203,6 +216,8 @@ export const freshSettings = (realm: string): Settings => ({
   welcomeText: null,
   customCss: null,
   registrationEnabled: true,
+  registrationEmailAsUsername: true,
+  registrationVerifyEmail: true,
   browserFlow: 'browser',
   defaultLocale: 'en',
   supportedLocales: ['en'],

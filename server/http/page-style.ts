@@ -40,12 +40,18 @@ label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9
 .hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
 .hint + .secret { margin-top: .5rem; }
 .hint a { display: inline-block; padding: .125rem 0; }
-input[type=text], input[type=password], input[type=email] {
+input:is([type=text], [type=password], [type=email], [type=date], [type=url]), select, textarea {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
   border: 1px solid var(--line); border-radius: 9px;
 }
-input[aria-invalid=true] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
+:is(input, select, textarea)[aria-invalid=true] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
 input.code { font-size: 1.5rem; letter-spacing: .3em; text-align: center; font-variant-numeric: tabular-nums; }
+textarea { resize: vertical; line-height: 1.5; }
+fieldset { margin-inline: 0; padding: 0; border: 0; }
+legend { padding: 0; margin-bottom: .4375rem; font-weight: 560; font-size: .9375rem; }
+fieldset .check { margin-bottom: .5rem; }
+.choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
+.more > a { padding: .25rem 0; font-weight: 500; }
 .check { display: flex; gap: .625rem; align-items: center; margin-bottom: 1.25rem; }
 .check label { margin: 0; font-weight: 400; }
 .check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--primary); flex: none; }

@@ -49,6 +49,7 @@ const sealers: Record<string, string> = {
   'server/features/devices/enrolment.ts': 'a sign-in',
   'server/features/authenticators/recovery-codes.ts': 'a sign-in',
   'server/features/saml/kept.ts': 'a sign-in',
+  'server/features/self-registration/register.ts': 'a sign-in',
   'server/features/sign-in/cookie.ts': 'a sign-in',
 };
 

@@ -14,7 +14,7 @@ import { OAuthError, type OAuthErrorCode } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 
 export type ResponseMode = 'query' | 'form_post';
-const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
+const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
 export type Prompt = (typeof PROMPTS)[number];
 
 /** Where an answer goes, be it a code or an error. */

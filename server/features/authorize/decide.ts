@@ -31,7 +31,7 @@ type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'required
 
 /** Whether nothing counts that was proven before. */
 const isForced = ({ prompt, maxAgeSeconds }: Pick<Request, 'prompt' | 'maxAgeSeconds'>): boolean =>
-  prompt.has('login') || prompt.has('select_account') || maxAgeSeconds === 0;
+  prompt.has('login') || prompt.has('select_account') || prompt.has('create') || maxAgeSeconds === 0;
 
 /**
  * Milliseconds: from when on what a session has proven counts for a request.
@@ -64,7 +64,8 @@ const refuse = (error: 'login_required' | 'interaction_required' | 'consent_requ
 /** Who acts for somebody proves nothing of them, and can't agree for them. */
 function decideActing(request: Request, userId: string, { expectedUser, consented }: Known): Step {
   const { prompt, maxAgeSeconds, requiredLevel, toAgree, client } = request;
-  if (prompt.has('login') || prompt.has('select_account') || maxAgeSeconds !== undefined || requiredLevel > 0)
+  const anew = prompt.has('login') || prompt.has('select_account') || prompt.has('create');
+  if (anew || maxAgeSeconds !== undefined || requiredLevel > 0)
     return refuse('login_required', 'The person themselves would have to sign in');
   if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
   const agreed = !client.consentRequired || covers(consented, toAgree);

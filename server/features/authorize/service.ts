@@ -184,8 +184,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
     if (step.do === 'sign-in' || !session) {
       return signIns.begin(reply, request, {
         ...signInFor(realm, asked, { forced: step.do === 'sign-in' && step.forced }),
-        // Somebody else may want to sign in where an account is to be chosen.
-        session: asked.prompt.has('select_account') ? undefined : session,
+        // Somebody else may want to sign in where an account is to be chosen, or made.
+        session: asked.prompt.has('select_account') || asked.prompt.has('create') ? undefined : session,
+        register: asked.prompt.has('create'),
       });
     }
     const sub = await admit({ realm, ipAddress: request.ip }, asked.client, session);

@@ -79,7 +79,7 @@ function discoveryDocument({
     claims_supported: [...new Set([...CLAIMS, ...claims])],
     claim_types_supported: ['normal'],
     acr_values_supported: levels.map(String),
-    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
     ui_locales_supported: locales,
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: true,

@@ -8,7 +8,7 @@ import { text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
-import { isFromAccount } from './state.ts';
+import { isFromAccount, REGISTER } from './state.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';
@@ -56,6 +56,7 @@ export function sendStep(
   const script = page.script ?? [...beside.values()][0]?.script;
   const user = state.is === 'known' ? state.user : undefined;
   const fromAccount = isFromAccount(realm, state);
+  const registers = idOf(nextStep) === REGISTER;
   const body = html`${!user && lead(purpose.clientName, settings)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
@@ -65,7 +66,7 @@ ${page.body}
 <button name="do" value="next">${page.submit}</button>`,
 )}
 ${
-  (others.length > 0 || links.length > 0 || user || fromAccount) &&
+  (others.length > 0 || registers || links.length > 0 || user || fromAccount) &&
   html`<div class="more">
 ${others.map(({ executionId, authenticatorId }) =>
   form(
@@ -74,6 +75,7 @@ ${others.map(({ executionId, authenticatorId }) =>
 <button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
+${registers && restart(of, text('register.signIn'))}
 ${links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
@@ -89,7 +91,7 @@ ${
 }
 
 /** Steps whose link proves an address. */
-const provesAddress: readonly string[] = ['VERIFY_EMAIL'];
+const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER];
 
 /** The page that a link leads to. */
 export function sendLink(

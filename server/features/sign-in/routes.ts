@@ -1,5 +1,5 @@
 // The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
@@ -7,10 +7,11 @@ import { adminArrivalPath } from '../../http/own-addresses.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
-import { tabOf } from './cookie.ts';
+import { inTab, tabOf } from './cookie.ts';
 import { idOf, isPage } from './judge.ts';
 import { sendExpired, sendLink, sendStep } from './pages.ts';
 import type { SignIns, View } from './service.ts';
+import { REGISTER } from './state.ts';
 
 /** What a passkey says is the longest. */
 const FIELD_MAX = 12_000;
@@ -22,7 +23,8 @@ const Query = z.object({
   begun: z.unknown().optional(),
   for: z.enum(['admin', 'account']).optional().catch(undefined),
 });
-const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX));
+/** A field of a profile is named by its attribute. */
+const Fields = z.record(z.string().max(300), z.string().max(FIELD_MAX));
 
 /** Another way than the step that is asked, for who has proven nothing yet. */
 export interface PageLink {
@@ -42,6 +44,11 @@ export interface SignInRoutesDeps {
   /** What sign-ins go on to, beside addresses alone. */
   continuations: readonly Continuation[];
   links: readonly PageLink[];
+  /** Where people can make accounts, and what is shown where they can't. */
+  registration: {
+    isOpen(settings: RealmSettingsDto): boolean;
+    sendClosed(reply: FastifyReply, realm: string, settings: RealmSettingsDto, status: 200 | 403): FastifyReply;
+  };
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -54,7 +61,7 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuations, links }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations, links, registration }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
@@ -70,6 +77,12 @@ export function signInRoutes(
     return here
       .filter((_, i) => open[i])
       .map(({ words, path }) => ({ words, path: path(realm, asked, tabOf(request)) }));
+  }
+  async function show(request: FastifyRequest, reply: FastifyReply, realm: string, view: View): Promise<FastifyReply> {
+    const continuation = continuationOf(continuations, realm, view.state.purpose);
+    const whole = continuation && askedOf(continuation, view.state.purpose.request);
+    const asked = whole !== undefined && whole.length <= ASKED_MAX ? whole : undefined;
+    return sendStep(reply, realm, view, { registry, asked, links: await linksFrom(request, realm, view, asked) });
   }
   const path = '/realms/:realm/login';
 
@@ -118,10 +131,7 @@ export function signInRoutes(
       const answer = await signIns.complete(reply, request, realm, continuations);
       if (answer) return answer(reply);
     }
-    const asked = continuation && askedOf(continuation, view.state.purpose.request);
-    const fits = asked !== undefined && asked.length <= ASKED_MAX;
-    const of = { registry, asked: fits ? asked : undefined };
-    return sendStep(reply, realm, view, { ...of, links: await linksFrom(request, realm, view, of.asked) });
+    return show(request, reply, realm, view);
   });
 
   app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {
@@ -131,7 +141,31 @@ export function signInRoutes(
     return sendLink(reply, realm, policy, { token, linked: await signIns.linked(request, realm, token) });
   });
 
-  app.post(path, { schema: { hide: true }, bodyLimit: FORM_LIMIT }, async (request, reply) => {
+  const registerPath = '/realms/:realm/register';
+  app.get(registerPath, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 200);
+    const view = await signIns.view(reply, request, realm);
+    if (view?.state.is === 'unknown' && view.state.chosen === REGISTER) return show(request, reply, realm, view);
+    if (await signIns.toRegister(reply, request, realm))
+      return reply.redirect(inTab(`/realms/${realm}/register`, tabOf(request)), 303);
+    const home = `/realms/${realm}/account`;
+    if (await sessions.current(request, realm)) return reply.redirect(home, 303);
+    // Begun just now, and the cookie did not come back.
+    if (Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
+    const asked = { realm, requiredLevel: 0, session: undefined, forced: false, request: null, continueAt: home };
+    return signIns.begin(reply, request, { ...asked, register: true, again: true });
+  });
+
+  const post = { schema: { hide: true }, bodyLimit: FORM_LIMIT };
+  app.post(registerPath, post, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 403);
+    return take(request, reply);
+  });
+  app.post(path, post, (request, reply) => take(request, reply));
+
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { realm, policy } = await realmSettings(request.params);
     const form = formOf(request.body);
     const answer = await signIns.submit(reply, request, realm, form, continuations);
@@ -140,5 +174,5 @@ export function signInRoutes(
     // Signed in meanwhile, by another tab or an earlier click: that may do for what this was for.
     if (await sessions.current(request, realm)) return reply.redirect(again ?? `/realms/${realm}/account`, 303);
     return sendExpired(reply, realm, policy, again);
-  });
+  }
 }

@@ -26,7 +26,7 @@ import type { RiskService } from '../risk/service.ts';
 import type { createCircumstances } from './circumstances.ts';
 import { idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
-import { countedOf, type Known, provenBy, type SignInState } from './state.ts';
+import { countedOf, type Known, provenBy, REGISTER, type SignInState } from './state.ts';
 
 /** A request to a realm's sign-in. */
 export interface Visit {
@@ -42,6 +42,8 @@ export interface RunDeps {
   registry: readonly AuthenticatorRecord[];
   required: readonly RequiredStep[];
   judge: Judge;
+  /** How somebody makes an account who has none. */
+  register: RegisterStep;
   credentials: Pick<Credentials, 'standing'>;
   circumstances: ReturnType<typeof createCircumstances>;
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
@@ -52,24 +54,52 @@ export interface RunDeps {
   now: () => Date;
 }
 
+/** A page of the sign-in that ends with a new person, who has shown their password by it. */
+export interface RegisterStep extends PageStep {
+  isOpen(settings: RealmSettingsDto): boolean;
+}
+
 /** What came of an input, and where that stands, if it was judged. */
 interface Reached {
   state: SignInState;
   nextStep?: NextStep;
 }
 
+/** By it somebody shows a password, as the first of the flow's steps does. */
+const registering: PageAsked = {
+  do: 'ask',
+  executionId: REGISTER,
+  authenticatorId: 'username-password',
+  enrol: false,
+  others: [],
+  config: {},
+};
 const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 
 /** Nobody is known for certain while a sign-in is under way. */
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
 export function createRun(deps: RunDeps) {
-  const { transact, registry, required, judge, credentials, circumstances, flows, risk, attempts, baseUrl, now } = deps;
+  const {
+    transact,
+    registry,
+    required,
+    register,
+    judge,
+    credentials,
+    circumstances,
+    flows,
+    risk,
+    attempts,
+    baseUrl,
+    now,
+  } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
   const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
   const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
 
   function recordOf(asked: PageAsked): PageStep {
+    if (idOf(asked) === REGISTER) return register;
     const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
     if (!record) throw new Error(`${idOf(asked)} is asked for, which this server does not have`);
     return record;
@@ -106,6 +136,7 @@ export function createRun(deps: RunDeps) {
     read?: PersonStanding,
   ): Promise<NextStep> {
     if (state.is === 'refused') return { do: 'refused', because: state.because };
+    if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) return registering;
     const known = state.is === 'unknown' ? undefined : state;
     if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
     const found = known && (read ?? (await credentials.standing(realm, known.user.id)));
@@ -185,7 +216,9 @@ export function createRun(deps: RunDeps) {
         const { asked, form } = effect;
         const step = stepOf(visit, state, asked);
         const record = recordOf(asked);
-        const verdict = await (asked.do === 'ask' ? proof(visit, record, step, form) : tried(record, step, form));
+        const verdict = await (asked.do === 'ask' && idOf(asked) !== REGISTER
+          ? proof(visit, record, step, form)
+          : tried(record, step, form));
         return { do: 'answered', asked, verdict, at: now().getTime() };
       }
       case 'score':

@@ -27,7 +27,7 @@ import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
 import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
 import { joined, reopened, restarted } from './machine.ts';
-import { createRun, type Visit } from './run.ts';
+import { createRun, type RegisterStep, type Visit } from './run.ts';
 import {
   type BeginInput,
   begunBy,
@@ -37,6 +37,7 @@ import {
   type Open,
   type Over,
   provenBy,
+  REGISTER,
   type SignInState,
 } from './state.ts';
 import { createStorage, type Held } from './storage.ts';
@@ -50,6 +51,7 @@ export interface SignInDeps {
   registry: readonly AuthenticatorRecord[];
   /** What else can be required of people before they are signed in. */
   required: readonly RequiredStep[];
+  register: RegisterStep;
   factors: Factors;
   credentials: Credentials;
   sessions: Sessions;
@@ -220,7 +222,8 @@ export function createSignIns(deps: SignInDeps) {
     }
     if (from.is !== 'refused' && from.took === took) return here;
     // Where nothing has happened yet it is at its beginning.
-    if (form.do === 'restart' && !held.stored) return here;
+    const isFirst = from.is === 'unknown' && from.chosen === undefined;
+    if (form.do === 'restart' && !held.stored && isFirst) return here;
     const asked = await nextStepOf(visit, from);
     if (isLate(from, asked)) return here;
     const { state: reached, nextStep } = await run(visit, from, { do: 'sent', form, nextStep: asked });
@@ -259,8 +262,16 @@ export function createSignIns(deps: SignInDeps) {
       const inCookie = !session && nextStep?.do === 'ask';
       const beginning = input.again ? 'in its place' : 'beside others';
       const tab = await storage.begin(reply, realm, state, { beginning, inCookie });
-      const page = inTab(`/realms/${realm}/login`, tab);
+      const isNew = nextStep !== undefined && isPage(nextStep) && idOf(nextStep) === REGISTER;
+      const page = inTab(isNew ? `/realms/${realm}/register` : `/realms/${realm}/login`, tab);
       return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
+    },
+
+    /** Whoever has proven nothing yet makes an account instead. @returns whether there is such a sign-in */
+    async toRegister(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<boolean> {
+      const held = await load(request, realm, storage.named(request, realm));
+      if (held?.state.is !== 'unknown') return false;
+      return storage.keep(reply, realm, held, { ...held.state, kept: {}, complaint: undefined, chosen: REGISTER });
     },
 
     /** The page of a sign-in that this browser has begun for the same. */

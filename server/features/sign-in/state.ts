@@ -7,6 +7,9 @@ import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
+/** Chosen in place of an alternative: to make an account. */
+export const REGISTER = 'register';
+
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
 const Finding = z.object({
@@ -127,6 +130,8 @@ export interface BeginInput {
   session?: SsoSession | undefined;
   /** The caller's own; given back by `take`. */
   request: unknown;
+  /** It begins with making an account, where that is open. */
+  register?: boolean;
   /** What they want to set up on the way. */
   setUp?: RequiredAction | undefined;
   /** Where to go afterwards: a path of this server. */
@@ -159,7 +164,8 @@ export function begunBy({ session, forced, now, identify, ...input }: BegunBy): 
   const known = before && knownBy({ ...any, purpose: { ...purpose, loginHint: input.loginHint ?? '' } }, before);
   if (known && identify(countedOf(known, now))) return known;
   const loginHint = input.loginHint ?? session?.username ?? '';
-  return { ...any, is: 'unknown', purpose: { ...purpose, loginHint } };
+  const chosen = input.register ? REGISTER : undefined;
+  return { ...any, is: 'unknown', chosen, purpose: { ...purpose, loginHint } };
 }
 
 const knownBy = (

@@ -40,7 +40,7 @@ type Values = Readonly<Record<string, readonly string[]>>;
 type Person = Omit<OwnProfile, 'emailVerified'>;
 
 /** The first thing that speaks against what a person says of themselves. @param before undefined: somebody new */
-function ownFault(
+export function ownFault(
   profile: UserProfile,
   inputs: readonly ProfileInput[],
   { before, after }: { before: Person | undefined; after: Person },
@@ -64,7 +64,7 @@ function ownFault(
   return first && told(first.path, first.message);
 }
 
-type Fault = Exclude<ProfileChange, { ok: true }>;
+export type Fault = Exclude<ProfileChange, { ok: true }>;
 class Unfit extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {

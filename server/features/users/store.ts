@@ -197,3 +197,6 @@ export const setEmail = (
   update realm_user set email = ${email}, email_verified = true, username = ${username},
     required_actions = array_remove(required_actions, 'VERIFY_EMAIL')
   where realm_id = ${realm} and id = ${id}`;
+
+export const setTerms = (sql: Sql, realm: string, id: string, version: string | null) => sql`
+  update realm_user set terms_version = ${version} where realm_id = ${realm} and id = ${id}`;

@@ -1,0 +1,92 @@
+// The inside of the pages on which people make an account, and the panel where nobody can.
+import type { FastifyReply } from 'fastify';
+import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
+import { sendPage } from '../../http/pages.ts';
+import { passwordFields } from '../../http/password-fields.ts';
+import { type ProfileInput, profileFields, valuesIn } from '../../http/profile-fields.ts';
+import { text, textHtml } from '../../http/texts.ts';
+import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
+import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { workScript } from './proof-of-work.ts';
+
+const EMAIL_MAX = 254;
+const NAME_MAX = 255;
+
+export interface RegisterForm {
+  settings: Settings;
+  inputs: readonly ProfileInput[];
+  complaint: Complaint | undefined;
+  /** The challenge of a proof of work. */
+  work: string | undefined;
+  asksForTerms: boolean;
+}
+
+export function formPage({ settings, inputs, complaint, work, asksForTerms }: RegisterForm): StepPage {
+  const values = complaint?.values ?? {};
+  const wrong = complaint?.field;
+  const first = settings.registrationEmailAsUsername ? 'email' : 'username';
+  const state = (field: string): Html =>
+    html`${wrong === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`}${(wrong ?? first) === field && html` autofocus`}`;
+  const { registrationEmailAsUsername: byEmail } = settings;
+  return {
+    title: text('register.title'),
+    submit: text('register.submit'),
+    plain: true,
+    ...(work !== undefined && { script: workScript }),
+    body: html`${
+      !byEmail &&
+      html`<div class="field">
+<label for="username">${text('account.username')}</label>
+<input type="text" id="username" name="username" value="${values.username}" maxlength="${NAME_MAX}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${state('username')}>
+</div>`
+    }
+<div class="field">
+<label for="email">${text('account.email')}</label>
+<input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="${byEmail ? 'username' : 'email'}"
+ required${state('email')}>
+</div>
+${profileFields(inputs, valuesIn(inputs, values), { wrong })}
+${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
+${
+  asksForTerms &&
+  html`<div class="check">
+<input type="checkbox" id="terms" name="terms" value="on" required${values.terms === 'on' && html` checked`}${state('terms')}>
+<label for="terms">${textHtml('register.terms', { terms: termsLink(settings) })}</label>
+</div>`
+}
+${
+  work !== undefined &&
+  html`<input type="hidden" name="work" value="" data-work="${work}"><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
+}`,
+  };
+}
+
+const termsLink = ({ termsUrl, displayName }: Settings): Html => {
+  const words = text('terms.of', { realm: displayName });
+  return termsUrl === null
+    ? html`${words}`
+    : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${words}</a>`;
+};
+
+export const codePage = (
+  fields: typeof mailedCodeFields,
+  email: string,
+  complaint: Complaint | undefined,
+): StepPage => ({
+  title: text('verify.title'),
+  submit: text('otp.submit'),
+  body: fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+});
+
+export function sendClosed(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  status: 200 | 403,
+): FastifyReply {
+  const body = html`<div class="note" role="status"><p>${text('register.closedLead')}</p></div>
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('password.title')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('register.closed'), body }, { status });
+}

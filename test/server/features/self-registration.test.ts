@@ -1,0 +1,228 @@
+// Owns: people who make their own accounts: where that is open, what is asked, what is confirmed, and what nobody learns of others.
+// Does not own: clients that register (registration.test.ts), the rest of a sign-in.
+// Implements: specification 4.2 (self-registration page).
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
+import { listSessions } from '../../../server/contract/sessions.ts';
+import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
+import { createUser, listUsers } from '../../../server/contract/users.ts';
+import { sha256 } from '../../../server/crypto/tokens.ts';
+import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson, type Shown } from '../../support/person.ts';
+import { startTestServer } from '../../support/server.ts';
+
+const both = { password: PASSWORD, repeated: PASSWORD };
+let site: MailingServer;
+let clock = new Date();
+let realm = '';
+let made = 0;
+beforeAll(async () => {
+  site = await startMailingServer({ env: { USER_REGISTRATION_ENABLED: 'true' }, now: () => clock });
+});
+afterAll(() => site?.stop());
+beforeEach(async () => {
+  made += 1;
+  realm = `joining${made}`;
+  clock = new Date(clock.getTime() + 61_000);
+  await makePeopledRealm(site.server, realm, []);
+});
+
+const call: typeof site.server.admin.call = (route, input) => site.server.admin.call(route, input);
+const address = (name = 'ada') => `${name}@${realm}.example`;
+const person = () => createPerson(site.server.baseUrl);
+const set = (body: SettingsInput) => call(putSettings, { params: { realm }, body });
+const people = async () => (await call(listUsers, { params: { realm } })).body ?? [];
+const events = async (type: string) => (await call(listEvents, { params: { realm }, query: { type } })).body ?? [];
+async function register(fields: Record<string, string> = {}, who = person()) {
+  const page = await who.open(`/realms/${realm}/register`);
+  return { who, page, after: await who.fill(page, { email: address(), ...both, ...fields }) };
+}
+const mailed = (to = address()) => site.mailTo(to, 'enter this code');
+
+test('a person makes an account, confirms the address by a code, and is signed in', async () => {
+  await site.sendsMail(realm);
+  const { who, page, after } = await register({ firstName: 'Ada' });
+  expect([page.heading, new URL(page.url).pathname]).toEqual(['Create an account', `/realms/${realm}/register`]);
+  expect(after.heading).toBe('Confirm your e-mail address');
+  expect(await people()).toEqual([]);
+  const done = await who.fill(after, { code: codeIn(await mailed()) });
+  expect(done.url).toContain('/account');
+  expect(await people()).toMatchObject([
+    { username: address(), email: address(), emailVerified: true, firstName: 'Ada', requiredActions: [] },
+  ]);
+  expect(await events('USER_CREATED')).toMatchObject([{ actor: { name: address() }, data: { registered: true } }]);
+  expect((await call(listSessions, { params: { realm } })).body).toMatchObject([{ username: address() }]);
+  const again = person();
+  const back = await again.fill(await again.open(`/realms/${realm}/login`), {
+    username: address(),
+    password: PASSWORD,
+  });
+  expect(back.url).toContain('/account');
+});
+
+test('or by the link, in the same browser; in another one it says where to go', async () => {
+  await site.sendsMail(realm);
+  const { who } = await register();
+  const link = linkIn(await mailed());
+  expect((await person().open(link)).status).toBe(400);
+  const page = await who.open(link);
+  expect(page.heading).toBe('Confirm your e-mail address');
+  expect(await people()).toEqual([]);
+  expect((await who.post(`/realms/${realm}/login`, { ...page.fields, do: 'next' })).url).toContain('/account');
+  expect(await people()).toHaveLength(1);
+});
+
+test('whoever gives an address that has an account sees what all see, and its owner is told', async () => {
+  await site.sendsMail(realm);
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD, email: address('bob') } });
+  const free = await register({ email: address('eve') });
+  const taken = await register({ email: address('bob').toUpperCase() });
+  const byName = await register({ email: address('bob') });
+  const neutral = ({ status, text }: Shown) =>
+    `${status} ${text.replaceAll(/(?:bob|eve)@|value="[^"]*"/gi, '').toLowerCase()}`;
+  expect(neutral(taken.after)).toBe(neutral(free.after));
+  expect(neutral(byName.after)).toBe(neutral(free.after));
+  const mail = await site.mailTo(address('bob'), 'There is one with it already');
+  expect([codeIn(mail), mail.includes('bob')]).toEqual(['', true]);
+  expect((await taken.who.fill(taken.after, { code: '123456' })).text).toContain('That code is not right.');
+  expect((await people()).map(({ username }) => username)).toEqual(['bob']);
+});
+
+test('where the realm sends no mail, the account is made at once, and nothing counts as confirmed', async () => {
+  const { after } = await register();
+  expect(after.url).toContain('/account');
+  expect(await people()).toMatchObject([{ username: address(), emailVerified: false }]);
+  expect((await register()).after.text).toContain('An account with these names can’t be made.');
+});
+
+test('it is closed unless server and realm both open it: a panel, and nothing is taken', async () => {
+  const open = await person().open(`/realms/${realm}/register`);
+  await set({ registrationEnabled: false });
+  const closed = await person().open(`/realms/${realm}/register`);
+  expect([closed.status, closed.heading, closed.fields]).toEqual([200, 'Registration is closed', {}]);
+  const sent = await person().post(`/realms/${realm}/register`, { ...open.fields, email: address(), ...both });
+  expect([sent.status, sent.heading]).toEqual([403, 'Registration is closed']);
+  expect((await person().open(`/realms/${realm}/login`)).text).not.toContain('Create an account');
+  const shut = await startTestServer();
+  try {
+    const page = await createPerson(shut.baseUrl).open('/realms/master/register');
+    expect([page.status, page.heading]).toEqual([200, 'Registration is closed']);
+  } finally {
+    await shut.stop();
+  }
+});
+
+test('a form that was open when registration closed makes no account', async () => {
+  const who = person();
+  const page = await who.open(`/realms/${realm}/register`);
+  await set({ registrationEnabled: false });
+  await who.fill(page, { email: address(), ...both });
+  await who.post(`/realms/${realm}/login`, { ...page.fields, do: 'next', email: address(), ...both });
+  expect(await people()).toEqual([]);
+});
+
+test('the profile that the realm declares is asked for, and checked', async () => {
+  await call(putUserProfile, {
+    params: { realm },
+    body: {
+      attributes: [
+        { name: 'lastName', required: ['user'] },
+        { name: 'team', displayName: 'Team', required: ['user'], validation: { options: ['red', 'blue'] } },
+        { name: 'badge', displayName: 'Badge', edit: ['admin'] },
+      ],
+    },
+  });
+  const { who, page, after } = await register();
+  expect([page.text.includes('Team'), page.text.includes('Badge')]).toEqual([true, false]);
+  expect(after.text).toContain('Last name is required.');
+  const strange = await who.fill(after, { email: address(), lastName: 'L', 'attribute.team': 'green', ...both });
+  expect(strange.text).toContain('Team must be one of red, blue.');
+  expect(strange.fields).toMatchObject({ email: address(), lastName: 'L', password: '' });
+  const weak = await who.fill(strange, { 'attribute.team': 'red', password: 'short', repeated: 'short' });
+  expect(weak.text).toContain('must have at least 12 characters');
+  const forged = { 'attribute.team': 'red', 'attribute.badge': '1', emailVerified: 'true', roles: 'admin' };
+  expect((await who.fill(weak, { ...forged, ...both })).url).toContain('/account');
+  expect(await people()).toMatchObject([{ lastName: 'L', attributes: { team: ['red'] }, emailVerified: false }]);
+});
+
+test('where people choose a username, one that is taken is told, and an address that is none is refused', async () => {
+  await set({ registrationEmailAsUsername: false });
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  const { who, after } = await register({ username: 'BOB' });
+  expect(after.text).toContain('This username is taken.');
+  expect((await who.fill(after, { username: 'ada', email: 'nowhere', ...both })).text).toContain(
+    'must be an e-mail address',
+  );
+  expect((await who.fill(after, { username: 'ada', ...both })).url).toContain('/account');
+});
+
+test('the terms are accepted on the way, in their version, and not asked for again', async () => {
+  await set({ termsUrl: 'https://acme.example/terms', termsVersion: '2' });
+  const { who, page, after } = await register();
+  expect(page.text).toContain('href="https://acme.example/terms"');
+  expect(after.text).toContain('Accept the terms of use to go on.');
+  expect((await who.fill(after, { email: address(), terms: 'on', ...both })).url).toContain('/account');
+  expect((await events('TERMS_ACCEPTED'))[0]?.data).toEqual({
+    termsUrl: 'https://acme.example/terms',
+    termsVersion: '2',
+  });
+});
+
+test('it goes on to the application, from the sign-in page and by prompt=create', async () => {
+  const who = person();
+  const page = await who.open(authorizePath(realm, 'spa', newVerifier()));
+  const [, path = ''] = /href="([^"]*\/register[^"]*)"/.exec(page.text) ?? [];
+  const form = await who.open(path.replaceAll('&amp;', '&'));
+  expect(form.heading).toBe('Create an account');
+  expect((await who.fill(form, { email: address(), ...both })).url.startsWith(CALLBACK)).toBe(true);
+  // Signed in already: another account all the same.
+  const more = await who.open(authorizePath(realm, 'spa', newVerifier(), { prompt: 'create' }));
+  expect(more.heading).toBe('Create an account');
+  expect((await who.fill(more, { email: address('bea'), ...both })).url.startsWith(CALLBACK)).toBe(true);
+  await set({ registrationEnabled: false });
+  expect((await person().open(authorizePath(realm, 'spa', newVerifier(), { prompt: 'create' }))).heading).toBe(
+    'Sign in',
+  );
+});
+
+test('who has an account after all goes back to the sign-in that they came from', async () => {
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  const who = person();
+  const form = await who.open(authorizePath(realm, 'spa', newVerifier(), { prompt: 'create' }));
+  const back = await who.fill(form, { do: 'restart' });
+  expect(back.heading).toBe('Sign in');
+  expect((await who.fill(back, { username: 'bob', password: PASSWORD })).url.startsWith(CALLBACK)).toBe(true);
+});
+
+test('a proof of work is done for each form, and does for one', async () => {
+  await set({ captchaProvider: 'pow', registrationEmailAsUsername: false });
+  const who = person();
+  const page = await who.open(`/realms/${realm}/register`);
+  const challengeOn = ({ text }: Shown) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
+  const worked = (challenge: string) => {
+    for (let answer = 0; ; answer += 1)
+      if (sha256(`${challenge}.${answer}`).readUInt16BE(0) === 0) return String(answer);
+  };
+  const fields = { username: 'ada', email: address(), ...both };
+  expect((await who.fill(page, { ...fields, work: '' })).text).toContain('had not finished its work');
+  const work = worked(challengeOn(page));
+  const failed = await who.fill(page, { ...fields, username: ' ', work });
+  expect(challengeOn(failed)).not.toBe(challengeOn(page));
+  expect((await who.fill(failed, { ...fields, work })).text).toContain('had not finished its work');
+  expect(await people()).toEqual([]);
+  const other = person();
+  const theirs = await other.open(`/realms/${realm}/register`);
+  expect((await other.fill(theirs, { ...fields, work })).text).toContain('had not finished its work');
+  expect((await who.fill(failed, { ...fields, work: worked(challengeOn(failed)) })).url).toContain('/account');
+});
+
+test('another site’s form, one from no page, and one too many make no account', async () => {
+  expect((await person().post(`/realms/${realm}/register`, { email: address(), ...both })).status).toBe(400);
+  const who = person();
+  let page = await who.open(`/realms/${realm}/register`);
+  for (let times = 0; times < 20; times += 1) page = await who.fill(page, { email: 'nowhere', ...both });
+  expect((await who.fill(page, { email: address(), ...both })).text).toContain('Too many tries from your network');
+  expect(await people()).toEqual([]);
+});
