@@ -26,10 +26,13 @@ import {
   sessionsNamed,
   takeProgress,
 } from './logout-store.ts';
-import { type Message, messageOf, unverified, verified } from './message.ts';
+import type { Message } from './message.ts';
 import { newXmlId } from './response.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import type { Binding } from './vocabulary.ts';
+
+/** What reads XML is loaded when the first message comes. */
+const reading = () => import('./message.ts');
 
 /** So long everybody together may take. */
 const LIFE_MS = 15 * 60_000;
@@ -118,6 +121,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   /** What a service provider asks for, once it is certain that it does. @throws OAuthError */
   async function asked(context: Context, message: Message): Promise<KeptLogout> {
     const { realm } = context;
+    const { unverified, verified } = await reading();
     const first = unverified(message);
     const entityId = issuerOf(first);
     const client = await clients.view(realm, entityId);
@@ -188,6 +192,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   /** Somebody has been told: their answer says by its `InResponseTo`, which nobody guesses, what it is for. */
   async function answered(context: Context, message: Message): Promise<FastifyReply> {
     const { realm, reply } = context;
+    const { unverified, verified } = await reading();
     const read = unverified(message);
     const hash = sha256(read.attributes.InResponseTo ?? '');
     const progress = await takeProgress(realmSql(realm), realm, hash, now());
@@ -237,6 +242,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
         if (!kept) throw new OAuthError('invalid_request', 'The request is too old');
         return endAndTell(context, kept);
       }
+      const { messageOf } = await reading();
       const message = messageOf('Redirect', query);
       return message.kind === 'SAMLResponse'
         ? answered(context, message)
@@ -246,6 +252,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     /** By the POST binding. A request goes on to GET, which carries the session's cookie (SameSite=Lax). */
     async byPost(request: FastifyRequest, reply: FastifyReply, realm: string, body: string): Promise<FastifyReply> {
       const context = { request, reply, realm };
+      const { messageOf } = await reading();
       const message = messageOf('POST', body);
       if (message.kind === 'SAMLResponse') return answered(context, message);
       return reply.redirect(`${pathOf(realm)}?request=${keeping.write(await asked(context, message))}`, 303);

@@ -5,11 +5,10 @@ import { inflateRawSync } from 'node:zlib';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
-import { type Binding, SIGNATURES } from './vocabulary.ts';
+import { type Binding, MOST_RELAY_STATE, SIGNATURES } from './vocabulary.ts';
 
 /** Of the XML, inflated. */
 const MOST_BYTES = 128 * 1024;
-export const MOST_RELAY_STATE = 80;
 
 export interface Message {
   kind: 'SAMLRequest' | 'SAMLResponse';

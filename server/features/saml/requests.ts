@@ -7,9 +7,11 @@ import { endpointsOf } from '../../http/realm-endpoints.ts';
 import { type AuthnRequest, authnRequestOf, consumerOf, issuerOf } from './authn-request.ts';
 import { type Wanted, wantedBy } from './contexts.ts';
 import type { Kept } from './kept.ts';
-import { messageOf, unverified, verified } from './message.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Binding, type Failed, failures } from './vocabulary.ts';
+
+/** What reads XML is loaded when the first request comes. */
+const reading = () => import('./message.ts');
 
 const LONGEST_ENTITY_ID = 255;
 
@@ -55,6 +57,7 @@ export function createRequests({
     refused(entityId, new OAuthError('invalid_request', 'The application is not known here', { reason }), reason);
 
   async function read(realm: string, binding: Binding, text: string): Promise<Arrived | Refused> {
+    const { messageOf, unverified, verified } = await reading();
     const message = messageOf(binding, text);
     if (message.kind !== 'SAMLRequest') throw new OAuthError('invalid_request', 'SAMLRequest is needed');
     const first = unverified(message);

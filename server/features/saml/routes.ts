@@ -14,8 +14,8 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import type { Finished } from '../sign-in/continuation.ts';
 import { Kept } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
-import { MOST_RELAY_STATE } from './message.ts';
 import { resumePath, type Saml } from './service.ts';
+import { MOST_RELAY_STATE } from './vocabulary.ts';
 
 /** Public, so readable from any origin. */
 export function samlMetadataRoutes(app: FastifyInstance, saml: Saml): void {

@@ -4,6 +4,9 @@ export const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 
+/** Bytes. Bindings §3.4.3. */
+export const MOST_RELAY_STATE = 80;
+
 export type Binding = 'POST' | 'Redirect';
 export const bindingNames: Readonly<Record<Binding, string>> = {
   POST: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
