@@ -16,7 +16,10 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+const documents = [
+  ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'charts/realmkeeper/README.md'],
+  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+];
 
 interface Block {
   file: string;
@@ -49,6 +52,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['export SVC_OPERATOR_CLIENT_SECRET', 'test/operator/cluster.test.ts'],
     ['docker buildx', NEEDS.image],
   ],
+  'charts/realmkeeper/README.md': [['helm install', NEEDS.cluster]],
   'docs/authorization-services.md': [['curl $ADMIN', 'test/server/features/authorization-services.test.ts']],
   'docs/backup.md': [
     ['kubectl -n realmkeeper get secret', NEEDS.cluster],
