@@ -40,7 +40,7 @@ export interface AccountApiDeps {
   sql: Sql;
   transact: Transact;
   access: Pick<Access, 'covers'>;
-  tokens: Pick<Tokens, 'verify'>;
+  tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   sessions: Sessions;
   settings: Pick<SettingsService, 'issuer'>;

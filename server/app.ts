@@ -7,9 +7,11 @@ import { createAccountApi } from './account-api.ts';
 import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
+import { createDpopNonces } from './crypto/dpop-nonce.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { createAttempts } from './domain/attempts.ts';
+import { createDpop } from './domain/dpop.ts';
 import { createSubjects } from './domain/subjects.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -185,7 +187,9 @@ export async function buildApp({
     attempts,
     now,
   });
-  const tokens = createTokens({ keys, settings, sql, now });
+  const nonces = createDpopNonces({ keyring: given.masterKey, now });
+  const dpop = createDpop({ sql, nonces, baseUrl, now });
+  const tokens = createTokens({ keys, settings, sql, dpop, now });
   const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
   caches.push(settings, messaging, keys, subjects, realms, people);
   const bootstrap = createBootstrap({
@@ -216,6 +220,7 @@ export async function buildApp({
     settings,
     keys,
     tokens,
+    dpop,
     subjects,
     sessions,
     signIns,

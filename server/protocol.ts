@@ -8,6 +8,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createAttempts } from './domain/attempts.ts';
+import type { Dpop } from './domain/dpop.ts';
 import type { Factors } from './domain/factors.ts';
 import type { Subjects } from './domain/subjects.ts';
 import { createEventBatch } from './events/batch.ts';
@@ -86,6 +87,7 @@ export interface ProtocolDeps {
   settings: SettingsService;
   keys: Keys;
   tokens: Tokens;
+  dpop: Dpop;
   subjects: Subjects;
   sessions: Sessions;
   signIns: SignIns;
@@ -102,7 +104,7 @@ export interface ProtocolDeps {
 export function createProtocol(deps: ProtocolDeps) {
   const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
     deps;
-  const { realmSql, realmExists, baseUrl, log, now, newId } = deps;
+  const { realmSql, dpop, realmExists, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
     newId,
@@ -146,7 +148,7 @@ export function createProtocol(deps: ProtocolDeps) {
     exchangeGrant({ sql, tokens, subjects, settings, mint, batch }),
     workloadGrant(byAssertion, { ...workloads, attempts: exchanges }),
   ];
-  const phases = { authentication, settings, refusals, metrics, baseUrl };
+  const phases = { authentication, settings, refusals, metrics, dpop, baseUrl };
   const endpoint = createTokenEndpoint({ ...phases, grants });
   const exchange = workloadGrant(byExchange, workloads);
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
@@ -246,10 +248,10 @@ export function createProtocol(deps: ProtocolDeps) {
         const cors = createCors(clients);
         discoveryRoutes(app, discovery);
         samlMetadataRoutes(app, saml);
-        tokenRoutes(app, { endpoint, cors });
+        tokenRoutes(app, { endpoint, dpop, cors });
         userinfoRoutes(app, { userinfo, cors });
         const audited = auditedAuthentication(authentication, refusals);
-        pushedRoutes(app, { authentication: audited, pushed, attempts: pushes, refusals, cors });
+        pushedRoutes(app, { authentication: audited, pushed, attempts: pushes, refusals, dpop, cors });
         deviceRoutes(app, { authentication: audited, devices, attempts: pushes, refusals, cors });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });

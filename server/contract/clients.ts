@@ -71,6 +71,9 @@ export const clientFields = {
     .describe(
       'RFC 8707: what this client may ask for (empty: all of the realm’s; of a client that registered itself: none), and whose tokens it may introspect',
     ),
+  dpopBoundAccessTokens: z
+    .boolean()
+    .describe('true: its token requests have to prove a key, with a nonce of the server’s (DPoP, RFC 9449)'),
   tokenExchangeImpersonation: z
     .boolean()
     .describe('true: tokens that it gets by token exchange do not say that it acts (RFC 8693); it needs the grant'),
@@ -114,6 +117,7 @@ export const freshClient = {
   jwks: null,
   jwksUri: null,
   allowedResources: [],
+  dpopBoundAccessTokens: false,
   tokenExchangeImpersonation: false,
   mayActClient: null,
   subjectType: null,

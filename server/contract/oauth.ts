@@ -14,7 +14,7 @@ export const OAuthErrorBody = z
 export const TokenResponse = z
   .object({
     access_token: z.string().describe('RFC 9068: a JWT of type at+jwt, signed RS256 by the realm’s active key'),
-    token_type: z.literal('Bearer'),
+    token_type: z.enum(['Bearer', 'DPoP']).describe('DPoP where the request proved a key (RFC 9449)'),
     expires_in: z.int(),
     refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
     id_token: z.string().optional(),
@@ -78,6 +78,7 @@ const AuthorizeParameters = z.object({
   ),
   state: parameter,
   nonce: parameter,
+  dpop_jkt: parameter.describe('The thumbprint of the key that must be proven for the code (RFC 9449 §10)'),
   code_challenge: parameter,
   code_challenge_method: z.literal('S256').optional(),
   prompt: parameter.describe(
@@ -329,6 +330,7 @@ export const protectedResourceRoute = {
           jwks_uri: z.string(),
           scopes_supported: z.array(z.string()),
           bearer_methods_supported: z.array(z.string()),
+          dpop_signing_alg_values_supported: z.array(z.string()),
           resource_name: z.string(),
         })
         .meta({ id: 'ProtectedResource' }),

@@ -21,6 +21,7 @@ export const ClientMetadata = z.object({
   jwks_uri: words.optional(),
   id_token_signed_response_alg: words.optional().describe('RS256 alone'),
   require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
+  dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
   subject_type: words.optional().describe('One of the realm’s subject_types_supported'),
   sector_identifier_uri: words
     .optional()

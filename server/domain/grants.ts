@@ -28,6 +28,10 @@ export interface GrantData {
   sub?: string;
   /** Who acts for the person: an administrator of that realm. */
   act?: { realm: string; sub: string };
+  /** The key that the request named beforehand (`dpop_jkt`, RFC 9449 §10). */
+  dpopJkt?: string;
+  /** The key that the refresh tokens are bound to. */
+  jkt?: string;
   /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
   factors?: Factor[];
 }
@@ -166,6 +170,8 @@ interface Beginning {
   /** The grant outlives the session. */
   offline?: boolean;
   expiresAt?: Date;
+  /** The key that the refresh token is bound to. */
+  jkt?: string | undefined;
 }
 
 export const takeCodes = (
@@ -181,10 +187,12 @@ export const takeCodes = (
         family_id: t.familyId,
         token_hash: t.tokenHash && hex(t.tokenHash),
         offline: t.offline ?? false,
+        jkt: t.jkt,
         expires_at: t.expiresAt && seconds(t.expiresAt),
         now: seconds(t.now),
       })),
-    )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, expires_at float8, now float8)
+    )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, jkt text, expires_at float8,
+      now float8)
     limit ${taken.length}
   ), used as (
     update ${table} c set used_at = to_timestamp(j.now), family_id = j.family_id
@@ -192,7 +200,8 @@ export const takeCodes = (
     returning j.*, c.client, c.user_id, c.session_id, c.request
   )
   insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
-  select realm_id, family_id, client, user_id, case when offline then null else session_id end, request, to_timestamp(now),
+  select realm_id, family_id, client, user_id, case when offline then null else session_id end,
+    case when jkt is null then request else request || jsonb_build_object('jkt', jkt) end, to_timestamp(now),
     to_timestamp(expires_at), token_hash
   from used where token_hash is not null`;
 

@@ -15,7 +15,7 @@ export function createCors({ overview }: CorsOptions) {
     void reply.header('vary', 'Origin');
     if (!(await overview(realmOf(request))).origins.has(origin)) return false;
     void reply.header('access-control-allow-origin', origin);
-    void reply.header('access-control-expose-headers', 'WWW-Authenticate');
+    void reply.header('access-control-expose-headers', 'WWW-Authenticate, DPoP-Nonce');
     return true;
   }
   return {
@@ -33,7 +33,7 @@ export function createCors({ overview }: CorsOptions) {
         if (await allow(request, reply)) {
           void reply
             .header('access-control-allow-methods', 'GET, POST')
-            .header('access-control-allow-headers', 'Authorization, Content-Type')
+            .header('access-control-allow-headers', 'Authorization, Content-Type, DPoP')
             .header('access-control-max-age', '600');
         }
         return reply.code(204).send();

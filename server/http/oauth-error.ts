@@ -24,6 +24,8 @@ const oauthErrors = {
   invalid_token: 401,
   insufficient_scope: 403,
   not_found: 404,
+  invalid_dpop_proof: 400,
+  use_dpop_nonce: 400,
   authorization_pending: 400,
   expired_token: 400,
   slow_down: 429,

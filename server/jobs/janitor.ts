@@ -47,6 +47,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_answered`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },

@@ -151,6 +151,7 @@ export function fullRealm(): RealmDocument {
         refreshTokenTtlSeconds: 3601,
         idTokenUserinfoClaims: true,
         mayActClient: 'billing',
+        dpopBoundAccessTokens: true,
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
       },

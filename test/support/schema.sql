@@ -197,6 +197,7 @@ create table client (
   require_pushed_authorization_requests boolean not null default false,
   token_exchange_impersonation boolean not null default false,
   may_act_client text,
+  dpop_bound_access_tokens boolean not null default false,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -389,6 +390,15 @@ create table device_transaction (
 CREATE INDEX device_transaction_client ON device_transaction USING btree (realm_id, client);
 CREATE INDEX device_transaction_expiry ON device_transaction USING btree (expires_at);
 CREATE INDEX device_transaction_user ON device_transaction USING btree (realm_id, user_id, created_at);
+
+create table dpop_proof (
+  realm_id text not null,
+  proof_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, proof_hash),
+  constraint dpop_proof_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX dpop_proof_expiry ON dpop_proof USING btree (expires_at);
 
 create table event (
   realm_id text not null,

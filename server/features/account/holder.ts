@@ -7,6 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
+import type { PresentedToken } from '../../http/presented-token.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import * as store from './store.ts';
@@ -22,7 +23,7 @@ export function createHolders({
   settings,
 }: {
   sql: Sql;
-  tokens: Pick<Tokens, 'verify'>;
+  tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   sessions: Pick<Sessions, 'current'>;
   settings: { issuer(realm: string): Promise<string> };
@@ -36,8 +37,8 @@ export function createHolders({
       return { userId, username, sessionId, clientId: undefined, csrf: csrfOf(session), acting };
     },
 
-    async byBearer(realm: string, token: string): Promise<AccountHolder | undefined> {
-      const claims = await tokens.verify(realm, token, { typ: 'at+jwt', audience: await settings.issuer(realm) });
+    async byToken(realm: string, presented: PresentedToken): Promise<AccountHolder | undefined> {
+      const claims = await tokens.present(realm, presented, { audience: await settings.issuer(realm) });
       if (!claims || !isPersons(claims)) return undefined;
       if (!(claims.scope ?? '').split(' ').includes(ACCOUNT_SCOPE))
         throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);

@@ -7,7 +7,8 @@ import { sameSecret } from '../../crypto/tokens.ts';
 import { userParty } from '../../domain/party.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
-import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { realmOf } from '../../http/oauth.ts';
+import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
 
@@ -17,15 +18,12 @@ export interface AccountSurface {
   baseUrl: string;
   realmExists(realm: string): Promise<boolean>;
   /** The person of a token; undefined: it is none of this realm, or no longer valid. @throws Problem `insufficient-scope` */
-  byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
+  byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined>;
 }
 
 /** Hooks for every account route of `app` (an encapsulated plugin). */
-export function guardAccount(
-  app: FastifyInstance,
-  { baseUrl, realmExists, byBearer, bySession }: AccountSurface,
-): void {
+export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byToken, bySession }: AccountSurface): void {
   mountSurface(app, {
     name: 'account',
     failed(error, request, reply) {
@@ -37,8 +35,8 @@ export function guardAccount(
     },
     async identify(request, reply) {
       const realm = realmOf(request);
-      const token = bearerOf(request);
-      const holder = await (token === undefined ? bySession(request, realm) : byBearer(realm, token));
+      const token = presentedBy(request);
+      const holder = await (token === undefined ? bySession(request, realm) : byToken(realm, token));
       if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
       if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
         throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
@@ -58,7 +56,8 @@ function challenge(
   { request, reply, baseUrl }: { request: FastifyRequest; reply: FastifyReply; baseUrl: string },
 ): void {
   if (!(error instanceof Problem)) return;
-  const sent = bearerOf(request) !== undefined;
+  const presented = presentedBy(request);
+  const sent = presented !== undefined;
   const code = { unauthenticated: 'invalid_token', 'insufficient-scope': 'insufficient_scope' }[String(error.code)];
   if (code === undefined) return;
   const realm = realmOf(request);
@@ -66,6 +65,6 @@ function challenge(
   const metadata = `${baseUrl}/realms/${realm}/.well-known/oauth-protected-resource`;
   void reply.header(
     'www-authenticate',
-    `Bearer realm="${realm}"${why}, scope="${ACCOUNT_SCOPE}", resource_metadata="${metadata}"`,
+    `${presented?.dpop ? 'DPoP' : 'Bearer'} realm="${realm}"${why}, scope="${ACCOUNT_SCOPE}", resource_metadata="${metadata}"`,
   );
 }

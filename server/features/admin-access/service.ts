@@ -17,6 +17,7 @@ import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/princi
 import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
+import type { PresentedToken } from '../../http/presented-token.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import * as store from './store.ts';
 
@@ -26,10 +27,10 @@ const TOUCH_MS = 60_000;
 
 /** What the token verifier gives of an access token. */
 export interface TokenVerifier {
-  verify(
+  present(
     realm: string,
-    jwt: string,
-    options: { typ: 'at+jwt'; audience: string },
+    token: PresentedToken,
+    options: { audience: string },
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
@@ -167,10 +168,10 @@ export function createAccess({
     };
   }
 
-  async function byBearer(jwt: string): Promise<Caller | undefined> {
-    const realm = await realmOf(jwt);
+  async function byToken(presented: PresentedToken): Promise<Caller | undefined> {
+    const realm = await realmOf(presented.token);
     if (realm === undefined) return undefined;
-    const claims = await tokens.verify(realm, jwt, { typ: 'at+jwt', audience });
+    const claims = await tokens.present(realm, presented, { audience });
     // Whoever names the issuer names the audience of what is asked for without a resource: that is no proof.
     if (!claims || claims.iss === audience || claims[ADMIN_API_CLAIM] !== true) return undefined;
     const { client_id: clientId, sub, exp } = claims;
@@ -207,8 +208,8 @@ export function createAccess({
   return {
     audience,
 
-    authenticate: (credential: { bearer: string } | { cookie: string }): Promise<Caller | undefined> =>
-      'bearer' in credential ? byBearer(credential.bearer) : byCookie(credential.cookie),
+    authenticate: (credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined> =>
+      'token' in credential ? byToken(credential.token) : byCookie(credential.cookie),
 
     /** The admin roles that a user or client of `realm` holds, each over its target. */
     grantsOf: (realm: string, holder: store.Holder, on: Sql = sql) => store.grants(on, realm, holder),

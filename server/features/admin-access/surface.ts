@@ -11,6 +11,7 @@ import { sameSecret } from '../../crypto/tokens.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { byPrincipal, may, type Principal, partyOf, principalOf } from '../../domain/principal.ts';
 import { pathRealm } from '../../http/path-realm.ts';
+import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
 import type { Caller } from './service.ts';
@@ -21,7 +22,7 @@ export const CSRF_COOKIE = 'XSRF-TOKEN';
 export interface AdminSurface {
   baseUrl: string;
   /** The caller, by bearer token or by the session cookie; undefined: nobody. */
-  authenticate(credential: { bearer: string } | { cookie: string }): Promise<Caller | undefined>;
+  authenticate(credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined>;
   realmExists(realm: string): Promise<boolean>;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: {
@@ -129,16 +130,16 @@ const stepUp = (cookie: boolean): Problem =>
   );
 
 async function identify(request: FastifyRequest, surface: AdminSurface): Promise<Caller & { cookie: boolean }> {
-  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const token = presentedBy(request);
   const session = request.cookies[ADMIN_SESSION_COOKIE];
-  const caller = bearer
-    ? await surface.authenticate({ bearer })
+  const caller = token
+    ? await surface.authenticate({ token })
     : session
       ? await surface.authenticate({ cookie: session })
       : undefined;
   if (!caller)
     throw new Problem('unauthenticated', 'Sign in at /admin/login, or send a bearer token for the admin API');
-  return { ...caller, cookie: !bearer };
+  return { ...caller, cookie: !token };
 }
 
 /** The token comes twice, by the cookie and beside it, and is that of this session. */

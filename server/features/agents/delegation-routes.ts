@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { agentDelegationRoute } from '../../contract/agents.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
+import { dpopOf } from '../../http/presented-token.ts';
 import type { TokenEndpoint } from '../token/service.ts';
 
 export function agentDelegationRoutes(app: FastifyInstance, { endpoint }: { endpoint: TokenEndpoint }): void {
@@ -13,6 +14,7 @@ export function agentDelegationRoutes(app: FastifyInstance, { endpoint }: { endp
         authorization: request.headers.authorization,
         form: formOf(request),
         ipAddress: request.ip,
+        dpop: dpopOf(request),
       });
       return sendJson(reply.header('pragma', 'no-cache'), json);
     },

@@ -33,7 +33,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
     scopePolicy: 'granted',
     resourcePolicy: 'client',
     ownBehalf: () => false,
-    async authorize({ realm, client, body, resources, requestedScopes, by }) {
+    async authorize({ realm, client, body, resources, requestedScopes, jkt, by }) {
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
       // A chain of those who act for each other is nobody's to look through.
@@ -51,6 +51,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
         about: (await subjects.of(realm, client, person))?.sub,
         scopes,
         openid: false,
+        jkt,
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

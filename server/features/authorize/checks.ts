@@ -33,6 +33,8 @@ export interface AuthorizationRequest extends Target {
   scopes: readonly ScopeView[];
   resources: readonly string[];
   nonce: string | undefined;
+  /** The thumbprint of the key that must be proven for the code (RFC 9449 §10). */
+  dpopJkt: string | undefined;
   codeChallenge: string | null;
   prompt: ReadonlySet<Prompt>;
   maxAgeSeconds: number | undefined;
@@ -158,6 +160,12 @@ const pkce: Check = (request, { form, client }) => {
   request.codeChallenge = challenge;
 };
 
+const dpopKey: Check = (request, { form }) => {
+  const jkt = form.get('dpop_jkt');
+  if (jkt !== undefined && !isChallenge(jkt)) throw bad('dpop_jkt must be a base64url SHA-256');
+  request.dpopJkt = jkt;
+};
+
 const isPrompt = (value: string): value is Prompt => PROMPTS.some((p) => p === value);
 const prompt: Check = (request, { form }) => {
   const values = (form.get('prompt') ?? '').split(' ').filter((value) => value !== '');
@@ -237,6 +245,7 @@ const checks: readonly Check[] = [
   applicationIsOn,
   scope,
   pkce,
+  dpopKey,
   prompt,
   maxAge,
   acrValues,
@@ -278,6 +287,7 @@ function checked(by: readonly Check[], target: Target, context: CheckContext): A
     scopes: [],
     resources: [],
     nonce: form.get('nonce'),
+    dpopJkt: undefined,
     codeChallenge: null,
     prompt: new Set(),
     maxAgeSeconds: undefined,

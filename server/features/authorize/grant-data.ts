@@ -33,6 +33,7 @@ export function grantDataOf(
     authTime: Math.floor(oldest / 1000),
     acr: String(factors.levelOf(counted)),
     amr: factors.amrOf(counted),
+    ...(asked.dpopJkt !== undefined && { dpopJkt: asked.dpopJkt }),
     ...(asked.claims && { claims: asked.claims }),
     ...(sub !== session.userId && { sub }),
     ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),

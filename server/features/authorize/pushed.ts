@@ -22,10 +22,12 @@ const MOST_CHARACTERS = 20_000;
 const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
 
 /** What of the form is kept: not what proved who the client is. */
-export function parametersOf(form: Form, client: ClientView): string {
+export function parametersOf(form: Form, client: ClientView, jkt?: string): string {
   const kept = new URLSearchParams(form.text);
   for (const name of PROOFS) kept.delete(name);
   kept.set('client_id', client.clientId);
+  // Who proves a key here names it by that (RFC 9449 §10.1).
+  if (jkt !== undefined) kept.set('dpop_jkt', jkt);
   return kept.toString();
 }
 
@@ -44,10 +46,17 @@ export function createPushed({
 }) {
   return {
     /** @throws OAuthError what is wrong with the request, as the authorization endpoint would say it */
-    async push(by: By, realm: string, client: ClientView, form: Form): Promise<{ uri: string; expiresIn: number }> {
+    async push(
+      by: By,
+      realm: string,
+      client: ClientView,
+      { form, jkt }: { form: Form; jkt: string | undefined },
+    ): Promise<{ uri: string; expiresIn: number }> {
       if (form.get('request_uri') !== undefined)
         throw new OAuthError('invalid_request', 'A pushed request has no request_uri of its own');
-      const parameters = parametersOf(form, client);
+      if (jkt !== undefined && (form.get('dpop_jkt') ?? jkt) !== jkt)
+        throw new OAuthError('invalid_dpop_proof', 'dpop_jkt is of another key than the proof');
+      const parameters = parametersOf(form, client, jkt);
       if (parameters.length > MOST_CHARACTERS)
         throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
       const ofRealm = await settings.of(realm);

@@ -132,6 +132,7 @@ export const createClientResource = ({
           jwks: 'jsonb',
           jwksUri: 'text',
           allowedResources: set,
+          dpopBoundAccessTokens: 'boolean',
           tokenExchangeImpersonation: 'boolean',
           mayActClient: 'text',
           subjectType: 'text',

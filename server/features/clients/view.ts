@@ -46,6 +46,8 @@ export interface ClientView {
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
+  /** Its tokens are bound to a key that it proves. */
+  dpopBoundAccessTokens: boolean;
   /** What it exchanges doesn't say that it acts. */
   tokenExchangeImpersonation: boolean;
   /** Who alone may exchange its tokens. */
@@ -117,6 +119,7 @@ interface Row {
   jwks: Record<string, unknown> | null;
   jwks_uri: string | null;
   allowed_resources: string[];
+  dpop_bound_access_tokens: boolean;
   token_exchange_impersonation: boolean;
   may_act_client: string | null;
   registered: boolean;
@@ -143,7 +146,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.id_token_userinfo_claims,
     c.require_pushed_authorization_requests,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
-    c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
+    c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
@@ -223,6 +226,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
+  dpopBoundAccessTokens: row.dpop_bound_access_tokens,
   tokenExchangeImpersonation: row.token_exchange_impersonation,
   mayActClient: row.may_act_client,
   registered: row.registered,

@@ -4,6 +4,7 @@
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
+import { dpopAlgorithms } from '../../domain/dpop.ts';
 import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
 import { type SubjectSettings, subjectTypes } from '../../domain/subjects.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
@@ -73,6 +74,7 @@ function discoveryDocument({
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     introspection_endpoint_auth_methods_supported: confidential,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    dpop_signing_alg_values_supported: dpopAlgorithms,
     id_token_signing_alg_values_supported: ['RS256'],
     subject_types_supported: subjects,
     scopes_supported: scopes,
@@ -162,6 +164,7 @@ export function createDiscovery({
         jwks_uri: endpointsOf(baseUrl, realm).jwks,
         scopes_supported: [OPENID, ACCOUNT_SCOPE],
         bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: dpopAlgorithms,
         resource_name: (await settings.of(realm))?.displayName ?? realm,
       });
     },

@@ -51,7 +51,8 @@ export function createIntrospection({
     if (persons && !person) return INACTIVE;
     const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
     const more = await shownHere(realm, client, claims, userId);
-    return { ...more, active: true, token_type: 'Bearer', ...shown, ...(person ? { username: person.username } : {}) };
+    const tokenType = claims.cnf === undefined ? 'Bearer' : 'DPoP';
+    return { ...more, active: true, token_type: tokenType, ...shown, ...(person ? { username: person.username } : {}) };
   }
 
   /** What the client's scopes say here beside what the token itself says. */
@@ -80,7 +81,7 @@ export function createIntrospection({
     });
     const about = family && (await subjects.of(realm, client, { id: family.user_id, subject: family.subject }));
     if (!family || !about) return INACTIVE;
-    const { scopes, openid } = family.grant_data;
+    const { scopes, openid, jkt } = family.grant_data;
     return {
       active: true,
       token_type: 'refresh_token',
@@ -88,6 +89,7 @@ export function createIntrospection({
       sub: about.sub,
       username: family.username,
       client_id: client.clientId,
+      ...(jkt !== undefined && { cnf: { jkt } }),
       scope: (openid ? ['openid', ...scopes] : scopes).join(' ') || undefined,
       exp: Math.floor(family.expires_at.getTime() / 1000),
       iat: Math.floor(family.created_at.getTime() / 1000),

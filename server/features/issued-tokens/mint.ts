@@ -30,6 +30,9 @@ export interface SignedIn {
   acr: string;
   amr: readonly string[];
 }
+/** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: whoever has it may use it. */
+type Bound = string | undefined;
+
 /** By whom, and until when. */
 export interface Acting {
   /** undefined: nobody is named. */
@@ -102,8 +105,10 @@ export function createMint({
         resources = [],
         ttlSeconds,
         claims = {},
+        jkt,
       }: {
         scopes: readonly ScopeView[];
+        jkt: Bound;
         resources?: readonly string[];
         ttlSeconds?: number;
         claims?: Readonly<Record<string, unknown>>;
@@ -127,6 +132,7 @@ export function createMint({
         jti,
         client_id: client.clientId,
         scope: scope || undefined,
+        cnf: jkt === undefined ? undefined : { jkt },
       });
       return { accessToken, expiresIn, scope, jti };
     },
@@ -150,8 +156,10 @@ export function createMint({
         nonce,
         claims = { idToken: [], userinfo: [] },
         acting,
+        jkt,
       }: {
         person: Person;
+        jkt: Bound;
         about?: string | undefined;
         scopes: readonly ScopeView[];
         openid: boolean;
@@ -192,6 +200,7 @@ export function createMint({
         ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
         ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
         gid,
+        cnf: jkt === undefined ? undefined : { jkt },
         ...about,
       });
       if (!openid) return { accessToken, expiresIn, scope, jti };

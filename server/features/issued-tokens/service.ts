@@ -9,6 +9,9 @@ import { USERINFO_CLAIM } from '../../contract/claims.ts';
 import { signJwt } from '../../crypto/jwt.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import type { Dpop } from '../../domain/dpop.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import type { PresentedToken } from '../../http/presented-token.ts';
 import * as store from './store.ts';
 
 const Claims = z.looseObject({
@@ -23,6 +26,7 @@ const Claims = z.looseObject({
   sid: z.string().optional(),
   /** The grant (refresh family or code) that the token comes from, so that ending the grant ends the token. */
   gid: z.string().optional(),
+  cnf: z.looseObject({ jkt: z.string() }).optional(),
   [USERINFO_CLAIM]: z.array(z.string()).optional(),
 });
 /** The claims of a token that was verified. */
@@ -38,10 +42,15 @@ export interface VerifyOptions {
 
 export const audiences = ({ aud }: Claims): string[] => (typeof aud === 'string' ? [aud] : aud);
 
+function undefinedIfRefused(thrown: unknown): undefined {
+  if (!(thrown instanceof OAuthError)) throw thrown;
+}
+
 export function createTokens({
   keys,
   settings,
   sql,
+  dpop,
   now,
 }: {
   keys: {
@@ -50,6 +59,7 @@ export function createTokens({
   };
   settings: { issuer(realm: string): Promise<string> };
   sql: Sql;
+  dpop: Pick<Dpop, 'check'>;
   now: () => Date;
 }) {
   async function read(realm: string, jwt: string, typ: string): Promise<Claims | undefined> {
@@ -70,7 +80,40 @@ export function createTokens({
     }
   }
 
+  /** The claims of a token that this realm issued and that still holds; undefined where it does not, whatever the cause. */
+  async function verify(
+    realm: string,
+    jwt: string,
+    { typ, audience, expired }: VerifyOptions,
+  ): Promise<Claims | undefined> {
+    const claims = await read(realm, jwt, typ);
+    if (!claims || claims.iss !== (await settings.issuer(realm))) return undefined;
+    if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
+    if (expired === 'accepted') return claims;
+    if (claims.exp * 1000 <= now().getTime()) return undefined;
+    const { jti, gid, sid } = claims;
+    return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
+  }
+
   return {
+    verify,
+
+    /**
+     * The same of an access token by which somebody wants in: one that is bound to a key comes with a proof of it, any other
+     * as a bearer token. RFC 9449 §7.
+     */
+    async present(
+      realm: string,
+      { token, dpop: proof }: PresentedToken,
+      { audience }: { audience: string },
+    ): Promise<Claims | undefined> {
+      const claims = await verify(realm, token, { typ: 'at+jwt', audience });
+      if (!claims || (claims.cnf === undefined) !== (proof === undefined)) return undefined;
+      if (!proof) return claims;
+      const proven = dpop.check(realm, proof, { accessToken: token, nonce: 'ignored' });
+      return (await proven.catch(undefinedIfRefused)) === claims.cnf?.jkt ? claims : undefined;
+    },
+
     /** Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens. */
     sign: async (realm: string, typ: 'at+jwt' | 'JWT', claims: object): Promise<string> =>
       signJwt(await keys.active(realm), typ, claims),
@@ -78,17 +121,6 @@ export function createTokens({
     /** Refuses an access token until it would end anyway; false: it was refused before. */
     revoke: (tx: Tx, realm: string, jti: string, until: Date): Promise<boolean> =>
       store.revoke(tx.sql, realm, jti, until),
-
-    /** The claims of a token that this realm issued and that still holds; undefined where it does not, whatever the cause. */
-    async verify(realm: string, jwt: string, { typ, audience, expired }: VerifyOptions): Promise<Claims | undefined> {
-      const claims = await read(realm, jwt, typ);
-      if (!claims || claims.iss !== (await settings.issuer(realm))) return undefined;
-      if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
-      if (expired === 'accepted') return claims;
-      if (claims.exp * 1000 <= now().getTime()) return undefined;
-      const { jti, gid, sid } = claims;
-      return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
-    },
   };
 }
 export type Tokens = ReturnType<typeof createTokens>;

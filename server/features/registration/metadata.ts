@@ -100,6 +100,7 @@ export function inputOf(
     consentRequired: policy.requireConsent,
     requirePkce: method === 'none',
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
+    dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
     // What is the realm's own way follows the realm.
@@ -120,6 +121,7 @@ interface Registered {
   subjectType: SubjectType | null;
   sectorIdentifierUri: string | null;
   requirePushedAuthorizationRequests: boolean;
+  dpopBoundAccessTokens: boolean;
 }
 
 export const metadataOf = (client: Registered, [byDefault = 'public']: readonly SubjectType[]): ClientMetadata => ({
@@ -135,5 +137,6 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   id_token_signed_response_alg: 'RS256',
   subject_type: client.subjectType ?? byDefault,
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+  ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),
 });

@@ -18,8 +18,8 @@ export const clientCredentialsGrant = ({
   scopePolicy: 'client',
   resourcePolicy: 'client',
   ownBehalf: () => true,
-  async authorize({ realm, client, resources, scopes, by }) {
-    const minted = await mint.forClient(realm, client, { scopes, resources });
+  async authorize({ realm, client, resources, scopes, jkt, by }) {
+    const minted = await mint.forClient(realm, client, { scopes, resources, jkt });
     batch.record({
       type: 'TOKEN_ISSUED',
       realm,

@@ -73,6 +73,8 @@ export function createCodes<Request extends Wanted>(
             familyId,
             tokenHash,
             offline,
+            // Who authenticates needs no other proof that a refresh token is theirs (RFC 9449 §5).
+            jkt: call.who.confidential ? undefined : call.jkt,
             expiresAt: offline || life < ends ? life : ends,
           };
         }),
@@ -104,7 +106,7 @@ export function createCodes<Request extends Wanted>(
   });
 
   return async (call: GrantCall, codeHash: Buffer, more: Omit<Request, keyof Wanted>): Promise<Granted> => {
-    const { realm, client, resources: asked, presentResources } = call;
+    const { realm, client, resources: asked, presentResources, jkt } = call;
     const familyId = newId();
     const refreshToken = client.grantTypes.has('refresh_token') ? newRefreshToken(familyId) : undefined;
     const tokenHash = refreshToken?.hash ?? null;
@@ -114,7 +116,7 @@ export function createCodes<Request extends Wanted>(
       codeHash,
       familyId,
       tokenHash,
-      request: { ...more, now: now(), resources: asked, presentResources } as Request,
+      request: { ...more, now: now(), resources: asked, presentResources, jkt } as Request,
     });
     const { row, resources } = taken;
     const { request } = row;
@@ -131,6 +133,7 @@ export function createCodes<Request extends Wanted>(
         amr: request.amr,
       },
       gid: grantIdOf(familyId),
+      jkt,
       nonce: request.nonce ?? undefined,
       claims: request.claims,
       ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),

@@ -70,7 +70,7 @@ export function exchangeGrant({
     resourcePolicy: 'client',
     takesAudience: true,
     ownBehalf: () => false,
-    async authorize({ realm, client, body, resources, requestedScopes, by }) {
+    async authorize({ realm, client, body, resources, requestedScopes, jkt, by }) {
       if ((body.requested_token_type ?? ACCESS_TOKEN_TYPE) !== ACCESS_TOKEN_TYPE)
         throw new OAuthError('invalid_request', `requested_token_type must be ${ACCESS_TOKEN_TYPE}`);
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
@@ -93,6 +93,7 @@ export function exchangeGrant({
         about: (await subjects.of(realm, client, person))?.sub,
         scopes: scopesOnBehalf(client, { scope: claims.scope, agreed, requestedScopes, resources }),
         openid: false,
+        jkt,
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

@@ -25,6 +25,8 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
   resources: readonly string[];
   /** All that the client may have tokens for at this moment: what was granted once may have been withdrawn. */
   presentResources(): readonly string[];
+  /** The thumbprint of the key that tokens are bound to; undefined: they are bearer tokens. RFC 9449 §6.1. */
+  jkt: string | undefined;
   /** Requested names; undefined where none were. */
   requestedScopes: readonly string[] | undefined;
   /** With the policy `client`, what it gets; else none. */

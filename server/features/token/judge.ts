@@ -30,6 +30,8 @@ export type Verdict = Passed | Refused;
 /** What a request wants of what was granted. */
 export interface Wanted {
   now: Date;
+  /** The thumbprint of the key that was proven. */
+  jkt: string | undefined;
   /** Allowed to the client; none: all that were granted. */
   resources: readonly string[];
   presentResources(): readonly string[];
@@ -54,6 +56,8 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
   if (code.request.redirectUri !== request.redirectUri) return refuse('use up', 'redirect_uri differs');
   if (!pkceHolds(code.request.codeChallenge, request.verifier))
     return refuse('use up', 'the PKCE verifier does not hold');
+  if (code.request.dpopJkt !== undefined && code.request.dpopJkt !== request.jkt)
+    return refuse('use up', 'the proof is not of the key that was named');
   if (!code.user_enabled) return refuse('use up', 'the user is disabled');
   return narrowed(code.request, { ...request, scopes: undefined });
 }
@@ -85,6 +89,9 @@ export function judgeRefresh(family: FamilyRow | undefined, request: RefreshRequ
   const refuse = refusing('The refresh token is not valid');
   if (!family) return refuse('nothing', 'no such grant of this client');
   if (family.revoked_at) return refuse('nothing', 'the grant was revoked');
+  // Before all that ends the grant: who has the token alone can't.
+  if (family.grant_data.jkt !== undefined && family.grant_data.jkt !== request.jkt)
+    return refuse('nothing', 'the proof is not of the key that it is bound to');
   if (!family.token_hash.equals(request.presented)) return refuse('reuse', 'the token was used before');
   if (family.expires_at <= request.now) return refuse('nothing', 'the token has expired');
   if (!family.user_enabled) return refuse('end', 'the user is disabled');

@@ -140,6 +140,7 @@ export function refreshGrant({
         next: next?.hash,
         request: {
           now: now(),
+          jkt: call.jkt,
           presented: presented.hash,
           resources: call.resources,
           presentResources,
@@ -164,6 +165,7 @@ export function refreshGrant({
         resources,
         signedIn: { sid: row.session_id ?? undefined, authTime, acr, amr },
         gid: grantIdOf(familyId),
+        jkt: call.jkt,
         claims,
         ...(act && row.session_expires_at && { acting: { by: act, until: row.session_expires_at } }),
       });

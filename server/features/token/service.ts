@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { partyOfClient } from '../../domain/agents.ts';
+import type { Dpop } from '../../domain/dpop.ts';
 import { allowedResources, presentResources } from '../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../domain/scopes.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -12,6 +13,7 @@ import type { Form } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
+import type { DpopRequest } from '../../http/presented-token.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
 import { type Grant, type Granted, type GrantRequest, refusedEvent } from './grant.ts';
 
@@ -20,6 +22,8 @@ export interface TokenRequest {
   authorization: string | undefined;
   form: Form;
   ipAddress: string;
+  /** The proof of a key that the tokens will be bound to. */
+  dpop: DpopRequest | undefined;
 }
 export interface TokenAnswer {
   json: string;
@@ -38,6 +42,7 @@ export function createTokenEndpoint({
   grants,
   refusals,
   metrics,
+  dpop,
   baseUrl,
 }: {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
@@ -45,6 +50,7 @@ export function createTokenEndpoint({
   grants: readonly Grant[];
   refusals: Pick<Refusals, 'record'>;
   metrics: { tokenIssued(realm: string, grant: string): void };
+  dpop: Pick<Dpop, 'check'>;
   baseUrl: string;
 }) {
   const byType = new Map(grants.map((grant) => [grant.grantType, grant]));
@@ -74,7 +80,18 @@ export function createTokenEndpoint({
     return { grant, asking: asking(grant), who };
   }
 
-  async function granted(request: TokenRequest, { grant, asking, who }: Required<Progress>): Promise<Granted> {
+  /** The thumbprint of the key that the client proves; undefined: it proves none, and need not. */
+  async function keyOf({ realm, dpop: proof }: TokenRequest, client: Authenticated['client']) {
+    if (proof) return dpop.check(realm, proof, { nonce: client.dpopBoundAccessTokens ? 'needed' : 'checked' });
+    if (client.dpopBoundAccessTokens)
+      throw new OAuthError('invalid_dpop_proof', 'This client has to send a DPoP proof (RFC 9449)');
+    return undefined;
+  }
+
+  async function granted(
+    request: TokenRequest,
+    { grant, asking, who }: Required<Progress>,
+  ): Promise<Granted & { jkt: string | undefined }> {
     const { realm, form, ipAddress } = request;
     const { client } = who;
     const ofRealm = await settings.of(realm);
@@ -88,6 +105,7 @@ export function createTokenEndpoint({
     const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
     const resources = allowedResources(wanted, rules);
     const requestedScopes = scopeNames(form.get('scope'));
+    const jkt = request.dpop || client.dpopBoundAccessTokens ? await keyOf(request, client) : undefined;
     const answer = await grant.authorize({
       ...asking,
       settings: ofRealm,
@@ -95,12 +113,13 @@ export function createTokenEndpoint({
       client,
       resources,
       presentResources: () => presentResources(rules),
+      jkt,
       requestedScopes,
       scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
       by: { actor: partyOfClient(client), ipAddress },
     });
     metrics.tokenIssued(realm, grant.label ?? grant.grantType);
-    return answer;
+    return { ...answer, jkt };
   }
 
   function refused(request: TokenRequest, { grant, asking, who }: Progress, error: OAuthError): void {
@@ -153,11 +172,19 @@ function clientScopes(client: Authenticated['client'], requested: readonly strin
 }
 
 /** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
-const answerOf = ({ accessToken, expiresIn, scope, refreshToken, idToken, issuedTokenType }: Granted): string =>
+const answerOf = ({
+  accessToken,
+  expiresIn,
+  scope,
+  refreshToken,
+  idToken,
+  issuedTokenType,
+  jkt,
+}: Granted & { jkt: string | undefined }): string =>
   JSON.stringify({
     access_token: accessToken,
     issued_token_type: issuedTokenType,
-    token_type: 'Bearer',
+    token_type: jkt === undefined ? 'Bearer' : 'DPoP',
     expires_in: expiresIn,
     refresh_token: refreshToken,
     id_token: idToken,

@@ -3,20 +3,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import { userinfoPostRoute, userinfoRoute } from '../../contract/oauth.ts';
 import type { Cors } from '../../http/cors.ts';
 import { parseForm } from '../../http/form.ts';
-import { bearerOf, realmOf, sendJson } from '../../http/oauth.ts';
+import { realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import type { Userinfo } from './service.ts';
 
 /** RFC 6750 §2: by header or in the body, not by both. */
-function tokenOf(request: FastifyRequest, reply: FastifyReply): string {
-  const byHeader = bearerOf(request);
+function tokenOf(request: FastifyRequest, reply: FastifyReply): PresentedToken {
+  const byHeader = presentedBy(request);
   const inBody = typeof request.body === 'string' ? parseForm(request.body).get('access_token') : undefined;
   if (byHeader !== undefined && inBody !== undefined) {
     void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}", error="invalid_request"`);
     throw new OAuthError('invalid_request', 'Send the token by header or in the body, not both');
   }
-  const token = byHeader ?? inBody;
-  if (token !== undefined) return token;
+  if (byHeader) return byHeader;
+  if (inBody !== undefined) return { token: inBody };
   // RFC 6750 §3.1: who sends no token is told no error code.
   void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}"`);
   throw new OAuthError('invalid_token', 'An access token is needed');
@@ -30,7 +31,8 @@ export function userinfoRoutes(app: FastifyInstance, { userinfo, cors }: { useri
       ...route,
       handler: async (request, reply) => {
         await cors.allow(request, reply);
-        const { claims, client } = await userinfo.of(realmOf(request), tokenOf(request, reply));
+        const realm = realmOf(request);
+        const { claims, client } = await userinfo.of(realm, tokenOf(request, reply));
         cors.restrict(request, reply, client);
         return sendJson(reply, JSON.stringify(claims));
       },

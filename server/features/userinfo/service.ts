@@ -9,6 +9,7 @@ import { type PersonRow, personColumns, personOf } from '../../domain/person.ts'
 import { OPENID, presentScopes } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import type { PresentedToken } from '../../http/presented-token.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
 
@@ -20,17 +21,14 @@ export function createUserinfo({
   clients,
 }: {
   sql: Sql;
-  tokens: Pick<Tokens, 'verify'>;
+  tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   settings: { issuer(realm: string): Promise<string> };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
 }) {
   return {
-    async of(realm: string, accessToken: string): Promise<{ claims: object; client: ClientView }> {
-      const claims = await tokens.verify(realm, accessToken, {
-        typ: 'at+jwt',
-        audience: await settings.issuer(realm),
-      });
+    async of(realm: string, accessToken: PresentedToken): Promise<{ claims: object; client: ClientView }> {
+      const claims = await tokens.present(realm, accessToken, { audience: await settings.issuer(realm) });
       const invalid = (reason: string) =>
         new OAuthError('invalid_token', 'The access token is not valid here', { reason });
       if (!claims) throw invalid('it does not verify');

@@ -4,6 +4,7 @@ import { workloadTokenRoute } from '../../contract/workload-identity.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import { dpopOf } from '../../http/presented-token.ts';
 import type { TokenEndpoint } from '../token/service.ts';
 
 export function workloadTokenRoutes(
@@ -23,6 +24,7 @@ export function workloadTokenRoutes(
         authorization: undefined,
         form: formOf(request),
         ipAddress: request.ip,
+        dpop: dpopOf(request),
       });
       return sendJson(reply, json);
     },

@@ -357,9 +357,8 @@ describe('discovery', () => {
 
   test('what is not built is neither named nor there', async () => {
     const { all } = await read();
-    const unnamed = ['check_session_iframe'].concat(
-      ['backchannel_logout_supported', 'frontchannel_logout_supported'],
-      ['dpop_signing_alg_values_supported', 'request_object_signing_alg_values_supported'],
+    const unnamed = ['check_session_iframe', 'backchannel_logout_supported', 'frontchannel_logout_supported'].concat(
+      ['request_object_signing_alg_values_supported'],
       ['userinfo_signing_alg_values_supported', 'introspection_signing_alg_values_supported', 'mtls_endpoint_aliases'],
       ['backchannel_authentication_endpoint', 'tls_client_certificate_bound_access_tokens'],
     );
@@ -427,7 +426,7 @@ describe('CORS', () => {
     ] as const) {
       const claims = await ask('userinfo', { headers: { origin: ORIGIN, authorization: token } });
       expect([claims.status, claims.headers.get('access-control-allow-origin')]).toEqual([status, ORIGIN]);
-      expect(claims.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate');
+      expect(claims.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate, DPoP-Nonce');
     }
   });
 });

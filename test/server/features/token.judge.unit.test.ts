@@ -69,6 +69,7 @@ const family: FamilyRow = {
 };
 const codeRequest: CodeRequest = {
   now,
+  jkt: undefined,
   redirectUri: granted.redirectUri,
   verifier,
   resources: [],
@@ -76,6 +77,7 @@ const codeRequest: CodeRequest = {
 };
 const refreshRequest: RefreshRequest = {
   now,
+  jkt: undefined,
   presented: family.token_hash,
   resources: [],
   presentResources: () => granted.resources,

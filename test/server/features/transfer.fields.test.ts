@@ -141,6 +141,7 @@ const cases: Case[] = [
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/',
       idTokenUserinfoClaims: true,
+      dpopBoundAccessTokens: true,
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       secret: 'another-secret-of-each-0123456789abcdef',

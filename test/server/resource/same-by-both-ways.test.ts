@@ -172,6 +172,7 @@ const samples: readonly Sample[] = [
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/list',
       idTokenUserinfoClaims: true,
+      dpopBoundAccessTokens: true,
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',

@@ -1,0 +1,26 @@
+// Nonces of DPoP proofs (RFC 9449 §8): the server's word for a stretch of time, the same at every replica, kept nowhere.
+import { createHmac, hkdfSync } from 'node:crypto';
+import { sameSecret } from './tokens.ts';
+
+/** Each is good for this long at least, and for twice as long at most. */
+const WINDOW_MS = 300_000;
+
+/** @param keyring the master keys, the newest first */
+export function createDpopNonces({ keyring, now }: { keyring: readonly Buffer[]; now: () => Date }) {
+  const keys = keyring.map((master) => Buffer.from(hkdfSync('sha256', master, '', 'svc-dpop-nonce', 32)));
+  const windowNow = () => Math.floor(now().getTime() / WINDOW_MS);
+  const nonceOf = (key: Buffer, realm: string, window: number): string =>
+    createHmac('sha256', key).update(`${realm} ${window}`).digest('base64url');
+  return {
+    current(realm: string): string {
+      const [newest] = keys;
+      if (!newest) throw new Error('the keyring is empty');
+      return nonceOf(newest, realm, windowNow());
+    },
+    holds: (realm: string, nonce: string): boolean =>
+      keys.some((key) =>
+        [windowNow(), windowNow() - 1].some((window) => sameSecret(nonce, nonceOf(key, realm, window))),
+      ),
+  };
+}
+export type DpopNonces = ReturnType<typeof createDpopNonces>;

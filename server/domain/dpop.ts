@@ -1,0 +1,89 @@
+// Proofs of a key that a client holds (RFC 9449 §4.3): of which request, how old, seen for the first time by any replica.
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { DpopNonces } from '../crypto/dpop-nonce.ts';
+import { sha256 } from '../crypto/tokens.ts';
+import type { Sql } from '../db/sql.ts';
+import { OAuthError } from '../http/oauth-error.ts';
+import type { DpopRequest } from '../http/presented-token.ts';
+
+export const dpopAlgorithms: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
+/** How far its clock may be from ours. */
+const SKEW_SECONDS = 60;
+
+const Proof = z.object({
+  jti: z.string().min(1).max(512),
+  htm: z.string(),
+  htu: z.string().max(2048),
+  iat: z.number(),
+  nonce: z.string().max(512).optional(),
+  ath: z.string().optional(),
+});
+
+/** Without query and fragment (RFC 9449 §4.3). */
+function addressOf(htu: string): string | undefined {
+  if (!URL.canParse(htu)) return undefined;
+  const { origin, pathname } = new URL(htu);
+  return origin + pathname;
+}
+
+export function createDpop({
+  sql,
+  nonces,
+  baseUrl,
+  now,
+}: {
+  sql: Sql;
+  nonces: DpopNonces;
+  baseUrl: string;
+  now: () => Date;
+}) {
+  const refused = (reason: string) => new OAuthError('invalid_dpop_proof', 'The DPoP proof is not valid', { reason });
+
+  async function read(proof: string) {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+        typ: 'dpop+jwt',
+        algorithms: [...dpopAlgorithms],
+        currentDate: now(),
+        clockTolerance: SKEW_SECONDS,
+      });
+      const jkt = await calculateJwkThumbprint(protectedHeader.jwk ?? {}, 'sha256');
+      return { ...Proof.parse(payload), jkt };
+    } catch (cause) {
+      throw refused(cause instanceof Error ? cause.message.slice(0, 200) : 'it can’t be read');
+    }
+  }
+
+  return {
+    nonce: nonces.current,
+
+    /**
+     * @param accessToken that the proof must be for, at a resource
+     * @param nonce whether one of ours must be in it; `checked`: only what is in it must be ours; at resources, which give none, none counts
+     * @returns the thumbprint of the key. @throws OAuthError `invalid_dpop_proof`, `use_dpop_nonce`
+     */
+    async check(
+      realm: string,
+      { proof, method, path }: DpopRequest,
+      { accessToken, nonce: wanted }: { accessToken?: string; nonce: 'needed' | 'checked' | 'ignored' },
+    ): Promise<string> {
+      const { jti, htm, htu, iat, nonce, ath, jkt } = await read(proof);
+      if (htm !== method) throw refused('htm is another method');
+      if (addressOf(htu) !== addressOf(baseUrl + path)) throw refused('htu is another address');
+      if (Math.abs(now().getTime() / 1000 - iat) > SKEW_SECONDS) throw refused('iat is not now');
+      if (accessToken !== undefined && ath !== sha256(accessToken).toString('base64url'))
+        throw refused('ath is of another token');
+      if (wanted !== 'ignored' && (nonce === undefined ? wanted === 'needed' : !nonces.holds(realm, nonce)))
+        throw new OAuthError('use_dpop_nonce', 'The proof needs a nonce of this server');
+      // As long as it could be taken.
+      const until = new Date((iat + 2 * SKEW_SECONDS) * 1000);
+      const [first] = await sql<{ first: boolean }>`
+        insert into dpop_proof (realm_id, proof_hash, expires_at) values (${realm}, ${sha256(`${jkt} ${jti}`)}, ${until})
+        on conflict do nothing returning true as first`;
+      if (!first) throw refused('it was used before');
+      return jkt;
+    },
+  };
+}
+export type Dpop = ReturnType<typeof createDpop>;

@@ -1,0 +1,27 @@
+// An access token as a request brings it: by the scheme Bearer (RFC 6750), or by DPoP with the proof of a key (RFC 9449 §7.1).
+import type { FastifyRequest } from 'fastify';
+
+/** A proof of a key, and the request that it must be about. */
+export interface DpopRequest {
+  proof: string;
+  method: string;
+  path: string;
+}
+export interface PresentedToken {
+  token: string;
+  /** Absent: it came as a bearer token. */
+  dpop?: DpopRequest;
+}
+
+/** The proof of a request; undefined: it brings none. Two of them are none that holds. */
+export function dpopOf({ headers, method, url }: FastifyRequest): DpopRequest | undefined {
+  const { dpop } = headers;
+  return dpop === undefined ? undefined : { proof: String(dpop), method, path: url.split('?')[0] ?? '' };
+}
+
+export function presentedBy(request: FastifyRequest): PresentedToken | undefined {
+  const [, scheme, token] = /^(Bearer|DPoP) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined) return undefined;
+  if (scheme?.toLowerCase() === 'bearer') return { token };
+  return { token, dpop: dpopOf(request) ?? { proof: '', method: request.method, path: '' } };
+}
