@@ -19,6 +19,7 @@ import type { Tokens } from './features/issued-tokens/service.ts';
 import { messagingData } from './features/messaging/personal-data.ts';
 import { organizationData } from './features/organizations/personal-data.ts';
 import { recoveryData } from './features/recovery/personal-data.ts';
+import { provisioningData } from './features/scim/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { profileData } from './features/users/personal-data.ts';
@@ -33,6 +34,7 @@ export const personalData: readonly PersonalData[] = [
   agentData,
   authorizationData,
   deviceData,
+  provisioningData,
   ...historyData,
 ];
 
@@ -50,14 +52,21 @@ export interface AccountApiDeps {
   newId: () => string;
 }
 
-export function createAccountApi(deps: AccountApiDeps): { gdpr: Gdpr; mount(app: FastifyInstance): void } {
+export function createAccountApi(deps: AccountApiDeps): {
+  gdpr: Gdpr;
+  holders: ReturnType<typeof createHolders>;
+  mount(app: FastifyInstance): void;
+} {
   const { sql, transact, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
   const gdpr = createGdpr({ sql, transact, access, personalData, now, newId });
+  const holders = createHolders({ sql, tokens, subjects, sessions, settings });
   return {
     /** For administrators too. */
     gdpr,
+    /** For SCIM's /Me too. */
+    holders,
     mount(app) {
-      guardAccount(app, { baseUrl, realmExists, ...createHolders({ sql, tokens, subjects, sessions, settings }) });
+      guardAccount(app, { baseUrl, realmExists, ...holders });
       gdprAccountRoutes(app, gdpr);
     },
   };

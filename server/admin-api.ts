@@ -42,6 +42,8 @@ import { createProvisioning } from './features/registration/provisioning.ts';
 import { provisioningRoutes } from './features/registration/routes.ts';
 import { createSamlClientImport } from './features/saml-clients/import.ts';
 import { samlClientImportRoutes } from './features/saml-clients/routes.ts';
+import { scimTokenRoutes } from './features/scim/token-routes.ts';
+import { createScimTokens } from './features/scim/tokens.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
 import { settingsRoutes } from './features/settings/routes.ts';
 import type { SettingsService } from './features/settings/service.ts';
@@ -156,6 +158,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     subjectClaimRoutes(admin, settings);
     userProfileRoutes(admin, { sql, transact, newId });
     provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
+    scimTokenRoutes(admin, createScimTokens({ sql, realmSql: deps.realmSql, transact, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);
     sessionRoutes(admin, { sessions: people.sessions, mustCover: coverage(access) });

@@ -52,6 +52,7 @@ import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
 import { createResourceApi } from './resource/api.ts';
 import { createResources } from './resources.ts';
+import { createScim } from './scim.ts';
 
 export const VERSION = '0.1.0';
 
@@ -309,6 +310,23 @@ export async function buildApp({
 
   await http.register(async (app) => account.mount(app));
   await http.register(async (app) => people.mountDevices(app, { realmExists: realms.exists, tokens, subjects }));
+  const scim = createScim({
+    sql,
+    realmSql,
+    transact,
+    access,
+    passwords,
+    credentials,
+    resources,
+    byBearer: account.holders.byBearer,
+    realmExists: realms.exists,
+    denied,
+    baseUrl,
+    log,
+    now,
+    newId,
+  });
+  await http.register(async (app) => scim.mount(app));
   const registration = createRegistration({
     sql,
     outbound,

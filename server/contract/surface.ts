@@ -16,8 +16,8 @@ export type Principal =
   | 'own-token'
   | 'anonymous';
 
-/** RFC 9457, RFC 6749 §5.2. */
-export type ErrorForm = 'problem' | 'oauth';
+/** RFC 9457, RFC 6749 §5.2, RFC 7644 §3.12. */
+export type ErrorForm = 'problem' | 'oauth' | 'scim';
 
 interface SurfaceKind {
   principals: readonly Principal[];
@@ -28,6 +28,7 @@ const kinds = {
   account: { principals: ['person'], errors: 'problem' },
   agents: { principals: ['agent', 'own-token', 'anonymous'], errors: 'problem' },
   devices: { principals: ['device', 'application', 'own-token'], errors: 'problem' },
+  scim: { principals: ['own-token', 'person'], errors: 'scim' },
   registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
   protocol: { principals: ['client', 'person', 'own-token', 'anonymous'], errors: 'oauth' },
 } as const satisfies Record<string, SurfaceKind>;

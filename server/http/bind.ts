@@ -7,7 +7,8 @@ import type { By, Party } from '../contract/events.ts';
 import { OAuthErrorBody } from '../contract/oauth.ts';
 import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
-import { surfaces } from '../contract/surface.ts';
+import { ScimError } from '../contract/scim.ts';
+import { type ErrorForm, surfaces } from '../contract/surface.ts';
 import { type Expect, etagOf, expectation, names } from './etag.ts';
 import { refuseMisplaced } from './surface.ts';
 
@@ -35,6 +36,8 @@ export interface Call<P, Q, B> {
 
 const byOf = ({ party, ip }: FastifyRequest): By => ({ actor: party ?? null, ipAddress: ip });
 
+const failures: Record<ErrorForm, z.ZodType> = { problem: ProblemDetails, oauth: OAuthErrorBody, scim: ScimError };
+
 /** A body that the handler reads as a stream isn't parsed here; the contract still documents it. */
 export interface BindOptions {
   streams?: boolean;
@@ -49,7 +52,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
 ): void {
   refuseMisplaced(app, contract);
   const { method, path, tag, summary, description, status } = contract;
-  const failure = surfaces[contract.surface].errors === 'problem' ? ProblemDetails : OAuthErrorBody;
+  const failure = failures[surfaces[contract.surface].errors];
   const hasBody = !(contract.body instanceof z.ZodUndefined);
   app.route({
     method,

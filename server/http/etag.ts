@@ -9,8 +9,9 @@ export const etagOf = (wire: object): string => `"${hash('sha256', JSON.stringif
 
 const tags = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
-/** Whether a header's list (`*`, `"a", "b"`) names the tag. */
-export const names = (header: string, tag: string): boolean => header.trim() === '*' || tags(header).includes(tag);
+/** Whether a header's list (`*`, `"a", "b"`) names the tag; a weak one as well. */
+export const names = (header: string, tag: string): boolean =>
+  header.trim() === '*' || tags(header).includes(tag.replace(/^W\//, ''));
 
 export const expectation =
   (ifMatch: string | undefined): Expect =>

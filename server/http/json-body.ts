@@ -21,10 +21,10 @@ function faultOf(body: unknown): string | undefined {
   return undefined;
 }
 
-export function acceptEmptyJson(app: FastifyInstance): void {
+export function acceptEmptyJson(app: FastifyInstance, type = 'application/json'): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+  app.removeContentTypeParser(type);
+  app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
     void parse(request, String(body), (error, parsed) => {
       const fault = error ? undefined : faultOf(parsed);

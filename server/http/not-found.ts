@@ -4,6 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import { sendProblemPage, wantsPage } from './pages.ts';
 import { sendProblem } from './problems.ts';
+import { sendScimError } from './scim-error.ts';
+
+/** Where every failure is SCIM's. */
+const SCIM = /^\/realms\/[^/]+\/scim\/v2(\/|$)/;
 
 /** A route's pattern as Fastify writes it: `:name` is one segment, `*` the rest. */
 const matcher = (pattern: string): RegExp =>
@@ -29,14 +33,15 @@ export function answerNotFound(app: FastifyInstance): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
+    const send = SCIM.test(path) ? sendScimError : sendProblem;
     const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
     if (allowed.size === 0 || allowed.has(request.method)) {
       const problem = new Problem('not-found', 'There is nothing at this address');
       void reply.header('vary', 'Accept');
-      return wantsPage(request) ? sendProblemPage(reply, problem) : sendProblem(problem, request, reply);
+      return wantsPage(request) ? sendProblemPage(reply, problem) : send(problem, request, reply);
     }
     const allow = [...allowed].sort().join(', ');
     void reply.header('allow', allow);
-    return sendProblem(new Problem('method-not-allowed', `This address knows ${allow}`), request, reply);
+    return send(new Problem('method-not-allowed', `This address knows ${allow}`), request, reply);
   });
 }

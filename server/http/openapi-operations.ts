@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type ProblemCode, problems } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
-import { type Principal, surfaces } from '../contract/surface.ts';
+import { type ErrorForm, type Principal, surfaces } from '../contract/surface.ts';
 import { operationIdOf } from './operation-id.ts';
 
 export const securitySchemes = {
@@ -143,7 +143,24 @@ const PAGING = {
   'X-Total-Count': text('How many rows there are, where counting is cheap'),
 };
 const ETAG = { ETag: text('For If-Match and If-None-Match') };
-const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } } };
+const SCIM_JSON = 'application/scim+json';
+const schema = (name: string) => ({ schema: { $ref: `#/components/schemas/${name}` } });
+/** How the problems of a surface are answered; what OAuth's answer, its routes say themselves. */
+const forms = {
+  problem: { prefix: '', content: { 'application/problem+json': schema('ProblemDetails') } },
+  scim: { prefix: 'Scim', content: { [SCIM_JSON]: schema('ScimError') } },
+  oauth: undefined,
+} as const satisfies Record<ErrorForm, Form | undefined>;
+interface Form {
+  prefix: string;
+  content: object;
+}
+/** SCIM's resources come in its own type. */
+function inForm(answer: unknown, errors: ErrorForm): object {
+  const { content, ...rest } = Object(answer);
+  if (errors !== 'scim' || content === undefined) return Object(answer);
+  return { ...rest, content: { [SCIM_JSON]: content['application/json'] } };
+}
 
 const nameOf = (code: string): string => code.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -153,32 +170,35 @@ const nameOf = (code: string): string => code.replace(/(?:^|-)(.)/g, (_, letter:
  * @param shared gets what is referred to: of `components.responses`
  */
 export function answersOf(route: Route, printed: Responses, shared: Responses): Responses {
-  if (surfaces[route.surface].errors !== 'problem') return printed;
+  const { errors } = surfaces[route.surface];
+  const form = forms[errors];
+  if (!form) return printed;
   const byStatus = Map.groupBy(
     new Set([...impliedProblems(route), ...route.problems].sort()),
     (code) => problems[code].status,
   );
-  const refused = [...byStatus].map(([status, codes]) => [status, { $ref: share(shared, codes) }]);
-  shared.Problem = { description: 'Any other problem: `internal` (500), `unavailable` (503)', content: problemContent };
+  const refused = [...byStatus].map(([status, codes]) => [status, { $ref: share(shared, codes, form) }]);
+  const other = `${form.prefix}Problem`;
+  shared[other] = { description: 'Any other problem: `internal` (500), `unavailable` (503)', content: form.content };
   const headers = lists(route) ? PAGING : isWrite(route) || route.status === 204 ? {} : ETAG;
   const unchanged = headers === ETAG ? { 304: { description: 'It is what If-None-Match names' } } : {};
   return {
     [route.status]: {
-      ...Object(printed[route.status]),
+      ...inForm(printed[route.status], errors),
       ...(Object.keys(headers).length > 0 && { headers }),
     },
     ...unchanged,
     ...Object.fromEntries(refused),
-    default: { $ref: '#/components/responses/Problem' },
+    default: { $ref: `#/components/responses/${other}` },
   };
 }
 
-function share(shared: Responses, codes: readonly ProblemCode[]): string {
-  const name = codes.map(nameOf).join('Or');
+function share(shared: Responses, codes: readonly ProblemCode[], { prefix, content }: Form): string {
+  const name = prefix + codes.map(nameOf).join('Or');
   shared[name] = {
     description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
     ...(codes.includes('too-many-requests') && { headers: { 'Retry-After': text('Seconds') } }),
-    content: problemContent,
+    content,
   };
   return `#/components/responses/${name}`;
 }

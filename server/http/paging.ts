@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 
 /** The key after which the next page begins, as the parts of the list's order. */
-const encodeCursor = (parts: readonly string[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
+export const encodeCursor = (parts: readonly string[]): string =>
+  Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 /** @throws Problem `invalid-request` where the cursor was not made by {@link encodeCursor} with `length` parts */
 export function decodeCursor(cursor: string | undefined, length: number): string[] | undefined {

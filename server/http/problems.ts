@@ -120,7 +120,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** All field errors in one sentence, for readers that show the detail alone (a log, a resource's condition). */
-const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
+export const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
 const problemBody = (problem: Problem, instance: string) => ({

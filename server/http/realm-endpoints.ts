@@ -22,5 +22,6 @@ export function endpointsOf(baseUrl: string, realm: string) {
     samlMetadata: `${base}/saml/idp/metadata`,
     samlSignOn: `${base}/saml/idp/sso`,
     samlLogout: `${base}/saml/idp/slo`,
+    scim: `${base}/scim/v2`,
   };
 }

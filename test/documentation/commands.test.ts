@@ -101,6 +101,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['kubectl get realmkeeper', 'test/operator/kubernetes.test.ts'],
     ['TOKEN=$(curl', NEEDS.cluster],
   ],
+  'docs/scim.md': [['curl -X POST', 'test/server/features/scim.users.test.ts']],
   'docs/upgrade.md': [
     ['helm upgrade', 'test/charts/install.test.ts'],
     ['docker run', NEEDS.image],

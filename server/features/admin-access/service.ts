@@ -36,6 +36,7 @@ export interface TokenVerifier {
 
 export interface Target {
   userId?: string;
+  userIds?: readonly string[];
   clientUuid?: string;
   /** Names of admin roles of the realm, to be given over that realm. */
   adminRoles?: readonly string[];
@@ -223,17 +224,19 @@ export function createAccess({
      * Inside a transaction pass its `sql`.
      */
     async covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
-      const { userId, clientUuid, adminRoles } = target;
+      const { userId, userIds, clientUuid, adminRoles } = target;
       if (
         principal.realm === realm &&
         principal.type === 'user' &&
         userId === principal.id &&
+        !userIds &&
         !clientUuid &&
         !adminRoles
       )
         return true;
       const granted: { target: string; permissions: readonly string[] }[] = [];
       if (userId) granted.push(...(await store.grants(on, realm, { userId })));
+      if (userIds) granted.push(...(await store.grants(on, realm, { userIds })));
       if (clientUuid) granted.push(...(await store.grants(on, realm, { clientUuid })));
       if (adminRoles && adminRoles.length > 0) {
         const roles = await store.rolesNamed(on, realm, adminRoles);

@@ -13,11 +13,15 @@ export interface GrantRow {
   permissions: string[];
 }
 export type Holder = { userId: string } | { clientUuid: string };
+/** Several at once, to look at. */
+export type Holders = Holder | { userIds: readonly string[] };
 
-const ofHolder = (holder: Holder) =>
-  'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
+const ofHolder = (holder: Holders) => {
+  if ('userIds' in holder) return fragment`g.user_id = any(${holder.userIds}::uuid[])`;
+  return 'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
+};
 
-export const grants = (sql: Sql, realm: string, holder: Holder): Promise<GrantRow[]> => sql<GrantRow>`
+export const grants = (sql: Sql, realm: string, holder: Holders): Promise<GrantRow[]> => sql<GrantRow>`
   select r.name as role, g.target_realm as target, r.permissions
   from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
   where g.realm_id = ${realm} and ${ofHolder(holder)}

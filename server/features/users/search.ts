@@ -1,5 +1,6 @@
 // SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { holding } from '../../domain/user-search.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
 /** What must hold of a user, all of it. */
@@ -20,9 +21,6 @@ export interface UserPage {
   after: string;
   limit: number;
 }
-
-/** As the index of migration user_search has it. */
-const SEARCHED = fragment`lower(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
 
 const idOf = async (row: Promise<{ id: string }[]>): Promise<string | undefined> => (await row)[0]?.id;
 const roleId = (sql: Sql, realm: string, name: string) =>
@@ -63,7 +61,7 @@ export async function search(
       fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
     );
   }
-  if (text !== undefined) conditions.push(fragment`${SEARCHED} like lower(${text})`);
+  if (text !== undefined) conditions.push(holding(text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
   if (email !== undefined) conditions.push(fragment`lower(u.email) = lower(${email})`);
   if (attributes !== undefined) {

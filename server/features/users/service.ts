@@ -25,8 +25,21 @@ import { fresh, merged, toRow, toWire } from './wire.ts';
 export interface Change {
   principal: Principal;
   by: By;
-  expect(current: User): void;
+  expect(current: User, on: Sql): void | Promise<void>;
 }
+
+/** What a user is to be, and what another feature keeps of them and writes in the same transaction. */
+export interface Wanted<Input> {
+  input: Input;
+  beside?: Beside | undefined;
+}
+export interface Beside {
+  /** Of what it keeps, those that change. */
+  fields: readonly string[];
+  write(on: Sql, id: string): Promise<unknown>;
+}
+/** What is said of a user, or what follows from how they are. */
+export type Wish = Changes<UserInput> | ((on: Sql) => Promise<Wanted<Changes<UserInput>>>);
 
 const missing = () => new Problem('not-found', 'There is no such user');
 const subjectOf = ({ id, username }: User) => ({ type: 'user', id, name: username }) as const;
@@ -166,7 +179,7 @@ export function createUsers({
 
     get: async (realm: string, id: string): Promise<User> => show(sql, realm, await load(sql, realm, id)),
 
-    async create(by: By, realm: string, input: UserInput): Promise<User> {
+    async create(by: By, realm: string, input: UserInput, beside?: Beside): Promise<User> {
       temporaryAlone(input);
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
@@ -176,6 +189,7 @@ export function createUsers({
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
         await link(tx.sql, realm, user);
         await giveDefaults(tx.sql, realm, newUser(user.id));
+        await beside?.write(tx.sql, user.id);
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
           await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });
@@ -183,21 +197,21 @@ export function createUsers({
       }).catch(raced);
     },
 
-    async update(
-      { principal, by, expect }: Change,
-      realm: string,
-      id: string,
-      input: Changes<UserInput>,
-    ): Promise<User> {
-      temporaryAlone(input);
-      const { password } = input;
+    async update({ principal, by, expect }: Change, realm: string, id: string, wish: Wish): Promise<User> {
+      const wanted = async (on: Sql): Promise<Wanted<Changes<UserInput>>> =>
+        typeof wish === 'function' ? wish(on) : { input: wish };
+      const { input: said } = await wanted(sql);
+      temporaryAlone(said);
+      const { password } = said;
       const phc =
-        password === undefined ? undefined : await hashed(realm, password, merged(await load(sql, realm, id), input));
+        password === undefined ? undefined : await hashed(realm, password, merged(await load(sql, realm, id), said));
       const read = async (on: Sql) => {
         const before = await load(on, realm, id);
-        expect(await show(on, realm, before));
+        await expect(await show(on, realm, before), on);
+        const { input, beside } = await wanted(on);
         const after = await fitting(on, realm, before, merged(before, input));
-        return { before, after, fields: changedFields(merged(before, {}), after) };
+        const fields = [...changedFields(merged(before, {}), after), ...(beside?.fields ?? [])];
+        return { before, after, fields, beside };
       };
       return transact(realm, async (tx) => {
         const { sql: on, record } = tx;
@@ -205,16 +219,17 @@ export function createUsers({
         if (unlocked.fields.length === 0 && phc === undefined) return show(on, realm, unlocked.before);
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
-        const { before, after, fields } = await read(on);
+        const { before, after, fields, beside } = await read(on);
         await refuseTaken(on, realm, after, fields);
         await store.update(on, realm, toRow(after));
         await link(on, realm, after);
+        if (beside && beside.fields.length > 0) await beside.write(on, id);
         if (fields.length > 0 || phc === undefined)
           record({ type: 'USER_UPDATED', realm, by, subject: subjectOf(after), data: { fields } });
         if (phc !== undefined)
           await setPassword(tx, by, realm, after, {
             phc,
-            temporary: input.passwordTemporary ?? false,
+            temporary: said.passwordTemporary ?? false,
             keep: ownSession(principal, realm, id),
           });
         if (before.enabled && !after.enabled) await end(tx, by, realm, id, 'disabled');
@@ -227,7 +242,7 @@ export function createUsers({
         const { sql: on, record } = tx;
         await store.lock(on, realm, id);
         const user = await load(on, realm, id);
-        expect(await show(on, realm, user));
+        await expect(await show(on, realm, user), on);
         await mustCover(principal, realm, id, on);
         record({ type: 'USER_DELETED', realm, by, subject: subjectOf(user) });
         await end(tx, by, realm, id, 'deleted');

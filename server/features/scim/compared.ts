@@ -1,0 +1,32 @@
+// What a comparison of a filter may compare, and with what: the same whether SQL or this process decides it. Pure.
+import { fault } from './fault.ts';
+import type { Comparison, Literal } from './filter.ts';
+import type { Attribute } from './schema.ts';
+
+export type Operand = string | boolean | Date;
+
+const dates = new Set<Comparison>(['eq', 'ne', 'gt', 'ge', 'lt', 'le']);
+const booleans = new Set<Comparison>(['eq', 'ne']);
+/** A moment of RFC 3339 of a year that PostgreSQL has too. */
+const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+/**
+ * The value as the attribute's type has it; not for null, which asks whether there is none.
+ * @throws Problem `invalidFilter`
+ */
+export function operandOf({ name, type }: Attribute, op: Comparison, value: Exclude<Literal, null>): Operand {
+  if (type === 'boolean') {
+    const word = String(value).toLowerCase();
+    if (!booleans.has(op) || (word !== 'true' && word !== 'false'))
+      throw fault('invalidFilter', `${name} is true or false, and can be compared by eq and ne`);
+    return word === 'true';
+  }
+  if (type === 'dateTime') {
+    const moment = new Date(typeof value === 'string' && MOMENT.test(value) ? value : Number.NaN);
+    if (!dates.has(op) || Number.isNaN(moment.getTime()))
+      throw fault('invalidFilter', `${name} is a moment such as 2026-12-31T12:00:00Z, and has no parts to look for`);
+    return moment;
+  }
+  if (type === 'complex') throw fault('invalidFilter', `${name} has parts: compare one of them`);
+  return String(value);
+}

@@ -1,0 +1,103 @@
+// Whether a filter holds of a resource, or of one of an attribute's values: as SQL decides it (filter-sql.ts). Pure.
+import { operandOf } from './compared.ts';
+import { fault } from './fault.ts';
+import type { Comparison, Filter } from './filter.ts';
+import { type Attribute, named, type Place } from './schema.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+/** What a name means where the filter stands. */
+export type Resolve = (path: string) => Place | undefined;
+
+/** Of one value of a complex attribute: its parts. */
+export const within =
+  ({ subAttributes }: Attribute): Resolve =>
+  (path) => {
+    const attribute = named(subAttributes, path);
+    return attribute && { attribute };
+  };
+
+const present = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+
+/** The place as filters compare it: of a complex attribute with several values, the value (RFC 7644 §3.4.2.2). */
+export function compared(resolve: Resolve, path: string): Place {
+  const place = resolve(path);
+  if (!place) throw fault('invalidFilter', `There is no attribute ${path}`);
+  const { attribute, sub } = place;
+  if (attribute.returned === 'never') throw fault('invalidFilter', `${path} can’t be asked for`);
+  const value = sub ?? (attribute.multiValued ? named(attribute.subAttributes, 'value') : undefined);
+  return value ? { ...place, sub: value } : place;
+}
+
+const valuesAt = (of: Values, { attribute, sub, extension }: Place): unknown[] => {
+  const from = extension === undefined ? of : Object(of[extension]);
+  const values = [from[attribute.name]].flat().filter(present);
+  return sub ? values.map((value) => Object(value)[sub.name]).filter(present) : values;
+};
+
+const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const holds: Record<Comparison, (value: string, operand: string) => boolean> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a === b,
+  co: (a, b) => a.includes(b),
+  sw: (a, b) => a.startsWith(b),
+  ew: (a, b) => a.endsWith(b),
+  gt: (a, b) => order(a, b) > 0,
+  ge: (a, b) => order(a, b) >= 0,
+  lt: (a, b) => order(a, b) < 0,
+  le: (a, b) => order(a, b) <= 0,
+};
+
+export function matches(filter: Filter, of: Values, resolve: Resolve): boolean {
+  switch (filter.is) {
+    case 'and':
+      return filter.of.every((part) => matches(part, of, resolve));
+    case 'or':
+      return filter.of.some((part) => matches(part, of, resolve));
+    case 'not':
+      return !matches(filter.of, of, resolve);
+    case 'present':
+      return valuesAt(of, presentPlace(resolve, filter.path)).length > 0;
+    case 'some': {
+      const place = severalOf(resolve, filter.path);
+      const inner = within(place.attribute);
+      return valuesAt(of, place).some((value) => matches(filter.of, Object(value), inner));
+    }
+    case 'compare': {
+      const { op, value, path } = filter;
+      const place = compared(resolve, path);
+      if (value === null) return isNull(op, path) === (valuesAt(of, place).length === 0);
+      const attribute = place.sub ?? place.attribute;
+      const operand = operandOf(attribute, op, value);
+      const text = (one: unknown): string => {
+        if (operand instanceof Date) return new Date(String(one)).toISOString();
+        return attribute.caseExact ? String(one) : String(one).toLowerCase();
+      };
+      const wanted = text(operand instanceof Date ? operand.toISOString() : operand);
+      const any = valuesAt(of, place).some((one) => holds[op](text(one), wanted));
+      return op === 'ne' ? !any : any;
+    }
+  }
+}
+
+/** What `pr` looks at; of an attribute with parts, any of them. */
+export function presentPlace(resolve: Resolve, path: string): Place {
+  const place = resolve(path);
+  return place && place.sub === undefined && place.attribute.type === 'complex' && !place.attribute.multiValued
+    ? place
+    : compared(resolve, path);
+}
+
+/** Whether `eq null` or `ne null` is asked: whether there is none. */
+export function isNull(op: Comparison, path: string): boolean {
+  if (op !== 'eq' && op !== 'ne') throw fault('invalidFilter', `${path} can be compared with null by eq and ne alone`);
+  return op === 'eq';
+}
+
+/** What a filter in brackets stands behind. */
+export function severalOf(resolve: Resolve, path: string): Place {
+  const place = resolve(path);
+  if (!place?.attribute.multiValued || !place.attribute.subAttributes || place.sub)
+    throw fault('invalidFilter', `${path} has no values with parts to choose among`);
+  return place;
+}

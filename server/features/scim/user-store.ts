@@ -1,0 +1,147 @@
+// SQL of people as SCIM sees them: the columns that filters and sorting speak of, and the rows. Writing them is the users'
+// feature's; here are the client's own id of a user and what it calls their address.
+import type { UserProfile } from '../../contract/user-profile.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { holding } from '../../domain/user-search.ts';
+import type { Column, Columns, Rows } from './filter-sql.ts';
+import { ADDRESSES, addressParts, PHONES, seenBy, singleAttributes } from './user-attributes.ts';
+
+export interface ScimUserRow {
+  id: string;
+  username: string;
+  email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  enabled: boolean;
+  attributes: Record<string, string[]>;
+  created_at: Date;
+  updated_at: Date;
+  external_id: string | null;
+  email_type: string | null;
+  roles: string[];
+  groups: { id: string; path: string }[];
+}
+
+/** Of what the client says of the user `u`; asked for row by row, as a join would read it of everybody. */
+const said = (column: Fragment): Fragment =>
+  fragment`(select ${column} from scim_user s where s.realm_id = u.realm_id and s.user_id = u.id)`;
+const externalId = said(fragment`s.external_id`);
+const emailType = said(fragment`s.email_type`);
+
+export const userSelect = fragment`
+  u.id, u.username, u.email, u.first_name, u.last_name, u.enabled, u.attributes, u.created_at, u.updated_at,
+  ${externalId} as external_id, ${emailType} as email_type, array(
+    select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+    where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null order by r.name collate "C"
+  ) as roles, (
+    select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'path', g.path) order by g.path collate "C"), '[]')
+    from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+    where m.realm_id = u.realm_id and m.user_id = u.id
+  ) as groups`;
+export const usersOf = (realm: string): Fragment => fragment`from realm_user u where u.realm_id = ${realm}`;
+
+export async function findUser(sql: Sql, realm: string, id: string): Promise<ScimUserRow | undefined> {
+  const [row] = await sql<ScimUserRow>`select ${userSelect} ${usersOf(realm)} and u.id = ${id}`;
+  return row;
+}
+
+/** What the client says of a user that the user has no field for. */
+export interface Said {
+  externalId: string | null;
+  emailType: string | null;
+}
+export const saveUser = (sql: Sql, realm: string, id: string, { externalId, emailType }: Said) => sql`
+  insert into scim_user (realm_id, user_id, external_id, email_type) values (${realm}, ${id}, ${externalId}, ${emailType})
+  on conflict (realm_id, user_id) do update set external_id = excluded.external_id, email_type = excluded.email_type`;
+
+const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
+const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
+const found = (column: Column): Column => ({ ...column, implied: holding });
+
+/** Only what whoever asks may see, so that nothing else can be found out by asking. */
+export function userColumns(profile: UserProfile): Columns {
+  const seen = seenBy(profile, 'admin');
+  const attributes = Object.entries(singleAttributes).flatMap(([path, name]) =>
+    seen(name) ? [[path, maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`)] as const] : [],
+  );
+  const email = maybe(fragment`u.email`);
+  return {
+    single: {
+      ...Object.fromEntries(attributes),
+      id: { sql: fragment`u.id`, kind: 'uuid' },
+      externalId: {
+        ...maybe(externalId),
+        equals: (id) => fragment`exists (
+          select from scim_user s where s.realm_id = u.realm_id and s.user_id = u.id and s.external_id = ${id}::text)`,
+      },
+      userName: found(text(fragment`u.username`)),
+      'name.givenName': found(maybe(fragment`nullif(u.first_name, '')`)),
+      'name.familyName': found(maybe(fragment`nullif(u.last_name, '')`)),
+      active: { sql: fragment`u.enabled`, kind: 'boolean' },
+      'meta.created': { sql: fragment`u.created_at`, kind: 'dateTime' },
+      'meta.lastModified': { sql: fragment`u.updated_at`, kind: 'dateTime' },
+      'meta.resourceType': text(fragment`'User'::text`),
+    },
+    several: {
+      emails: {
+        some: (condition) => fragment`(u.email is not null and ${condition})`,
+        columns: {
+          value: found(email),
+          type: text(fragment`coalesce(${emailType}, 'work')`),
+          primary: { sql: fragment`true`, kind: 'boolean' },
+        },
+      },
+      phoneNumbers: phones(profile),
+      addresses: addresses(profile),
+      groups: {
+        some: (condition) => fragment`exists (
+          select from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+          where m.realm_id = u.realm_id and m.user_id = u.id and ${condition})`,
+        columns: {
+          value: { sql: fragment`m.group_id`, kind: 'uuid' },
+          display: text(fragment`substr(g.path, 2)`),
+          type: text(fragment`'direct'::text`),
+        },
+      },
+      roles: {
+        some: (condition) => fragment`exists (
+          select from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+          where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null and ${condition})`,
+        columns: { value: text(fragment`r.name`) },
+      },
+    },
+    sorted: { 'emails.value': email },
+  };
+}
+
+/** Of the attributes `a`, those that are seen and begin so. */
+function ofSeen({ unmanagedAttributes, attributes }: UserProfile, prefix: string): Fragment {
+  const names = (shown: boolean) =>
+    attributes.filter(({ view }) => view.includes('admin') === shown).map(({ name }) => name);
+  const begins = fragment`starts_with(a.key, ${prefix})`;
+  return unmanagedAttributes === 'disabled'
+    ? fragment`${begins} and a.key = any(${names(true)}::text[])`
+    : fragment`${begins} and a.key <> all(${names(false)}::text[])`;
+}
+
+const phones = (profile: UserProfile): Rows => ({
+  some: (condition) => fragment`exists (
+    select from jsonb_each(u.attributes) a cross join lateral jsonb_array_elements_text(a.value) v (value)
+    where ${ofSeen(profile, PHONES)} and v.value <> '' and ${condition})`,
+  columns: { value: text(fragment`v.value`), type: text(fragment`substr(a.key, ${PHONES.length + 1}::int)`) },
+});
+
+const addresses = (profile: UserProfile): Rows => ({
+  some: (condition) => fragment`exists (
+    select from (
+      select split_part(a.key, '.', 2) as type, jsonb_object_agg(split_part(a.key, '.', 3), a.value ->> 0) as parts
+      from jsonb_each(u.attributes) a
+      where ${ofSeen(profile, ADDRESSES)} and a.value ->> 0 <> '' and split_part(a.key, '.', 4) = ''
+        and split_part(a.key, '.', 3) = any(${addressParts}::text[])
+      group by 1) p
+    where ${condition})`,
+  columns: {
+    type: text(fragment`p.type`),
+    ...Object.fromEntries(addressParts.map((part) => [part, maybe(fragment`p.parts ->> ${part}::text`)])),
+  },
+});

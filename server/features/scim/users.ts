@@ -1,0 +1,154 @@
+// People by SCIM: reading them here, writing them by the users' one write path with its rules, its audit and its end of access.
+// RFC 7644 §3; decisions "User", "User profile", "Rights".
+import { Problem } from '../../contract/problem.ts';
+import type { ScimList, ScimQuery } from '../../contract/scim.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import { readProfile, visibleTo } from '../../domain/user-profile.ts';
+import type { Expect } from '../../http/etag.ts';
+import type { Beside, Users } from '../users/service.ts';
+import { type Answer, answerOf } from './answer.ts';
+import { readResource, type Values } from './body.ts';
+import type { Caller } from './caller.ts';
+import { parseFilter } from './filter.ts';
+import { sqlOf } from './filter-sql.ts';
+import { findPage, listResponse, orderOf } from './listing.ts';
+import { type Operation, patched, stepsOf } from './patch.ts';
+import type { Projection } from './project.ts';
+import { placeOf, userType } from './schema.ts';
+import { scimPathOf } from './user-attributes.ts';
+import { findUser, type Said, type ScimUserRow, saveUser, userColumns, userSelect, usersOf } from './user-store.ts';
+import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const missing = (id: string) => new Problem('not-found', `There is no user ${id}`);
+const resolve = (path: string) => placeOf(userType, path);
+
+export interface ScimUsersDeps {
+  sql: Sql;
+  users: Pick<Users, 'create' | 'update' | 'remove'>;
+  baseOf(realm: string): string;
+}
+
+export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
+  const show = async (on: Sql, realm: string, who: 'admin' | 'user' = 'admin') => {
+    const profile = await readProfile(on, realm);
+    const base = baseOf(realm);
+    const visible = (attributes: ScimUserRow['attributes']) => visibleTo(profile, who, attributes);
+    return (row: ScimUserRow): Values => userResource(row, { base, visible });
+  };
+  async function load(on: Sql, realm: string, id: string): Promise<ScimUserRow> {
+    const row = UUID.test(id) ? await findUser(on, realm, id) : undefined;
+    if (!row) throw missing(id);
+    return row;
+  }
+  async function answer(realm: string, id: string, projection: Projection): Promise<Answer> {
+    const row = await load(sql, realm, id);
+    return answerOf(userType, (await show(sql, realm))(row), projection);
+  }
+
+  /** What stands beside the user is written where it changes. */
+  const beside = (realm: string, before: Said, said: Said): Beside => ({
+    fields: [
+      ...(before.externalId === said.externalId ? [] : ['externalId']),
+      ...(before.emailType === said.emailType ? [] : ['emails.type']),
+    ],
+    write: (on, id) => saveUser(on, realm, id, said),
+  });
+
+  /** If-Match is of the whole SCIM user. */
+  const expected = (realm: string, id: string, expect: Expect) => async (_: unknown, on: Sql) =>
+    expect((await show(on, realm))(await load(on, realm, id)));
+
+  async function write(
+    { principal, by, expect }: Caller,
+    realm: string,
+    id: string,
+    wanted: (row: ScimUserRow, shown: Values) => WantedUser,
+  ): Promise<void> {
+    await load(sql, realm, id);
+    await told(
+      users.update({ principal, by, expect: expected(realm, id, expect) }, realm, id, async (on) => {
+        const row = await load(on, realm, id);
+        const { input, said } = wanted(row, (await show(on, realm))(row));
+        return { input, beside: beside(realm, { externalId: row.external_id, emailType: row.email_type }, said) };
+      }),
+    );
+  }
+
+  return {
+    async find(realm: string, query: ScimQuery): Promise<ScimList> {
+      const profile = await readProfile(sql, realm);
+      const columns = userColumns(profile);
+      const found = await findPage<ScimUserRow>(
+        sql,
+        {
+          from: usersOf(realm),
+          select: userSelect,
+          id: fragment`u.id`,
+          condition: query.filter ? sqlOf(parseFilter(query.filter), columns, resolve) : fragment`true`,
+          order: orderOf(query, columns, resolve),
+        },
+        query,
+      );
+      const shown = await show(sql, realm);
+      return listResponse(
+        found.rows.map((row) => answerOf(userType, shown(row), query).resource),
+        found,
+      );
+    },
+
+    get: answer,
+
+    /** As people see themselves. */
+    async me(realm: string, id: string, projection: Projection): Promise<Answer> {
+      const row = await load(sql, realm, id);
+      return answerOf(userType, (await show(sql, realm, 'user'))(row), projection);
+    },
+
+    async create({ by }: Caller, realm: string, body: Values, projection: Projection): Promise<Answer> {
+      const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
+      const none = { externalId: null, emailType: null };
+      const stands = beside(realm, none, said);
+      const { id } = await told(users.create(by, realm, input, stands.fields.length > 0 ? stands : undefined));
+      return answer(realm, id, projection);
+    },
+
+    async replace(caller: Caller, realm: string, id: string, body: Values, projection: Projection): Promise<Answer> {
+      const resource = readResource(userType, body);
+      await write(caller, realm, id, (row) => wantedUser(resource, { before: row.attributes, roles: 'kept' }));
+      return answer(realm, id, projection);
+    },
+
+    async patch(
+      caller: Caller,
+      realm: string,
+      id: string,
+      operations: readonly Operation[],
+      projection: Projection,
+    ): Promise<Answer> {
+      const steps = stepsOf(userType, operations);
+      await write(caller, realm, id, (row, shown) =>
+        wantedUser(patched(shown, steps), { before: row.attributes, roles: 'said' }),
+      );
+      return answer(realm, id, projection);
+    },
+
+    async remove({ principal, by, expect }: Caller, realm: string, id: string): Promise<void> {
+      await load(sql, realm, id);
+      await users.remove({ principal, by, expect: expected(realm, id, expect) }, realm, id);
+    },
+  };
+}
+export type ScimUsers = ReturnType<typeof createScimUsers>;
+
+/** What the users' rules refuse, by the names that SCIM has for it. */
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.errors) throw error;
+    const detail = error.errors.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; ');
+    const more = { errors: error.errors, ...(error.extra && { extra: error.extra }), cause: error };
+    throw new Problem(error.code, detail, more);
+  }
+}

@@ -1,0 +1,80 @@
+// The composition root's part for the SCIM server: everything below /realms/{realm}/scim/v2.
+// It decides nothing; rules are the features'. Specification 4.11.
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Passwords } from './crypto/passwords.ts';
+import type { RealmSql } from './db/realm-share.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import type { AccountHolder } from './domain/principal.ts';
+import type { Access } from './features/admin-access/service.ts';
+import type { Credentials } from './features/credentials/service.ts';
+import { createBulk } from './features/scim/bulk.ts';
+import { createScimGroups } from './features/scim/groups.ts';
+import { scimRoutes } from './features/scim/routes.ts';
+import { guardScim, type ScimSurface } from './features/scim/surface.ts';
+import { createScimTokens } from './features/scim/tokens.ts';
+import { createScimUsers } from './features/scim/users.ts';
+import { createGroupMembers } from './features/users/group-members.ts';
+import { createUsers } from './features/users/service.ts';
+import { endpointsOf } from './http/realm-endpoints.ts';
+import { createResourceApi } from './resource/api.ts';
+import type { Resources } from './resources.ts';
+
+export interface ScimDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  transact: Transact;
+  access: Pick<Access, 'covers'>;
+  passwords: Pick<Passwords, 'hash'>;
+  credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove'>;
+  resources: Pick<Resources, 'groups'>;
+  byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
+  realmExists(realm: string): Promise<boolean>;
+  denied: ScimSurface['denied'];
+  baseUrl: string;
+  log: Logger;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void } {
+  const { sql, realmSql, transact, access, passwords, credentials, baseUrl, log, now, newId } = deps;
+  const { groups } = deps.resources;
+  const baseOf = (realm: string) => endpointsOf(baseUrl, realm).scim;
+  const { newPasswordFaults, setPassword } = credentials;
+  const people = createUsers({
+    sql,
+    transact,
+    access,
+    passwords,
+    newPasswordFaults,
+    setPassword,
+    credentials,
+    now,
+    newId,
+  });
+  const scimUsers = createScimUsers({ sql, users: people, baseOf });
+  const scimGroups = createScimGroups({
+    sql,
+    transact,
+    requestsIn: (tx) => createResourceApi({ sql: tx.sql, transact: (_, work) => work(tx), parts: [groups], newId }),
+    groups,
+    changeMembers: createGroupMembers({ access }),
+    baseOf,
+  });
+  const bulk = createBulk({
+    users: scimUsers,
+    groups: scimGroups,
+    baseOf,
+    failed: (err) => log.error({ err }, 'an operation of a SCIM bulk request failed'),
+  });
+  const tokens = createScimTokens({ sql, realmSql, transact, now, newId });
+  return {
+    mount(app) {
+      const { realmExists, byBearer, denied } = deps;
+      guardScim(app, { realmExists, find: tokens.find, byBearer, denied });
+      scimRoutes(app, { users: scimUsers, groups: scimGroups, bulk, baseOf });
+    },
+  };
+}
