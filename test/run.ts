@@ -14,6 +14,7 @@ import type {} from './support/database.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { closingLine, countSuites, type Missing, table, total } from './support/report.ts';
+import { obtainScimTester } from './support/scim-tester.ts';
 
 const ci = ['true', '1'].includes(process.env.CI ?? '');
 const say = (message: string) => console.log(message);
@@ -25,6 +26,11 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   helm: () => prepareBy('kubernetes', '--helm'),
   kstatus: () => prepareBy('kubernetes', '--kstatus'),
   kubernetes: () => prepareBy('kubernetes'),
+  // Python and its registry are on no machine that is promised.
+  scimTester: () =>
+    obtainScimTester(say).catch((error) => {
+      throw new NotPromised(errorWords(error));
+    }),
 };
 
 interface Lack {

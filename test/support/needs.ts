@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes';
+export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes' | 'scimTester';
 
 /** Who imports these, needs that. */
 const files: Record<string, Need> = {
@@ -13,6 +13,7 @@ const files: Record<string, Need> = {
   'kubernetes/assets.ts': 'kubernetes',
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
+  'support/scim-tester.ts': 'scimTester',
 };
 
 /** The needs of one test file: it reaches them through its imports within `test/`. */

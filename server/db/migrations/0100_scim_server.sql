@@ -18,6 +18,7 @@ create table scim_user (
   user_id uuid not null,
   external_id text,
   email_type text,
+  email_primary boolean not null default true,
   primary key (realm_id, user_id),
   foreign key (realm_id, user_id) references realm_user on delete cascade
 );

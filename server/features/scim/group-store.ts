@@ -46,14 +46,12 @@ export const saveGroup = (sql: Sql, realm: string, id: string, externalId: strin
 export interface MemberRow {
   group_id: string;
   user_id: string;
-  username: string;
 }
 export const membersOf = (sql: Sql, realm: string, groups: readonly string[], most: number): Promise<MemberRow[]> =>
   sql<MemberRow>`
-    select m.group_id, m.user_id, u.username
-    from group_member m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id
-    where m.realm_id = ${realm} and m.group_id = any(${groups}::uuid[])
-    order by m.group_id, m.user_id limit ${most}`;
+    select group_id, user_id from group_member
+    where realm_id = ${realm} and group_id = any(${groups}::uuid[])
+    order by group_id, user_id limit ${most}`;
 
 const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
 
@@ -78,11 +76,9 @@ export const groupColumns: Columns = {
   several: {
     members: {
       some: (condition) => fragment`exists (
-        select from group_member m join realm_user u on u.realm_id = m.realm_id and u.id = m.user_id
-        where m.realm_id = g.realm_id and m.group_id = g.id and ${condition})`,
+        select from group_member m where m.realm_id = g.realm_id and m.group_id = g.id and ${condition})`,
       columns: {
         value: { sql: fragment`m.user_id`, kind: 'uuid' },
-        display: text(fragment`u.username`),
         type: text(fragment`'User'::text`),
       },
     },

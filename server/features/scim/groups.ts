@@ -62,12 +62,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
       displayName: row.path.slice(1),
       ...(members &&
         members.length > 0 && {
-          members: members.map(({ user_id: value, username: display }) => ({
-            value,
-            $ref: `${base}/Users/${value}`,
-            display,
-            type: 'User',
-          })),
+          members: members.map(({ user_id: value }) => ({ value, $ref: `${base}/Users/${value}`, type: 'User' })),
         }),
       meta: {
         resourceType: 'Group',

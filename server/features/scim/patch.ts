@@ -44,7 +44,9 @@ function stepAt(type: ResourceType, op: Op, path: string, value: unknown): Step 
     if (op === 'remove')
       return extension.attributes.map((attribute) => ({ attribute, extension: extension.id, op, value, path }));
     if (!isObject(value)) throw fault('invalidValue', `${path} must be an object`);
-    return Object.entries(value).flatMap(([key, one]) => stepAt(type, op, `${extension.id}:${key}`, one));
+    return Object.entries(value).flatMap(([key, one]) =>
+      passedOver.has(key.toLowerCase()) ? [] : stepAt(type, op, `${extension.id}:${key}`, one),
+    );
   }
   const { path: name, filter, sub: subName } = parsePath(path);
   const place = placeOf(type, subName === undefined ? name : `${name}.${subName}`);

@@ -79,7 +79,7 @@ const user: Schema = {
       subAttributes: [
         attribute('value', 'The address'),
         attribute('type', 'What it is for', { canonicalValues: ['work', 'home', 'other'] }),
-        attribute('primary', 'Always true', { type: 'boolean' }),
+        attribute('primary', 'Whether it is the one that counts; true where nothing was said', { type: 'boolean' }),
       ],
     }),
     attribute('phoneNumbers', 'Phone numbers', {
@@ -150,7 +150,6 @@ const group: Schema = {
       subAttributes: [
         attribute('value', 'The user’s id', { mutability: 'immutable', caseExact: true }),
         { ...reference('$ref', 'The user’s address', 'User'), mutability: 'immutable' },
-        attribute('display', 'The user’s userName', readOnly),
         attribute('type', 'User', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],
     }),

@@ -18,6 +18,7 @@ export interface ScimUserRow {
   updated_at: Date;
   external_id: string | null;
   email_type: string | null;
+  email_primary: boolean;
   roles: string[];
   groups: { id: string; path: string }[];
 }
@@ -27,10 +28,12 @@ const said = (column: Fragment): Fragment =>
   fragment`(select ${column} from scim_user s where s.realm_id = u.realm_id and s.user_id = u.id)`;
 const externalId = said(fragment`s.external_id`);
 const emailType = said(fragment`s.email_type`);
+const emailPrimary = fragment`coalesce(${said(fragment`s.email_primary`)}, true)`;
 
 export const userSelect = fragment`
   u.id, u.username, u.email, u.first_name, u.last_name, u.enabled, u.attributes, u.created_at, u.updated_at,
-  ${externalId} as external_id, ${emailType} as email_type, array(
+  ${externalId} as external_id, ${emailType} as email_type,
+  ${emailPrimary} as email_primary, array(
     select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
     where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null order by r.name collate "C"
   ) as roles, (
@@ -49,10 +52,13 @@ export async function findUser(sql: Sql, realm: string, id: string): Promise<Sci
 export interface Said {
   externalId: string | null;
   emailType: string | null;
+  emailPrimary: boolean;
 }
-export const saveUser = (sql: Sql, realm: string, id: string, { externalId, emailType }: Said) => sql`
-  insert into scim_user (realm_id, user_id, external_id, email_type) values (${realm}, ${id}, ${externalId}, ${emailType})
-  on conflict (realm_id, user_id) do update set external_id = excluded.external_id, email_type = excluded.email_type`;
+export const saveUser = (sql: Sql, realm: string, id: string, { externalId, emailType, emailPrimary }: Said) => sql`
+  insert into scim_user (realm_id, user_id, external_id, email_type, email_primary)
+  values (${realm}, ${id}, ${externalId}, ${emailType}, ${emailPrimary})
+  on conflict (realm_id, user_id) do update set external_id = excluded.external_id, email_type = excluded.email_type,
+    email_primary = excluded.email_primary`;
 
 const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
 const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
@@ -88,7 +94,7 @@ export function userColumns(profile: UserProfile): Columns {
         columns: {
           value: found(email),
           type: text(fragment`coalesce(${emailType}, 'work')`),
-          primary: { sql: fragment`true`, kind: 'boolean' },
+          primary: { sql: emailPrimary, kind: 'boolean' },
         },
       },
       phoneNumbers: phones(profile),

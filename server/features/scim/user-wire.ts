@@ -31,7 +31,8 @@ export function userResource(row: ScimUserRow, { base, visible }: Showing): Valu
   };
   if (Object.keys(name).length > 0) user.name = name;
   user.active = row.enabled;
-  if (row.email !== null) user.emails = [{ value: row.email, type: row.email_type ?? WORK, primary: true }];
+  if (row.email !== null)
+    user.emails = [{ value: row.email, type: row.email_type ?? WORK, primary: row.email_primary }];
   showAttributes(user, visible(row.attributes));
   if (row.groups.length > 0)
     user.groups = row.groups.map(({ id, path }) => ({
@@ -105,6 +106,7 @@ export function wantedUser(
     said: {
       externalId: textAt(user.externalId, 255, 'externalId'),
       emailType: type === null || type === WORK ? null : type,
+      emailPrimary: email?.primary !== false,
     },
   };
 }

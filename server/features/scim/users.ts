@@ -51,6 +51,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     fields: [
       ...(before.externalId === said.externalId ? [] : ['externalId']),
       ...(before.emailType === said.emailType ? [] : ['emails.type']),
+      ...(before.emailPrimary === said.emailPrimary ? [] : ['emails.primary']),
     ],
     write: (on, id) => saveUser(on, realm, id, said),
   });
@@ -70,7 +71,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       users.update({ principal, by, expect: expected(realm, id, expect) }, realm, id, async (on) => {
         const row = await load(on, realm, id);
         const { input, said } = wanted(row, (await show(on, realm))(row));
-        return { input, beside: beside(realm, { externalId: row.external_id, emailType: row.email_type }, said) };
+        return { input, beside: beside(realm, saidBefore(row), said) };
       }),
     );
   }
@@ -107,7 +108,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 
     async create({ by }: Caller, realm: string, body: Values, projection: Projection): Promise<Answer> {
       const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
-      const none = { externalId: null, emailType: null };
+      const none = { externalId: null, emailType: null, emailPrimary: true };
       const stands = beside(realm, none, said);
       const { id } = await told(users.create(by, realm, input, stands.fields.length > 0 ? stands : undefined));
       return answer(realm, id, projection);
@@ -140,6 +141,12 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
   };
 }
 export type ScimUsers = ReturnType<typeof createScimUsers>;
+
+const saidBefore = (row: ScimUserRow): Said => ({
+  externalId: row.external_id,
+  emailType: row.email_type,
+  emailPrimary: row.email_primary,
+});
 
 /** What the users' rules refuse, by the names that SCIM has for it. */
 async function told<T>(work: Promise<T>): Promise<T> {

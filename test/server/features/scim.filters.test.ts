@@ -97,7 +97,7 @@ const userTerms: Term[] = [
     { path: 'groups', kind: 'id' },
   ]);
 const groupTerms: Term[] = [
-  ...['displayName', 'externalId', 'members.display', 'members.type'].map((path): Term => ({ path, kind: 'text' })),
+  ...['displayName', 'externalId', 'members.type'].map((path): Term => ({ path, kind: 'text' })),
   { path: 'id', kind: 'id' },
   { path: 'members', kind: 'id' },
   { path: 'meta.lastModified', kind: 'moment' },
@@ -286,7 +286,6 @@ test('what identity providers ask for is looked up by an index, however many peo
     ['/Users', `id eq "${member}"`, 1],
     ['/Groups', 'displayName eq "group-4321"', 1],
     ['/Groups', `members.value eq "${member}"`, 1],
-    ['/Users', `groups.value eq "${group.id}"`, 50],
   ] as const) {
     const before = await flushed();
     const { body } = await large('GET', `${path}?${new URLSearchParams({ filter: text })}`);
