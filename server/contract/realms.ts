@@ -87,6 +87,7 @@ export const Endpoints = z
     samlMetadata: z.string(),
     samlSignOn: z.string(),
     samlLogout: z.string(),
+    scim: z.string(),
   })
   .meta({ id: 'RealmEndpoints' });
 export const getEndpoints = route({

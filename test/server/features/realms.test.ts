@@ -209,6 +209,7 @@ test('the endpoints are those of this server, with the issuer that the realm has
     token: `${base}/oauth2/token`,
     registration: `${base}/connect/register`,
     workloadIdentityToken: `${base}/workload-identity/token`,
+    scim: `${base}/scim/v2`,
   });
   await server.admin.call(putSettings, { params, body: { issuer: 'https://id.example' } });
   const after = await server.admin.call(getEndpoints, { params });

@@ -326,6 +326,17 @@ describe('a token', () => {
   });
 });
 
+test('a person of another realm is nobody at every address', async () => {
+  const { id } = await made('lea');
+  const other = scimWith(server, 'other', await scimToken(server, 'other'));
+  const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
+  for (const [method, body] of [['GET'], ['PUT', { userName: 'lea' }], ['PATCH', operations], ['DELETE']] as const)
+    expect((await other(method, `/Users/${id}`, body)).status, method).toBe(404);
+  const { body } = await other('POST', '/Bulk', { Operations: [{ method: 'DELETE', path: `/Users/${id}` }] });
+  expect(body.Operations[0].status).toBe('404');
+  expect((await scim('GET', `/Users/${id}`)).body).toMatchObject({ userName: 'lea' });
+});
+
 test('an address that isn’t there, a realm that isn’t, and a body that is none are SCIM errors', async () => {
   expect((await scim('GET', '/Nope')).body).toMatchObject({ status: '404' });
   expect((await scim('PATCH', '/Users')).body).toMatchObject({ status: '405' });
