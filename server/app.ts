@@ -318,7 +318,7 @@ export async function buildApp({
     passwords,
     credentials,
     resources,
-    byBearer: account.holders.byBearer,
+    byToken: account.holders.byToken,
     realmExists: realms.exists,
     denied,
     baseUrl,

@@ -17,6 +17,7 @@ import { createScimTokens } from './features/scim/tokens.ts';
 import { createScimUsers } from './features/scim/users.ts';
 import { createGroupMembers } from './features/users/group-members.ts';
 import { createUsers } from './features/users/service.ts';
+import type { PresentedToken } from './http/presented-token.ts';
 import { endpointsOf } from './http/realm-endpoints.ts';
 import { createResourceApi } from './resource/api.ts';
 import type { Resources } from './resources.ts';
@@ -29,7 +30,7 @@ export interface ScimDeps {
   passwords: Pick<Passwords, 'hash'>;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove'>;
   resources: Pick<Resources, 'groups'>;
-  byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
+  byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   realmExists(realm: string): Promise<boolean>;
   denied: ScimSurface['denied'];
   baseUrl: string;
@@ -72,8 +73,8 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void 
   const tokens = createScimTokens({ sql, realmSql, transact, now, newId });
   return {
     mount(app) {
-      const { realmExists, byBearer, denied } = deps;
-      guardScim(app, { realmExists, find: tokens.find, byBearer, denied });
+      const { realmExists, byToken, denied } = deps;
+      guardScim(app, { realmExists, find: tokens.find, byToken, denied });
       scimRoutes(app, { users: scimUsers, groups: scimGroups, bulk, baseOf });
     },
   };

@@ -936,6 +936,15 @@ create table schema_migration (
   primary key (number)
 );
 
+create table scim_group (
+  realm_id text not null,
+  group_id uuid not null,
+  external_id text,
+  primary key (realm_id, group_id),
+  constraint scim_group_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX scim_group_external_id ON scim_group USING btree (realm_id, external_id);
+
 create table scim_target (
   realm_id text not null,
   id uuid not null,
@@ -951,6 +960,31 @@ create table scim_target (
   constraint scim_target_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX scim_target_name ON scim_target USING btree (realm_id, name);
+
+create table scim_token (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  permissions text[] not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint scim_token_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX scim_token_hash ON scim_token USING btree (realm_id, token_hash);
+
+create table scim_user (
+  realm_id text not null,
+  user_id uuid not null,
+  external_id text,
+  email_type text,
+  email_primary boolean not null default true,
+  primary key (realm_id, user_id),
+  constraint scim_user_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX scim_user_external_id ON scim_user USING btree (realm_id, external_id);
 
 create table secret_guess (
   realm_id text not null,
@@ -1035,11 +1069,14 @@ create table user_group (
   path text not null,
   attributes jsonb not null default '{}'::jsonb,
   is_default boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
   primary key (realm_id, id),
   constraint user_group_name_check CHECK (((name <> ''::text) AND (name !~ '/'::text))),
   constraint user_group_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint user_group_realm_id_parent_id_fkey FOREIGN KEY (realm_id, parent_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX user_group_folded_path ON user_group USING btree (realm_id, lower(path));
 CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
 CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
 

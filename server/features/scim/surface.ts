@@ -7,6 +7,7 @@ import { userParty } from '../../domain/party.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { acceptEmptyJson } from '../../http/json-body.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { problemOf } from '../../http/problems.ts';
 import { sendScimError } from '../../http/scim-error.ts';
 import { mountSurface } from '../../http/surface.ts';
@@ -23,7 +24,7 @@ export interface ScimSurface {
   realmExists(realm: string): Promise<boolean>;
   find(realm: string, token: string): Promise<Provisioner | undefined>;
   /** The person of an access token. @throws Problem `insufficient-scope` */
-  byBearer(realm: string, token: string): Promise<AccountHolder | undefined>;
+  byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: { realm: string; by: By; permission: string; method: string; path: string }): Promise<void>;
 }
@@ -37,7 +38,7 @@ export function provisionerOf(request: FastifyRequest): Provisioner {
 }
 
 /** Hooks for every route of `app` (an encapsulated plugin). */
-export function guardScim(app: FastifyInstance, { realmExists, find, byBearer, denied }: ScimSurface): void {
+export function guardScim(app: FastifyInstance, { realmExists, find, byToken, denied }: ScimSurface): void {
   acceptEmptyJson(app, 'application/scim+json');
   mountSurface(app, {
     name: 'scim',
@@ -50,14 +51,15 @@ export function guardScim(app: FastifyInstance, { realmExists, find, byBearer, d
     },
     async identify(request) {
       const realm = realmOf(request);
-      const token = bearerOf(request);
       if (request.routeOptions.config.contract?.principal === 'person') {
-        const holder = token === undefined ? undefined : await byBearer(realm, token);
+        const presented = presentedBy(request);
+        const holder = presented && (await byToken(realm, presented));
         if (!holder) throw new Problem('unauthenticated', 'Send an access token of the realm with the scope account');
         request.holder = holder;
         request.party = userParty(holder.userId, holder.username);
         return;
       }
+      const token = bearerOf(request);
       const provisioner = token === undefined ? undefined : await find(realm, token);
       if (!provisioner) throw new Problem('unauthenticated', 'Send a SCIM token of the realm as Authorization: Bearer');
       request.provisioner = provisioner;
