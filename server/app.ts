@@ -304,7 +304,7 @@ export async function buildApp({
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
   await http.register(async (pages) => {
-    people.mountPages(pages, protocol);
+    people.mountPages(pages, { ...protocol, gdpr: account.gdpr });
     adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
   });
 

@@ -25,6 +25,7 @@ import { deviceRoutes } from './features/devices/routes.ts';
 import { type DeviceSurface, guardDevices } from './features/devices/surface.ts';
 import { createTransactions } from './features/devices/transactions.ts';
 import { createFlows } from './features/flows/service.ts';
+import type { Gdpr } from './features/gdpr/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
@@ -206,7 +207,8 @@ export function createPeople(deps: PeopleDeps) {
       {
         continuations,
         singleLogout,
-      }: { continuations: readonly Continuation[]; singleLogout: Pick<SingleLogout, 'begin'> },
+        gdpr,
+      }: { continuations: readonly Continuation[]; singleLogout: Pick<SingleLogout, 'begin'>; gdpr: Gdpr },
     ): void {
       pages.setErrorHandler(pageErrors(settings.of));
       // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
@@ -245,7 +247,10 @@ export function createPeople(deps: PeopleDeps) {
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
-      accountRoutes(pages, { sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now });
+      accountRoutes(pages, {
+        ...{ sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now },
+        ...{ profiles, emails, gdpr, notify, sends },
+      });
     },
     stop: passwords.stop,
   };

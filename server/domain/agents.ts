@@ -19,7 +19,13 @@ export const partyOfClient = ({
   agent: { id: string; name: string } | null;
 }): Party => (agent ? { type: 'agent', id: agent.id, name: agent.name } : { type: 'client', id, name: clientId });
 
-export type SuspensionCause = 'administrator' | 'owner-disabled' | 'owner-deleted' | 'review-overdue' | 'expired';
+export type SuspensionCause =
+  | 'administrator'
+  | 'owner'
+  | 'owner-disabled'
+  | 'owner-deleted'
+  | 'review-overdue'
+  | 'expired';
 
 /** @param which of the active agents, as a condition on the row `t` */
 export async function suspendAgents(

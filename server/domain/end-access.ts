@@ -9,7 +9,7 @@ import type { Tx } from '../db/transact.ts';
 import { suspendAgents } from './agents.ts';
 import type { OwnSession } from './principal.ts';
 
-export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator';
+export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator' | 'self';
 
 export interface EndOfAccess {
   /** Ids of users of the realm, or a query that gives them. */

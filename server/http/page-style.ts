@@ -85,7 +85,7 @@ dd { margin: 0; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
 ul.rows > li > form { flex: none; }
-ul.rows strong { font-weight: 600; }
+ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-left: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }

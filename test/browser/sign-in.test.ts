@@ -105,7 +105,9 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
   await page.waitForURL(/\/account$/);
   expect(await heading()).toBe('Alice Miller');
   expect(await page.getByText('This device').count()).toBe(1);
-  for (const button of ['Add: Authenticator app', 'Add: Passkey', 'Add: Recovery codes', 'Sign out']) {
+  const change = ['Change profile', 'Change password'];
+  const add = ['Add: Authenticator app', 'Add: Passkey', 'Add: Device', 'Add: Recovery codes'];
+  for (const button of [...change, ...add, 'Download your data', 'What happened lately', 'Sign out']) {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe(button);
   }

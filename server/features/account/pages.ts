@@ -1,14 +1,23 @@
 // The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
 import Bowser from 'bowser';
 import type { FastifyReply } from 'fastify';
+import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
 import { ago } from '../../http/ago.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
+import {
+  activitySection,
+  agentsSection,
+  applicationsSection,
+  dataSection,
+  type ProfileView,
+  profileSection,
+} from './sections.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
-import type { Profile } from './store.ts';
+import type { ActivityRow, AgentRow, Profile } from './store.ts';
 
 export interface AccountView {
   realm: string;
@@ -26,9 +35,12 @@ export interface AccountView {
   now: Date;
   credentials: readonly Credential[];
   kinds: MethodsView['kinds'];
+  attributes: ProfileView['attributes'];
+  changes: ProfileView['changes'];
+  consents: readonly ConsentRecord[];
+  agents: readonly AgentRow[];
+  activity: readonly ActivityRow[];
 }
-
-const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
 
 function deviceOf(userAgent: string | null): string {
   if (!userAgent) return text('account.deviceUnknown');
@@ -49,11 +61,7 @@ export function sendAccount(reply: FastifyReply, view: AccountView): FastifyRepl
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
-<dl>
-${row(text('account.username'), profile.username)}
-${row(text('account.name'), name)}
-${row(text('account.email'), profile.email)}
-</dl>
+${profileSection({ ...view, name }, { post, time })}
 ${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
 <h2>${text('account.sessions')}</h2>
 <ul class="rows">
@@ -69,6 +77,11 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 </li>`;
 })}
 </ul>
+${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
+${applicationsSection(view.consents, { titles, mayChange: !acting, post, time })}
+${agentsSection(view.agents, { mayChange: !acting, post, time })}
+${dataSection(realm)}
+${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
   return sendPage(reply, {
     realm,

@@ -13,14 +13,21 @@ import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { actorOf, personOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
+import { valuesOf } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
+import type { Gdpr } from '../gdpr/service.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { SingleLogout } from '../saml/logout.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import type { OwnEmails } from '../users/own-email.ts';
+import type { OwnProfiles } from '../users/own-profile.ts';
+import { accountChangeRoutes } from './changes.ts';
 import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
-import { signInMethodRoutes } from './sign-in-methods.ts';
+import { toldActivities } from './sections.ts';
+import { createFreshness, signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 
 export interface AccountDeps {
@@ -29,6 +36,11 @@ export interface AccountDeps {
   sessions: Sessions;
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
+  profiles: Pick<OwnProfiles, 'read' | 'inputs'>;
+  emails: Pick<OwnEmails, 'of'>;
+  gdpr: Pick<Gdpr, 'consents' | 'revokeConsent'>;
+  notify: Notify;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   signIns: Pick<SignIns, 'begin' | 'leave'>;
   /** Applications that speak SAML hear of a session's end through the browser. */
   singleLogout: Pick<SingleLogout, 'begin'>;
@@ -40,6 +52,9 @@ const words = {
   ended: text('account.sessionEnded'),
   removed: text('account.removed'),
   kept: text('account.kept'),
+  withdrawn: text('account.withdrawn'),
+  stopped: text('account.stopped'),
+  others: text('account.othersEnded'),
 };
 const SHOWN = 100;
 // What is no id is nobody's session.
@@ -84,9 +99,32 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     const profile = session && (await store.profile(sql, realm, session.userId));
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
-    const clientIds = [...new Set(mine.flatMap(({ clients }) => clients))];
+    const { userId } = session;
+    const [inputs, person, address, agreed, agents, happened, mails, own] = await Promise.all([
+      deps.profiles.inputs(realm),
+      deps.profiles.read(realm, userId),
+      deps.emails.of(realm, userId),
+      deps.gdpr.consents(realm, userId),
+      store.agentsOf(sql, realm, userId),
+      store.activityOf(sql, realm, userId, toldActivities),
+      deps.sends(realm, 'EMAIL'),
+      credentials.list(realm, userId),
+    ]);
+    const named = [...agreed.map(({ clientId }) => clientId), ...happened.flatMap(({ clientId }) => clientId ?? [])];
+    const clientIds = [...new Set([...mine.flatMap(({ clients }) => clients), ...named])];
+    const values = person ? valuesOf(inputs, person) : {};
+    const mayMail = address.mayChange && mails;
+    const changes = [
+      ...(inputs.length > 0 ? [{ action: 'UPDATE_PROFILE' as const, words: text('account.changeProfile') }] : []),
+      ...(mayMail ? [{ action: 'VERIFY_EMAIL' as const, words: text('account.changeEmail') }] : []),
+      ...(own.some(({ type }) => type === 'password')
+        ? [{ action: 'UPDATE_PASSWORD' as const, words: text('account.changePassword') }]
+        : []),
+    ];
     const { said } = z
-      .object({ said: z.enum(['ended', 'removed', 'kept']).optional().catch(undefined) })
+      .object({
+        said: z.enum(['ended', 'removed', 'kept', 'withdrawn', 'stopped', 'others']).optional().catch(undefined),
+      })
       .parse(request.query);
     return sendAccount(reply, {
       realm,
@@ -99,20 +137,26 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       csrf: csrfOf(session),
       acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
       said: said && words[said],
-      credentials: await credentials.list(realm, session.userId),
+      attributes: inputs
+        .filter(({ path: at }) => at.startsWith('attributes.'))
+        .map(({ label, field }) => [label, values[field] ?? []] as const),
+      changes: session.impersonator ? [] : changes,
+      consents: agreed,
+      agents,
+      activity: happened,
+      credentials: own,
       kinds: factors.kinds,
     });
   });
 
-  signInMethodRoutes(
-    app,
-    async (request) => {
-      const { realm, session } = await visit(request);
-      if (session) check(request, session);
-      return { realm, session };
-    },
-    deps,
-  );
+  const fresh = createFreshness({ factors, signIns: deps.signIns, now });
+  const ofTheirs = async (request: FastifyRequest) => {
+    const { realm, session } = await visit(request);
+    if (session) check(request, session);
+    return { realm, session };
+  };
+  signInMethodRoutes(app, ofTheirs, { ...deps, ...fresh });
+  accountChangeRoutes(app, ofTheirs, { ...deps, ...fresh });
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, id, session } = await visit(request);

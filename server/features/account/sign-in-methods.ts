@@ -10,43 +10,31 @@ import { userParty } from '../../domain/party.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { LiveSession, Sessions } from '../sessions/service.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { LiveSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 
 const FRESH_SECONDS = 300;
 
-export interface SignInMethodsDeps {
-  transact: Transact;
-  factors: Pick<Factors, 'kinds' | 'haveSecond' | 'levelOf' | 'identify'>;
-  credentials: Pick<Credentials, 'list' | 'remove'>;
+/** Asks for a proof of a moment ago, then for what is to be set up. */
+export type Prove = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  realm: string,
+  session: LiveSession,
+  setUp?: RequiredAction,
+) => Promise<FastifyReply>;
+
+export interface FreshnessDeps {
+  factors: Pick<Factors, 'haveSecond' | 'levelOf' | 'identify'>;
   signIns: Pick<SignIns, 'begin'>;
-  sessions: Pick<Sessions, 'current'>;
   now: () => Date;
 }
 
-/** Whose account it is, once their form was found to be their own. */
-type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
-
-const Params = z.object({ type: z.string(), id: z.uuid() });
-const Wanted = z.object({ action: z.string() });
-
-export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
-  const { transact, factors, credentials, signIns, now } = deps;
-  const path = '/realms/:realm/account/credentials';
-
+export function createFreshness({ factors, signIns, now }: FreshnessDeps) {
   /** Whoever has a second factor proves that, too. */
   const levelFor = ({ standing }: LiveSession) => (factors.haveSecond(standing.types) ? SECOND_FACTOR : 1);
-  function isFresh(session: LiveSession): boolean {
-    const fresh = provenSince(session.factors, now().getTime() - FRESH_SECONDS * 1000);
-    return factors.identify(fresh) && factors.levelOf(fresh) >= levelFor(session);
-  }
-  const prove = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    realm: string,
-    session: LiveSession,
-    setUp?: RequiredAction,
-  ) =>
+  const prove: Prove = (request, reply, realm, session, setUp) =>
     signIns.begin(reply, request, {
       realm,
       requiredLevel: levelFor(session),
@@ -57,6 +45,33 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
       request: null,
       continueAt: `/realms/${realm}/account`,
     });
+  return {
+    prove,
+    isFresh(session: LiveSession): boolean {
+      const fresh = provenSince(session.factors, now().getTime() - FRESH_SECONDS * 1000);
+      return factors.identify(fresh) && factors.levelOf(fresh) >= levelFor(session);
+    },
+  };
+}
+
+export interface SignInMethodsDeps {
+  transact: Transact;
+  factors: Pick<Factors, 'kinds'>;
+  credentials: Pick<Credentials, 'list' | 'remove'>;
+  notify: Notify;
+  prove: Prove;
+  isFresh(session: LiveSession): boolean;
+}
+
+/** Whose account it is, once their form was found to be their own. */
+type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
+
+const Params = z.object({ type: z.string(), id: z.uuid() });
+const Wanted = z.object({ action: z.string() });
+
+export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
+  const { transact, factors, credentials, notify, prove, isFresh } = deps;
+  const path = '/realms/:realm/account/credentials';
 
   app.post(`${path}/set-up`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, session } = await visit(request);
@@ -78,7 +93,9 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
       const all = await credentials.list(realm, userId, tx.sql);
       if (!isOneOfMore(all, id, factors.kinds)) return false;
       const user = { id: userId, username: name };
-      return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
+      const gone = await credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
+      if (gone) await notify(tx, { realm, by, userId, what: 'credential-removed' });
+      return gone;
     });
     return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
   });

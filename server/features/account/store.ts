@@ -38,3 +38,27 @@ export const profile = async (sql: Sql, realm: string, userId: string) =>
       select username, email, first_name, last_name
       from realm_user where realm_id = ${realm} and id = ${userId}`
   )[0];
+
+export interface AgentRow {
+  id: string;
+  name: string;
+  description: string | null;
+  status: 'draft' | 'active' | 'suspended' | 'revoked';
+}
+export const agentsOf = (sql: Sql, realm: string, userId: string) => sql<AgentRow>`
+  select id, name, description, status from agent where realm_id = ${realm} and user_id = ${userId} order by name limit 100`;
+
+export interface ActivityRow {
+  type: string;
+  at: number;
+  ipAddress: string | null;
+  clientId: string | null;
+  /** Somebody else did it: an administrator, the server. */
+  byOther: boolean;
+}
+/** What happened to the person last. @param types those that are told */
+export const activityOf = (sql: Sql, realm: string, userId: string, types: readonly string[]) => sql<ActivityRow>`
+  select type, floor(extract(epoch from occurred_at) * 1000)::bigint as at, ip_address as "ipAddress", client_id as "clientId",
+    actor is not null and actor ->> 'id' is distinct from ${userId} as "byOther"
+  from event where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user' and type = any(${types}::text[])
+  order by id desc limit 20`;

@@ -1,0 +1,87 @@
+// What people change on their account page beside sign-in methods: themselves, what applications may, their agents, all other
+// sessions. What is about who they are is a step of a sign-in, so that it asks for a proof of a moment ago.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { RequiredAction } from '../../contract/users.ts';
+import { fragment } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { suspendAgents } from '../../domain/agents.ts';
+import { endAccess } from '../../domain/end-access.ts';
+import { userParty } from '../../domain/party.ts';
+import { text } from '../../http/texts.ts';
+import type { Gdpr } from '../gdpr/service.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { LiveSession } from '../sessions/service.ts';
+import type { Prove } from './sign-in-methods.ts';
+
+export interface AccountChangesDeps {
+  transact: Transact;
+  gdpr: Pick<Gdpr, 'revokeConsent'>;
+  notify: Notify;
+  prove: Prove;
+  now: () => Date;
+}
+/** Whose account it is, once their form was found to be their own. */
+type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
+
+/** Steps of a sign-in by which people change themselves. */
+const ownChanges: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL', 'UPDATE_PASSWORD'];
+const Change = z.object({ action: z.string() });
+const Params = z.object({ clientId: z.string().max(255).catch(''), id: z.uuid().optional().catch(undefined) });
+
+export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: AccountChangesDeps): void {
+  const { transact, gdpr, notify, prove, now } = deps;
+  const path = '/realms/:realm/account';
+  const byOf = ({ ip }: FastifyRequest, { userId, username }: LiveSession): By => ({
+    actor: userParty(userId, username),
+    ipAddress: ip,
+  });
+  const post = (
+    at: string,
+    said: string,
+    act: (request: FastifyRequest, realm: string, session: LiveSession) => Promise<void>,
+  ) =>
+    app.post(`${path}/${at}`, { schema: { hide: true } }, async (request, reply) => {
+      const { realm, session } = await visit(request);
+      if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+      await act(request, realm, session);
+      return reply.redirect(`/realms/${realm}/account?said=${said}`, 303);
+    });
+
+  app.post(`${path}/change`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    const { action } = Change.parse(request.body);
+    const change = ownChanges.find((one) => one === action);
+    if (!change) throw new Problem('invalid-request', text('account.notToSetUp'));
+    return prove(request, reply, realm, session, change);
+  });
+
+  post('consents/:clientId/withdraw', 'withdrawn', async (request, realm, session) => {
+    const { clientId } = Params.parse(request.params);
+    const of = { userId: session.userId, clientId };
+    await gdpr.revokeConsent(byOf(request, session), realm, of).catch((error: unknown) => {
+      // Clicked twice: it is gone.
+      if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
+    });
+  });
+
+  post('agents/:id/stop', 'stopped', async (request, realm, session) => {
+    const { id = null } = Params.parse(request.params);
+    const by = byOf(request, session);
+    const which = fragment`t.id = ${id} and t.user_id = ${session.userId}`;
+    await transact(realm, (tx) => suspendAgents(tx, realm, { which, cause: 'owner', by }));
+  });
+
+  post('sessions/end-others', 'others', async (request, realm, session) => {
+    const [by, keep] = [byOf(request, session), { sessionId: session.id }];
+    const people = [session.userId];
+    await transact(realm, async (tx) => {
+      await endAccess(tx, realm, { people, cause: 'self', by, at: now(), keep });
+      // It may be that there was nothing else: who asked is told all the same.
+      await notify(tx, { realm, by, userId: session.userId, what: 'sessions-ended' });
+    });
+  });
+}

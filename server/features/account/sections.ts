@@ -1,0 +1,131 @@
+// Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
+import type { ConsentRecord } from '../../contract/gdpr.ts';
+import type { RequiredAction } from '../../contract/users.ts';
+import { type Html, html } from '../../http/html.ts';
+import { text, textHtml } from '../../http/texts.ts';
+import type { ActivityRow, AgentRow, Profile } from './store.ts';
+
+export interface SectionParts {
+  post(action: string, inside: Html): Html;
+  time(at: number): Html;
+}
+
+const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
+
+export interface ProfileView {
+  profile: Profile;
+  name: string;
+  /** What the realm lets people see of it, by its label. */
+  attributes: readonly (readonly [label: string, values: readonly string[]])[];
+  /** What they can change here. */
+  changes: readonly { action: RequiredAction; words: string }[];
+}
+
+export const profileSection = ({ profile, name, attributes, changes }: ProfileView, { post }: SectionParts): Html =>
+  html`<dl>
+${row(text('account.username'), profile.username)}
+${row(text('account.name'), name)}
+${row(text('account.email'), profile.email)}
+${attributes.map(([label, values]) => html`${row(label, values.join(', '))}`)}
+</dl>
+${
+  changes.length > 0 &&
+  html`<div class="actions">
+${changes.map(({ action, words }) =>
+  post('change', html`<input type="hidden" name="action" value="${action}"><button class="quiet">${words}</button>`),
+)}
+</div>`
+}`;
+
+interface ApplicationsParts extends SectionParts {
+  titles: ReadonlyMap<string, string>;
+  mayChange: boolean;
+}
+
+export const applicationsSection = (consents: readonly ConsentRecord[], parts: ApplicationsParts): Html | false =>
+  consents.length > 0 &&
+  html`<h2>${text('account.applications')}</h2>
+<ul class="rows">
+${consents.map((consent) => applicationRow(consent, parts))}
+</ul>`;
+
+function applicationRow(
+  { clientId, clientName, scopes, grantedAt }: ConsentRecord,
+  { titles, mayChange, post, time }: ApplicationsParts,
+): Html {
+  const title = titles.get(clientId) ?? clientName ?? clientId;
+  const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
+  return html`<li>
+<div><strong>${title}</strong>
+<div class="soft">${scopes.join(', ')}</div>
+<div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
+${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}
+</li>`;
+}
+
+const states: Record<AgentRow['status'], string> = {
+  draft: text('account.agentDraft'),
+  active: text('account.agentActive'),
+  suspended: text('account.agentSuspended'),
+  revoked: text('account.agentRevoked'),
+};
+
+export function agentsSection(
+  agents: readonly AgentRow[],
+  { mayChange, post }: SectionParts & { mayChange: boolean },
+): Html | false {
+  if (agents.length === 0) return false;
+  return html`<h2>${text('account.agents')}</h2>
+<ul class="rows">
+${agents.map(
+  ({ id, name, description, status }) => html`<li>
+<div><strong>${name}</strong><span class="badge">${states[status]}</span>
+${description && html`<div class="soft">${description}</div>`}</div>
+${mayChange && status === 'active' && post(`agents/${id}/stop`, html`<button class="quiet">${text('account.stopAgent')}<span class="hidden"> ${name}</span></button>`)}
+</li>`,
+)}
+</ul>`;
+}
+
+/** What is told, in words; what isn't here is nothing that people ask about. */
+const activities = new Map<string, string>([
+  ['LOGIN_SUCCESS', text('activity.signedIn')],
+  ['LOGIN_FAILURE', text('activity.failed')],
+  ['LOGOUT', text('activity.signedOut')],
+  ['SESSION_ENDED', text('activity.sessionEnded')],
+  ['PASSWORD_CHANGED', text('activity.password')],
+  ['CREDENTIAL_CREATED', text('activity.methodAdded')],
+  ['CREDENTIAL_DELETED', text('activity.methodRemoved')],
+  ['RECOVERY_CODE_USED', text('activity.recoveryCode')],
+  ['USER_CREATED', text('activity.created')],
+  ['USER_UPDATED', text('activity.profile')],
+  ['USER_LOCKED', text('activity.locked')],
+  ['USER_UNLOCKED', text('activity.unlocked')],
+  ['TERMS_ACCEPTED', text('activity.terms')],
+  ['CONSENT_GRANTED', text('activity.allowed')],
+  ['CONSENT_REVOKED', text('activity.withdrawn')],
+  ['IMPERSONATION_STARTED', text('activity.acted')],
+]);
+export const toldActivities: readonly string[] = [...activities.keys()];
+
+export function activitySection(
+  rows: readonly ActivityRow[],
+  { time, titles }: SectionParts & { titles: ReadonlyMap<string, string> },
+): Html | false {
+  if (rows.length === 0) return false;
+  return html`<details><summary>${text('account.activity')}</summary>
+<ul class="rows">
+${rows.map(({ type, at, ipAddress, clientId, byOther }) => {
+  const about = [
+    clientId === null ? null : (titles.get(clientId) ?? clientId),
+    ipAddress,
+    byOther && text('activity.byOther'),
+  ];
+  return html`<li><div><strong>${activities.get(type) ?? type}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
+})}
+</ul></details>`;
+}
+
+export const dataSection = (realm: string): Html => html`<h2>${text('account.data')}</h2>
+<p class="soft">${text('account.dataLead')}</p>
+<div class="actions"><a class="button quiet" href="/realms/${realm}/account/gdpr/export" download>${text('account.download')}</a></div>`;

@@ -1,0 +1,146 @@
+// Owns: what people do on their account page beside ways to sign in: changing themselves, applications, agents, other sessions, data.
+// Does not own: ways to sign in (passkeys, otp), the account API (gdpr.test.ts), the steps of a sign-in (verify-email.test.ts).
+// Implements: specification 4.6, 4.11.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
+import { listSessions } from '../../../server/contract/sessions.ts';
+import { createUser, getUser } from '../../../server/contract/users.ts';
+import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { makeClient } from '../../support/clients.ts';
+import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson, type Person, type Shown } from '../../support/person.ts';
+
+const NEXT = 'four dry umbrellas';
+let site: MailingServer;
+let clock = new Date();
+let realm = '';
+let userId = '';
+let made = 0;
+beforeAll(async () => {
+  site = await startMailingServer({ now: () => clock });
+});
+afterAll(() => site?.stop());
+beforeEach(async () => {
+  made += 1;
+  realm = `own${made}`;
+  clock = new Date();
+  await makePeopledRealm(site.server, realm, []);
+  const user = { username: 'ada', password: PASSWORD, email: address(), emailVerified: true };
+  userId = (await call(createUser, { params: { realm }, body: user })).body?.id ?? '';
+  await site.sendsMail(realm);
+});
+
+const call: typeof site.server.admin.call = (route, input) => site.server.admin.call(route, input);
+const address = (name = 'ada') => `${name}@${realm}.example`;
+const stored = async () => (await call(getUser, { params: { realm, userId } })).body;
+async function signedIn(who = createPerson(site.server.baseUrl)) {
+  const page = await who.open(`/realms/${realm}/login?for=account`);
+  return { who, page: await who.fill(page, { username: 'ada', password: PASSWORD }) };
+}
+const csrfOf = ({ text }: Shown) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+const press = (who: Person, page: Shown, action: string, more: Record<string, string> = {}) =>
+  who.post(`/realms/${realm}/account/${action}`, { csrf: csrfOf(page), ...more });
+const later = () => {
+  clock = new Date(clock.getTime() + 301_000);
+};
+
+test('a password is changed after a proof of a moment ago, ends the other sessions, and is told by mail', async () => {
+  await signedIn();
+  const { who, page } = await signedIn();
+  later();
+  const proof = await press(who, page, 'change', { action: 'UPDATE_PASSWORD' });
+  expect(proof.heading).toBe('Sign in');
+  const choose = await who.fill(proof, { username: 'ada', password: PASSWORD });
+  expect(choose.heading).toBe('Choose a new password');
+  const done = await who.fill(choose, { password: NEXT, repeated: NEXT });
+  expect(done.url).toContain('/account');
+  expect((await call(listSessions, { params: { realm } })).body).toHaveLength(1);
+  await site.mailTo(address(), 'your password was changed');
+});
+
+test('an address is changed once the new one is proven, and the old one hears of it', async () => {
+  const { who, page } = await signedIn();
+  const which = await press(who, page, 'change', { action: 'VERIFY_EMAIL' });
+  expect(which.heading).toBe('Your e-mail address');
+  const waiting = await who.fill(which, { email: address('new') });
+  expect((await stored())?.email).toBe(address());
+  const done = await who.fill(waiting, { code: codeIn(await site.mailTo(address('new'), 'enter this code')) });
+  expect(done.url).toContain('/account');
+  expect(await stored()).toMatchObject({ email: address('new'), emailVerified: true });
+  await site.mailTo(address(), 'your e-mail address was changed');
+});
+
+test('a profile is changed, and shows', async () => {
+  const { who, page } = await signedIn();
+  const form = await press(who, page, 'change', { action: 'UPDATE_PROFILE' });
+  expect(form.heading).toBe('Your profile');
+  const done = await who.fill(form, { firstName: 'Ada', lastName: 'Lovelace' });
+  expect(done.heading).toBe('Ada Lovelace');
+  await site.mailTo(address(), 'your profile was changed');
+});
+
+test('what an application was allowed is listed, and withdrawn', async () => {
+  const third = {
+    clientId: 'third',
+    name: 'Third & Co',
+    tokenEndpointAuthMethod: 'none',
+    consentRequired: true,
+  } as const;
+  await makeClient(site.server, realm, { ...third, redirectUris: ['http://127.0.0.1/callback'] });
+  const { who } = await signedIn();
+  const consent = await who.open(authorizePath(realm, 'third', newVerifier()));
+  await who.post(`/realms/${realm}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
+  const page = await who.open(`/realms/${realm}/account`);
+  expect(page.text).toContain('What applications may do');
+  const after = await press(who, page, 'consents/third/withdraw');
+  expect(after.text).toContain('It has been withdrawn');
+  expect(after.text).not.toContain('What applications may do');
+});
+
+test('an agent of theirs is listed and stopped; somebody else’s is not theirs to stop', async () => {
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  const make = async (owner: string) => {
+    const clientId = `agent-${owner}`;
+    await makeClient(site.server, realm, {
+      clientId,
+      grantTypes: ['client_credentials'],
+      secret: 'secret of an agent, long',
+    });
+    const { body } = await call(createAgent, {
+      params: { realm },
+      body: { name: `Agent of ${owner}`, owner, clientId },
+    });
+    const id = body?.id ?? '';
+    await call(activateAgent, { params: { realm, id } });
+    return id;
+  };
+  const [mine, other] = [await make('ada'), await make('bob')];
+  const { who, page } = await signedIn();
+  expect([page.text.includes('Agent of ada'), page.text.includes('Agent of bob')]).toEqual([true, false]);
+  await press(who, page, `agents/${other}/stop`);
+  expect((await press(who, page, `agents/${mine}/stop`)).text).toContain('The agent has been stopped');
+  const status = async (id: string) => (await call(getAgent, { params: { realm, id } })).body?.status;
+  expect([await status(mine), await status(other)]).toEqual(['suspended', 'active']);
+});
+
+test('all other sessions end at once, and what happened is told in words', async () => {
+  const elsewhere = await signedIn();
+  const { who, page } = await signedIn();
+  const after = await press(who, page, 'sessions/end-others');
+  expect(after.text).toContain('You are signed out everywhere else.');
+  expect((await elsewhere.who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
+  expect(after.text).toContain('A session ended');
+  expect(after.text).toContain('The account was made');
+});
+
+test('one’s data is a download, and no form without its token changes anything', async () => {
+  const { who, page } = await signedIn();
+  const [, path = ''] = /href="([^"]*gdpr\/export)"/.exec(page.text) ?? [];
+  const file = await who.once(path);
+  expect(file.headers.get('content-disposition')).toContain('attachment');
+  expect(await file.json()).toMatchObject({ profile: { username: 'ada' } });
+  for (const action of ['change', 'sessions/end-others', 'consents/spa/withdraw', `agents/${userId}/stop`])
+    expect((await who.post(`/realms/${realm}/account/${action}`, { action: 'UPDATE_PASSWORD' })).status, action).toBe(
+      403,
+    );
+});
