@@ -29,7 +29,7 @@ import {
 import type { Message } from './message.ts';
 import { newXmlId } from './response.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
-import type { Binding } from './vocabulary.ts';
+import { type Binding, UNPROVEN } from './vocabulary.ts';
 
 /** What reads XML is loaded when the first message comes. */
 const reading = () => import('./message.ts');
@@ -127,8 +127,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const client = await clients.view(realm, entityId);
     if (!client) throw unknown(context, entityId, 'There is no such SAML client, or it is switched off');
     const xml = verified(message, first, { certificates: client.signingCertificates, needed: true });
-    if (!xml || issuerOf(xml) !== entityId)
-      throw unknown(context, entityId, 'The request is not signed, or not with a key of the client');
+    if (!xml || issuerOf(xml) !== entityId) throw unknown(context, entityId, UNPROVEN);
     const { id, ...named } = logoutRequestOf(xml, { now: now(), addresses: [endpointsOf(baseUrl, realm).samlLogout] });
     const { binding, relayState } = message;
     return {

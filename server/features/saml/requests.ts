@@ -8,7 +8,7 @@ import { type AuthnRequest, authnRequestOf, consumerOf, issuerOf } from './authn
 import { type Wanted, wantedBy } from './contexts.ts';
 import type { Kept } from './kept.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
-import { type Binding, type Failed, failures } from './vocabulary.ts';
+import { type Binding, type Failed, failures, UNPROVEN } from './vocabulary.ts';
 
 /** What reads XML is loaded when the first request comes. */
 const reading = () => import('./message.ts');
@@ -66,8 +66,7 @@ export function createRequests({
     if (!client) return unknown(entityId, 'There is no such SAML client, or it is switched off');
     const { signingCertificates: certificates, requireSignedRequests: needed } = client;
     const xml = verified(message, first, { certificates, needed });
-    if (!xml || issuerOf(xml) !== entityId)
-      return unknown(entityId, 'The request is not signed, or not with a key of the client');
+    if (!xml || issuerOf(xml) !== entityId) return unknown(entityId, UNPROVEN);
     try {
       const asked = authnRequestOf(xml, { now: now(), addresses: [endpointsOf(baseUrl, realm).samlSignOn] });
       const consumer = consumerOf(asked.consumer, client.consumers);

@@ -7,6 +7,9 @@ export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 /** Bytes. Bindings §3.4.3. */
 export const MOST_RELAY_STATE = 80;
 
+/** For the log and the audit trail alone. */
+export const UNPROVEN = 'The request is not signed, or not with a key of the client by RSA with SHA-256 or SHA-512';
+
 export type Binding = 'POST' | 'Redirect';
 export const bindingNames: Readonly<Record<Binding, string>> = {
   POST: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
