@@ -227,6 +227,7 @@ export async function buildApp({
     signIns,
     metrics,
     realmExists: realms.exists,
+    deliveries: { enqueue: queue.enqueue, ...(retryDelaysSeconds && { retryDelaysSeconds }) },
     exchangesAMinute: config.SVC_WORKLOAD_RATE_LIMIT,
     baseUrl,
     log,
@@ -260,6 +261,7 @@ export async function buildApp({
       gaveUp: metrics.deadLetter,
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
+    ...protocol.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
     janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS }),
   ]);

@@ -11,6 +11,7 @@ import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
 import { createOutbox } from './events/outbox.ts';
+import { backChannelConsumer } from './features/logout/back-channel.ts';
 import { webhookConsumer } from './features/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob } from './features/webhooks/delivery.ts';
 import { createOutbound } from './http/outbound.ts';
@@ -44,7 +45,12 @@ export function createInfrastructure({
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
   const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
-  const outbox = createOutbox({ now, newId, consumers: [webhookConsumer], enqueue: queue.enqueue });
+  const outbox = createOutbox({
+    now,
+    newId,
+    consumers: [webhookConsumer, backChannelConsumer],
+    enqueue: queue.enqueue,
+  });
   return {
     sql,
     batchedReads: batchedReadsOver(pool),

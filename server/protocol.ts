@@ -37,6 +37,7 @@ import { createMint } from './features/issued-tokens/mint.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
 import { isPersonOver } from './features/issued-tokens/store.ts';
 import type { Keys } from './features/keys/service.ts';
+import { type BackChannelDeps, backChannelJob } from './features/logout/back-channel.ts';
 import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
@@ -93,6 +94,8 @@ export interface ProtocolDeps {
   signIns: SignIns;
   metrics: Pick<Metrics, 'tokenIssued'>;
   realmExists(realm: string): Promise<boolean>;
+  /** What the job of back-channel logout needs of the queue. */
+  deliveries: Pick<BackChannelDeps, 'enqueue' | 'retryDelaysSeconds'>;
   /** Of one address in one realm. */
   exchangesAMinute: number;
   baseUrl: string;
@@ -230,6 +233,10 @@ export function createProtocol(deps: ProtocolDeps) {
   });
 
   return {
+    jobs: [
+      backChannelJob({ sql, transact, clients, tokens, subjects, settings, outbound, now, newId, ...deps.deliveries }),
+    ],
+
     continuations: [authorization.continuation, saml.continuation],
     singleLogout,
 

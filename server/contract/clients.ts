@@ -48,6 +48,12 @@ export const clientFields = {
     .max(200)
     .describe('Where people come back to after signing in: exact, but any port of a loopback address (RFC 8252)'),
   postLogoutRedirectUris: z.array(RedirectUri).max(200).describe('Where people come back to after signing out: exact'),
+  backchannelLogoutUri: HttpUrl.nullable().describe(
+    'Where it is told, from server to server, that a session has ended (OpenID Connect Back-Channel Logout); https',
+  ),
+  frontchannelLogoutUri: HttpUrl.nullable().describe(
+    'What a browser that signs out loads in a frame (OpenID Connect Front-Channel Logout); on the host of a redirect URI',
+  ),
   webOrigins: z
     .array(Origin)
     .max(200)
@@ -104,6 +110,8 @@ export const freshClient = {
   tokenEndpointAuthMethod: 'client_secret_basic',
   redirectUris: [],
   postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
+  frontchannelLogoutUri: null,
   webOrigins: [],
   grantTypes: ['authorization_code', 'refresh_token'],
   defaultClientScopes: ['profile', 'email', 'roles'],

@@ -48,6 +48,7 @@ export const eventTypes = {
   CONSENT_GRANTED: runtime,
   CONSENT_REVOKED: runtime,
   SESSION_ENDED: runtime,
+  BACKCHANNEL_LOGOUT_FAILED: runtime,
   IMPERSONATION_STARTED: runtime,
   AUTHORIZATION_REFUSED: runtime,
   AUTHORIZATION_REQUEST_PUSHED: runtime,

@@ -22,6 +22,8 @@ export const ClientMetadata = z.object({
   id_token_signed_response_alg: words.optional().describe('RS256 alone'),
   require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
+  backchannel_logout_uri: words.optional().describe('Logout tokens always say sid'),
+  frontchannel_logout_uri: words.optional().describe('iss and sid are always added'),
   subject_type: words.optional().describe('One of the realm’s subject_types_supported'),
   sector_identifier_uri: words
     .optional()

@@ -42,11 +42,13 @@ export async function endAccess(
   // A sign-in holds the person as well as the credentials (domain/proof.ts); those that stay are no obstacle to it.
   if (ofPerson) await sql`select from realm_user where realm_id = ${realm} and id in (${them}) order by id for update`;
 
-  const sessions = await sql<EndedRow & { id: string }>`
+  const sessions = await sql<EndedRow & { id: string; clients: string[] }>`
     with ended as (
       delete from session where realm_id = ${realm} and user_id in (${them}) ${exceptSession(keep)}
       returning realm_id, id, user_id, expires_at
-    ) select e.id, e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
+    ) select e.id, array(
+      select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+      where sc.realm_id = e.realm_id and sc.session_id = e.id order by 1) as clients, e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   // After the sessions, which waited for whoever was exchanging a code of theirs for a grant.
   const grants = await sql<EndedRow & { id: string; client_id: string; seconds: number }>`
     with ended as (
@@ -83,7 +85,8 @@ export async function endAccess(
     const subject = { type: 'user', id: row.user_id, name: row.username } as const;
     record({ type, realm, by, subject, clientId, data: { ...data, reason: cause } });
   };
-  for (const row of sessions) tell('SESSION_ENDED', row, { sessionId: row.id });
+  for (const row of sessions)
+    tell('SESSION_ENDED', row, { sessionId: row.id, ...(row.clients.length > 0 && { clients: row.clients }) });
   for (const row of administrators) tell('SESSION_ENDED', row, { administrator: true });
   for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
 }

@@ -42,6 +42,8 @@ export interface PageOptions {
   status?: number;
   /** Where a form post may be redirected to besides this server: Chromium checks form-action on redirects too. */
   formAction?: readonly string[];
+  /** Addresses that the page loads in frames. */
+  frames?: readonly string[];
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);
@@ -119,7 +121,7 @@ function scriptSource(script: string): string {
   return known;
 }
 
-function policy({ brand, script }: Page, { formAction = [] }: PageOptions): string {
+function policy({ brand, script }: Page, { formAction = [], frames = [] }: PageOptions): string {
   const host = brand?.logoUrl ? cspSource(brand.logoUrl) : '';
   // A whole scheme would be every host there is.
   const logo = host.includes('//') ? ` ${host}` : '';
@@ -130,6 +132,7 @@ function policy({ brand, script }: Page, { formAction = [] }: PageOptions): stri
     `form-action ${["'self'", ...formAction.map(cspSource)].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
+    ...(frames.length === 0 ? [] : [`frame-src ${[...new Set(frames.map(cspSource))].join(' ')}`]),
     ...(script === undefined ? [] : [`script-src ${scriptSource(script)}`]),
   ].join('; ');
 }

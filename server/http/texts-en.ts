@@ -177,6 +177,7 @@ export const en = {
   'logout.done': 'You are signed out',
   'logout.close': 'You can close this page.',
   'logout.goTo': 'Go to {application}',
+  'logout.goOn': 'Go on',
   'logout.signInAgain': 'Sign in again',
 
   'messageCode.byEmail': 'A code was sent to your e-mail address. It is good for {minutes} minutes.',

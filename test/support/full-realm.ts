@@ -152,6 +152,8 @@ export function fullRealm(): RealmDocument {
         idTokenUserinfoClaims: true,
         mayActClient: 'billing',
         dpopBoundAccessTokens: true,
+        backchannelLogoutUri: 'https://web.example.com/logged-out',
+        frontchannelLogoutUri: 'https://web.example.com/log-out',
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
       },

@@ -198,9 +198,12 @@ create table client (
   token_exchange_impersonation boolean not null default false,
   may_act_client text,
   dpop_bound_access_tokens boolean not null default false,
+  backchannel_logout_uri text,
+  frontchannel_logout_uri text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (backchannel_logout_uri IS NOT NULL);
 CREATE UNIQUE INDEX client_client_id ON client USING btree (realm_id, client_id);
 
 create table client_assertion (

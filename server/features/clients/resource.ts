@@ -121,6 +121,8 @@ export const createClientResource = ({
           tokenEndpointAuthMethod: 'text',
           redirectUris: set,
           postLogoutRedirectUris: set,
+          backchannelLogoutUri: 'text',
+          frontchannelLogoutUri: 'text',
           webOrigins: set,
           grantTypes: set,
           consentRequired: 'boolean',

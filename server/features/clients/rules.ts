@@ -17,6 +17,8 @@ type Shape = Pick<
   | 'defaultClientScopes'
   | 'optionalClientScopes'
   | 'sectorIdentifierUri'
+  | 'backchannelLogoutUri'
+  | 'frontchannelLogoutUri'
 >;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
@@ -54,6 +56,10 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(client.sectorIdentifierUri === null || client.sectorIdentifierUri.startsWith('https:')
       ? []
       : [fault('sectorIdentifierUri', 'must be https (OpenID Connect Core §8.1)')]),
+    ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
+      ? []
+      : [fault('backchannelLogoutUri', 'must be https')]),
+    ...frameFaults(client),
     ...addressFaults('redirectUris', client.redirectUris, open),
     ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),
     ...client.optionalClientScopes.flatMap((scope, i) =>
@@ -73,6 +79,12 @@ export const resourceFaults = (
     .filter((resource) => isAnothers(resource, at))
     .filter((resource) => clientId !== ADMIN_CLI || resource !== adminAudience(at.baseUrl))
     .map((resource) => fault('allowedResources', anothersResource(resource)));
+
+/** OpenID Connect Front-Channel Logout §2: scheme, host and port are a redirect URI's. */
+const frameFaults = ({ frontchannelLogoutUri: uri, redirectUris }: Shape): FieldError[] =>
+  uri === null || redirectUris.some((one) => new URL(one).origin === new URL(uri).origin)
+    ? []
+    : [fault('frontchannelLogoutUri', 'must be on the host of one of the redirectUris')];
 
 /** OpenID Connect Core §3.1.2.1: plain http only for confidential clients; loopback is a native app's (RFC 8252 §7.3). */
 const addressFaults = (field: string, addresses: readonly string[], open: boolean): FieldError[] =>

@@ -32,6 +32,7 @@ export interface ClientView {
   secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
+  backchannelLogoutUri: string | null;
   /** `+` resolved to the origins of the redirect URIs. */
   webOrigins: ReadonlySet<string>;
   grantTypes: ReadonlySet<string>;
@@ -107,6 +108,7 @@ interface Row {
   previous_secret_expires_at: Date | null;
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
+  backchannel_logout_uri: string | null;
   web_origins: string[];
   grant_types: string[];
   consent_required: boolean;
@@ -142,7 +144,7 @@ const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name),
 const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
   select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
-    c.post_logout_redirect_uris, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
+    c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
     c.require_pushed_authorization_requests,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
@@ -214,6 +216,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   secrets: secretsOf(row),
   redirectUris: row.redirect_uris,
   postLogoutRedirectUris: row.post_logout_redirect_uris,
+  backchannelLogoutUri: row.backchannel_logout_uri,
   webOrigins: originsOf(row.web_origins, row.redirect_uris),
   grantTypes: new Set(row.grant_types),
   consentRequired: row.consent_required,

@@ -115,7 +115,7 @@ export function createTokens({
     },
 
     /** Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens. */
-    sign: async (realm: string, typ: 'at+jwt' | 'JWT', claims: object): Promise<string> =>
+    sign: async (realm: string, typ: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): Promise<string> =>
       signJwt(await keys.active(realm), typ, claims),
 
     /** Refuses an access token until it would end anyway; false: it was refused before. */

@@ -30,7 +30,20 @@ export function confirmPage({
 }
 
 /** @param client whose application asked, where one did */
-export const signedOutPage = ({ realm, client }: { realm: string; client: NamedClient | undefined }): Html => html`
+export const signedOutPage = ({
+  realm,
+  client,
+  frames,
+  next,
+}: {
+  realm: string;
+  client: NamedClient | undefined;
+  /** Of applications that hear of it by the browser. */
+  frames: readonly string[];
+  /** Where the application wants the browser then. */
+  next: string | undefined;
+}): Html => html`
 <p class="lead" role="status">${text('logout.close')}</p>
-<div class="actions">${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${text('logout.goTo', { application: client.title })}</a>`}
+${frames.map((frame) => html`<iframe src="${frame}" title="" aria-hidden="true" hidden></iframe>\n`)}
+<div class="actions">${next !== undefined && html`<a class="button" id="next" href="${next}">${text('logout.goOn')}</a>`}${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${text('logout.goTo', { application: client.title })}</a>`}
 <a class="button quiet" href="/realms/${realm}/login?for=account">${text('logout.signInAgain')}</a></div>`;

@@ -1,6 +1,6 @@
 // Owns: RP-initiated logout: whose session ends, whether the person is asked first, where the browser goes then.
 // Does not own: ending sessions (features/sessions), verifying the hint (features/issued-tokens).
-// Implements: OIDC RP-Initiated Logout 1.0; specification 4.11.
+// Implements: OIDC RP-Initiated Logout 1.0, Front-Channel Logout 1.0 (back-channel.ts has the other); specification 4.11.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
@@ -19,12 +19,21 @@ import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { confirmPage, signedOutPage } from './pages.ts';
 
+const GO_ON = "addEventListener('load', () => location.replace(document.getElementById('next').href));";
+
 /** A logout request whose parameters hold. */
 interface Logout {
   client: ClientView | undefined;
   hint: Claims | undefined;
   /** Where to go afterwards; one of the client's, to the character. */
   next: string | undefined;
+}
+
+/** Whom the browser tells. */
+interface BrowserLogout {
+  /** Where it goes before it goes on: to the first of those who are told by SAML. */
+  first: string | undefined;
+  frames: readonly string[];
 }
 
 export function createLogout({
@@ -41,10 +50,10 @@ export function createLogout({
 }: {
   transact: Transact;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
-  sessions: Pick<Sessions, 'current' | 'end' | 'clearCookie'>;
+  sessions: Pick<Sessions, 'current' | 'end' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
   singleLogout: Pick<SingleLogout, 'begin'>;
-  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
   sessionCookie: (realm: string) => string;
@@ -75,15 +84,24 @@ export function createLogout({
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
   }
 
-  /** @returns where the browser goes first, so that others hear of it; undefined: nobody has to */
-  async function end(request: FastifyRequest, reply: FastifyReply, realm: string, session: SsoSession, logout: Logout) {
+  /** @returns where the browser goes first, and what it loads, so that others hear of it */
+  async function end(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    realm: string,
+    session: SsoSession,
+    logout: Logout,
+  ): Promise<BrowserLogout> {
     const party = { type: 'user', id: session.userId, name: session.username } as const;
     const by: By = { actor: party, ipAddress: request.ip };
     const { next, client } = logout;
     const here = `/realms/${realm}/oauth2/logout${client ? `?${new URLSearchParams({ client_id: client.clientId })}` : ''}`;
-    const first = await transact(realm, async (tx) => {
-      const told = await singleLogout.begin(tx, realm, session.id, next ?? here);
-      if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return told;
+    const told = await transact(realm, async (tx) => {
+      const found = {
+        first: await singleLogout.begin(tx, realm, session.id, next ?? here),
+        frames: await sessions.frames(tx, realm, session.id),
+      };
+      if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return found;
       tx.record({
         type: 'LOGOUT',
         realm,
@@ -92,11 +110,12 @@ export function createLogout({
         clientId: logout.client?.clientId ?? null,
         data: { sessionId: session.id },
       });
-      return told;
+      return found;
     });
     sessions.clearCookie(reply, realm);
     await signIns.leave(request, reply, realm);
-    return first;
+    const iss = await settings.issuer(realm);
+    return { ...told, frames: told.frames.map((uri) => withQuery(uri, { iss, sid: session.id })) };
   }
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -105,10 +124,19 @@ export function createLogout({
     return brand;
   }
 
-  async function signedOut(reply: FastifyReply, realm: string, { next, client }: Logout): Promise<FastifyReply> {
-    if (next !== undefined) return reply.redirect(next, 303);
+  async function signedOut(
+    reply: FastifyReply,
+    realm: string,
+    { next: last, client }: Logout,
+    { first, frames }: BrowserLogout = { first: undefined, frames: [] },
+  ): Promise<FastifyReply> {
+    const next = first ?? last;
+    if (next !== undefined && frames.length === 0) return reply.redirect(next, 303);
     const brand = await settingsOf(realm);
-    return sendPage(reply, { realm, brand, title: text('logout.done'), body: signedOutPage({ realm, client }) });
+    const body = signedOutPage({ realm, client, frames, next });
+    // On when the frames have been loaded, or failed to.
+    const script = next === undefined ? undefined : GO_ON;
+    return sendPage(reply, { realm, brand, title: text('logout.done'), body, script, plain: true }, { frames });
   }
 
   const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
@@ -124,8 +152,7 @@ export function createLogout({
       const named =
         hint && subjects.find(realm, hint) === session.userId && (hint.sid === undefined || hint.sid === session.id);
       if (named) {
-        const first = await end(request, reply, realm, session, logout);
-        return first === undefined ? signedOut(reply, realm, logout) : reply.redirect(first, 303);
+        return signedOut(reply, realm, logout, await end(request, reply, realm, session, logout));
       }
       const body = confirmPage({
         realm,
@@ -154,8 +181,7 @@ export function createLogout({
           page: { told: 'The page was open for too long, and you are still signed in.', back: logout.client },
         });
       }
-      const first = await end(request, reply, realm, session, logout);
-      return first === undefined ? signedOut(reply, realm, logout) : reply.redirect(first, 303);
+      return signedOut(reply, realm, logout, await end(request, reply, realm, session, logout));
     },
   };
 }

@@ -101,6 +101,8 @@ export function inputOf(
     requirePkce: method === 'none',
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
+    backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
+    frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
     // What is the realm's own way follows the realm.
@@ -122,6 +124,8 @@ interface Registered {
   sectorIdentifierUri: string | null;
   requirePushedAuthorizationRequests: boolean;
   dpopBoundAccessTokens: boolean;
+  backchannelLogoutUri: string | null;
+  frontchannelLogoutUri: string | null;
 }
 
 export const metadataOf = (client: Registered, [byDefault = 'public']: readonly SubjectType[]): ClientMetadata => ({
@@ -138,5 +142,7 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   subject_type: client.subjectType ?? byDefault,
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
+  ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
+  ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),
   ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),
 });

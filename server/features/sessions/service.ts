@@ -144,14 +144,19 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     id: string,
     user: { id: string; username: string },
     because: EndReason,
-    impersonator: store.Impersonator | null = null,
+    { clients, impersonator = null }: { clients: readonly string[]; impersonator?: store.Impersonator | null },
   ) =>
     tx.record({
       type: 'SESSION_ENDED',
       realm,
       by,
       subject: userParty(user.id, user.username),
-      data: { sessionId: id, reason: because, ...(impersonator && { impersonator: impersonator.name }) },
+      data: {
+        sessionId: id,
+        reason: because,
+        ...(clients.length > 0 && { clients }),
+        ...(impersonator && { impersonator: impersonator.name }),
+      },
     });
 
   async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
@@ -246,7 +251,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       const most = policy.maxConcurrentSessions;
       if (most === 0) return;
       const over = await store.removeOldest(tx.sql, realm, user.id, most - 1, cutoffsOf(policy, now()));
-      for (const { id } of over) ended(tx, realm, by, id, user, 'limit');
+      for (const { id, clients } of over) ended(tx, realm, by, id, user, 'limit', { clients });
     },
 
     /**
@@ -267,8 +272,8 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** Ends sessions, each as {@link end} does. @returns those that there were */
     async endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
       const gone = await store.removeAll(tx.sql, realm, ids);
-      return gone.map(({ id, user_id, username, impersonator }) => {
-        ended(tx, realm, by, id, { id: user_id, username }, because, impersonator);
+      return gone.map(({ id, user_id, username, clients, impersonator }) => {
+        ended(tx, realm, by, id, { id: user_id, username }, because, { clients, impersonator });
         return { id, user: userParty(user_id, username) };
       });
     },
@@ -276,9 +281,12 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
       const gone = await store.remove(tx.sql, realm, id);
-      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone.impersonator);
+      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
       return gone !== undefined;
     },
+
+    /** What the browser of a session that is about to end loads, so that its applications hear of it there. */
+    frames: (tx: Tx, realm: string, id: string): Promise<string[]> => store.framesOf(tx.sql, realm, id),
 
     /** An administrator, or the person, ends one session. */
     /** @param may throws where this person's are not the caller's to end */
@@ -292,7 +300,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
         const gone = await store.remove(tx.sql, realm, id);
         if (!gone) throw new Problem('not-found', `There is no session ${id}`);
         await may(gone.user_id, tx.sql);
-        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone.impersonator);
+        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
       }),
 
     /** Live sessions, newest first; one row more than `limit` where there is more. */

@@ -155,22 +155,37 @@ export const arrive = async (
 export const touch = (sql: Sql, realm: string, id: string, at: Date) =>
   sql`update session set last_seen_at = ${at} where realm_id = ${realm} and id = ${id} and last_seen_at < ${at}`;
 
+/** Of a session `s` that ends: the applications that somebody was signed in to by it. */
+const clientsOf = fragment`array(
+  select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+  where sc.realm_id = s.realm_id and sc.session_id = s.id order by 1) as clients`;
+
+/** Those of them that the browser loads a frame of. */
+export const framesOf = async (sql: Sql, realm: string, id: string): Promise<string[]> =>
+  (
+    await sql<{ uri: string }>`
+      select c.frontchannel_logout_uri as uri
+      from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+      where sc.realm_id = ${realm} and sc.session_id = ${id} and c.enabled and c.frontchannel_logout_uri is not null
+      order by c.client_id`
+  ).map(({ uri }) => uri);
+
 export const removeAll = (sql: Sql, realm: string, ids: readonly string[]) =>
-  sql<{ id: string; user_id: string; username: string; impersonator: Impersonator | null }>`
+  sql<{ id: string; user_id: string; username: string; impersonator: Impersonator | null; clients: string[] }>`
     delete from session s using realm_user u
     where s.realm_id = ${realm} and s.id = any(${ids}::uuid[]) and u.realm_id = s.realm_id and u.id = s.user_id
-    returning s.id, s.user_id, u.username, s.impersonator`;
+    returning s.id, s.user_id, u.username, s.impersonator, ${clientsOf}`;
 export const remove = async (sql: Sql, realm: string, id: string) => (await removeAll(sql, realm, [id]))[0];
 
 /** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
 export async function removeOldest(sql: Sql, realm: string, userId: string, keep: number, cutoffs: Cutoffs) {
   await sql`select 1 from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
-  return sql<{ id: string }>`
-    delete from session where realm_id = ${realm} and id in (
+  return sql<{ id: string; clients: string[] }>`
+    delete from session s where s.realm_id = ${realm} and s.id in (
       select s.id from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
       where s.realm_id = ${realm} and s.user_id = ${userId} and s.impersonator is null and ${live(cutoffs)}
       order by s.started_at desc, s.id desc offset ${keep})
-    returning id`;
+    returning s.id, ${clientsOf}`;
 }
 
 export interface ServiceAccountRow {

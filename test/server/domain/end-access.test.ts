@@ -302,7 +302,7 @@ describe('of many people at once', () => {
       revoked: 2000,
       tokens: 2000,
     });
-    // Others ask too meanwhile.
-    expect(withMany - withFew).toBeLessThan(100);
+    // One for each person would be 1,980. Workers ask too meanwhile, each once a second, for as long as it takes.
+    expect(withMany - withFew).toBeLessThan(500);
   });
 });

@@ -142,6 +142,7 @@ const cases: Case[] = [
       sectorIdentifierUri: 'https://sector.example/',
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
+      backchannelLogoutUri: 'https://back.example/logout',
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       secret: 'another-secret-of-each-0123456789abcdef',

@@ -173,6 +173,7 @@ const samples: readonly Sample[] = [
       sectorIdentifierUri: 'https://sector.example/list',
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
+      backchannelLogoutUri: 'https://back.example/logout',
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
