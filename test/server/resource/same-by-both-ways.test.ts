@@ -396,7 +396,7 @@ async function rowOf(
   );
   const { row, links: tied } = rows[0] ?? {};
   if (!row) return undefined;
-  for (const name of ['realm_id', 'id', 'created_at']) delete row[name];
+  for (const name of ['realm_id', 'id', 'created_at', 'updated_at']) delete row[name];
   for (const name of random) row[name] = row[name] !== null;
   return { ...row, tied };
 }
