@@ -213,7 +213,7 @@ describe('an error goes back to the application', () => {
     ['a bad challenge', { code_challenge: 'short' }, 'invalid_request'],
     ['a scope of other clients', { scope: 'openid groups' }, 'invalid_scope'],
     ['prompt none with another', { prompt: 'none login' }, 'invalid_request'],
-    ['an unknown prompt', { prompt: 'create' }, 'invalid_request'],
+    ['an unknown prompt', { prompt: 'renew' }, 'invalid_request'],
     ['a bad max_age', { max_age: '-1' }, 'invalid_request'],
     ['a request object', { request: 'x.y.z' }, 'request_not_supported'],
     ['a request_uri', { request_uri: 'https://x.example' }, 'request_uri_not_supported'],
