@@ -193,8 +193,9 @@ async function importing(realm: string, world: World, step: Extract<Step, { does
   const plan = await admin.apply(realm, step.document, query);
   expect(saidBy(plan)).toEqual({ changes: wanted.changes, moves: wanted.moves, kept: wanted.kept });
   // How much goes, and what the document left out, is said beforehand only.
-  expect(plan).toMatchObject({ deletions: [], undeclared: [] });
-  const told = { deletions: dry.deletions, undeclared: dry.undeclared };
+  expect(plan).toMatchObject({ deletions: [], undeclared: [], undeclaredUsers: { count: 0 } });
+  const { deletions, undeclared, undeclaredUsers } = dry;
+  const told = { deletions, undeclared, undeclaredUsers };
   expect({ ...plan, revision: 0, ...told }).toEqual({ ...dry, revision: 0 });
   const after = await traces(realm);
   expect(after.revision - before.revision).toBe(wanted.raises ? 1 : 0);
