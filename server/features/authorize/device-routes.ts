@@ -2,65 +2,24 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { deviceAuthorizationRoute } from '../../contract/device-authorization.ts';
-import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import type { Refusals } from '../../events/refusals.ts';
-import type { Cors } from '../../http/cors.ts';
-import { formOf, oauthErrorOf, paramsOf, realmOf, sendJson } from '../../http/oauth.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
-import type { ClientAuthentication } from '../client-authentication/service.ts';
+import { formOf, paramsOf, realmOf, sendJson } from '../../http/oauth.ts';
 import type { Finished } from '../sign-in/continuation.ts';
+import { answerClient, type ClientEndpoint } from './client-endpoint.ts';
 import { type Devices, devicePath, deviceResumePath } from './device.ts';
 
 export function deviceRoutes(
   app: FastifyInstance,
-  {
-    authentication,
-    devices,
-    attempts,
-    refusals,
-    cors,
-  }: {
-    authentication: Pick<ClientAuthentication, 'authenticate'>;
-    devices: Devices;
-    /** Of clients that only name themselves. */
-    attempts: Pick<Attempts, 'take'>;
-    refusals: Pick<Refusals, 'record'>;
-    cors: Cors;
-  },
+  { devices, ...endpoint }: ClientEndpoint & { devices: Devices },
 ): void {
-  cors.preflight(app, deviceAuthorizationRoute.url);
+  endpoint.cors.preflight(app, deviceAuthorizationRoute.url);
   app.route({
     ...deviceAuthorizationRoute,
     handler: async (request, reply) => {
-      const realm = realmOf(request);
-      await cors.allow(request, reply);
-      const form = formOf(request);
-      const { client, confidential } = await authentication.authenticate({
-        realm,
-        authorization: request.headers.authorization,
-        form,
-        address: request.ip,
-      });
-      cors.restrict(request, reply, client);
-      const retryAfterSeconds = confidential ? undefined : attempts.take(inRealm(realm, request.ip));
-      if (retryAfterSeconds !== undefined)
-        throw new OAuthError('slow_down', 'Too many devices were begun from this address', { retryAfterSeconds });
-      const by = { actor: { type: 'client', id: client.id, name: client.clientId }, ipAddress: request.ip } as const;
-      try {
-        return sendJson(reply, JSON.stringify(await devices.start(by, realm, client, form)));
-      } catch (thrown) {
-        const { error, status, description } = oauthErrorOf(thrown);
-        if (status < 500)
-          refusals.record({
-            type: 'AUTHORIZATION_REFUSED',
-            realm,
-            by,
-            clientId: client.clientId,
-            outcome: 'failure',
-            data: { error, reason: description ?? null, redirectUri: null },
-          });
-        throw thrown;
-      }
+      await endpoint.cors.allow(request, reply);
+      const tooMany = 'Too many devices were begun from this address';
+      return answerClient(endpoint, { request, reply, tooMany }, async ({ by, realm, client, form }) =>
+        sendJson(reply, JSON.stringify(await devices.start(by, realm, client, form))),
+      );
     },
   });
 }
