@@ -21,7 +21,7 @@ import * as store from './history-store.ts';
 import { keepNeeded, refuseKept } from './kept.ts';
 import { planOf } from './present.ts';
 import { needsOf } from './references.ts';
-import { requireManager, requireSections, rightsOf } from './rights.ts';
+import { requireAny, requireManager, requireSections, rightsOf } from './rights.ts';
 import { lockRealm, lockRevision, readRevision } from './store.ts';
 import { type Inverse, invertChange, invertMove } from './undo.ts';
 
@@ -155,7 +155,7 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
         'changed-since',
         `The plan of revision ${revision} was too large to be kept: it can’t be undone`,
       );
-    const kinds = new Set(recorded.changes.map(({ kind }) => kind));
+    const kinds = new Set([...recorded.changes, ...recorded.moves].map(({ kind }) => kind));
     const touched = parts.filter(({ kind }) => kinds.has(kind));
     requireSections({ principal, realm, query: { dryRun } }, { planned: touched, written: touched });
     const { obstacles, ...inverse } = await invert(on, realm, recorded);
@@ -209,7 +209,10 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
     undo: (asked: Undo): Promise<Plan> => {
       const { principal, by, realm, revision } = asked;
       const path = `/admin/realms/${realm}/history/${revision}/undo`;
-      return alone({ principal, by, realm, path }, () => transact(realm, (tx) => undo(tx, asked)));
+      return alone({ principal, by, realm, path }, async () => {
+        requireAny(principal, realm);
+        return transact(realm, (tx) => undo(tx, asked));
+      });
     },
   };
 }

@@ -3,7 +3,7 @@
 import type { Area, Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { may, type Principal } from '../../domain/principal.ts';
+import { may, type Principal, permissionsIn } from '../../domain/principal.ts';
 import type { RealmPart } from '../../resource/part.ts';
 import { refuseStronger } from '../../resource/rights.ts';
 import type { Section } from './document.ts';
@@ -14,6 +14,15 @@ export function requirePermission(principal: Principal, realm: string, permissio
     throw new Problem('forbidden', `This needs the permission ${permission} in the realm ${realm}`, {
       extra: { permission },
     });
+}
+
+/**
+ * Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
+ * @throws Problem `forbidden`
+ */
+export function requireAny(principal: Principal, realm: string): void {
+  if (permissionsIn(principal, realm).size === 0)
+    throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
 }
 
 const OPERATORS = 'k8s:';

@@ -9,7 +9,7 @@ import { cancelledBy } from '../../db/cancel.ts';
 import { constraintOf, isTaken, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import { may, permissionsIn } from '../../domain/principal.ts';
+import { may } from '../../domain/principal.ts';
 import { freshProfile, hasNoRules, profileIn, profileWith, readProfile } from '../../domain/user-profile.ts';
 import type { Denial } from '../../events/denials.ts';
 import type { RealmPart } from '../../resource/part.ts';
@@ -23,7 +23,7 @@ import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
 import type { Guesses } from './guesses.ts';
 import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
-import { requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
+import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
 
 export interface TransferDeps {
@@ -136,9 +136,7 @@ export function createTransfer({
 
   async function importRealm({ body: stream, ...asked }: ImportRequest): Promise<Imported> {
     const { principal, realm } = asked;
-    // Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
-    if (permissionsIn(principal, realm).size === 0)
-      throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
+    requireAny(principal, realm);
     if (!asked.query.dryRun) requireManager(principal, asked.query.manager, reservedManagers);
     // A transaction must not wait for a slow peer.
     const body = await buffer(stream);

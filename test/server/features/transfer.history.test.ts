@@ -116,6 +116,24 @@ describe('the history of a realm', () => {
     await expect(writer.call(listHistory, { params: { realm } })).rejects.toMatchObject({ status: 403 });
     expect(await exported(realm)).toBe(before);
   });
+
+  test('is undone by nobody who may not write the objects, be it that they changed hands alone', async () => {
+    const realm = 'handed';
+    await admin.apply(realm, roles('a'), { manager: 'm1' });
+    const { revision } = await admin.apply(realm, roles('a'), { manager: 'm2', force: 'true' });
+    const before = await owners(realm);
+    const reader = await administrator(server, { target: realm, permissions: ['realm:read', 'roles:read'] });
+    const stranger = await administrator(server, { target: 'rights', permissions: ['roles:read', 'roles:write'] });
+    for (const query of [{}, { dryRun: 'true' }])
+      await expect(stranger.call(undoHistory, { params: { realm, revision }, query })).rejects.toMatchObject({
+        status: 403,
+      });
+    await expect(reader.call(undoHistory, { params: { realm, revision } })).rejects.toMatchObject({ status: 403 });
+    await expect(stranger.call(undoHistory, { params: { realm, revision: 1e6 } })).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(await owners(realm)).toEqual(before);
+  });
 });
 
 describe('undoing a plan', () => {
