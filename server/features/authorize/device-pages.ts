@@ -1,5 +1,6 @@
 // The pages of device authorization: the code, the question, and what came of it.
 import { ago } from '../../http/ago.ts';
+import { decisionForm } from '../../http/decision-form.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 
@@ -59,15 +60,7 @@ export function confirmPage({
 </dl>
 ${agreement}
 <p class="note">${text('device.warning')}</p>
-<form method="post" action="/realms/${realm}/device/decision">
-<input type="hidden" name="user_code" value="${userCode}">
-<input type="hidden" name="since" value="${since}">
-<input type="hidden" name="proof" value="${proof}">
-<div class="actions">
-<button name="decision" value="allow">${text('consent.allow')}</button>
-<button class="quiet" name="decision" value="deny">${text('consent.deny')}</button>
-</div>
-</form>`;
+${decisionForm(`/realms/${realm}/device/decision`, { user_code: userCode, since, proof })}`;
 }
 
 export const saidPage = (said: string): Html => html`<p class="lead" role="status">${said}</p>`;

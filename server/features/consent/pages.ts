@@ -1,5 +1,6 @@
 // The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
 import type { ScopeView } from '../../domain/claims.ts';
+import { decisionForm } from '../../http/decision-form.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 
@@ -48,13 +49,5 @@ export function consentPage({
 }): Html {
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 ${agreement}
-<form method="post" action="/realms/${realm}/oauth2/consent">
-<input type="hidden" name="request" value="${request}">
-<input type="hidden" name="since" value="${since}">
-<input type="hidden" name="proof" value="${proof}">
-<div class="actions">
-<button name="decision" value="allow">${text('consent.allow')}</button>
-<button class="quiet" name="decision" value="deny">${text('consent.deny')}</button>
-</div>
-</form>`;
+${decisionForm(`/realms/${realm}/oauth2/consent`, { request, since, proof })}`;
 }
