@@ -103,7 +103,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
   });
   new Gauge({
     name: 'svc_operator_drifted',
-    help: '1: the server differs from this resource, and driftPolicy is Report',
+    help: '1: the server differs from this resource, and that is only reported',
     labelNames: ['kind', 'namespace', 'name'],
     registers,
     collect() {

@@ -61,6 +61,9 @@ export function resourceOf(kind: KindName, object: unknown): Resource {
 /** `Flow identity/browser-mfa`: how messages name a resource. */
 export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace}/${r.metadata.name}`;
 
+/** Whether a spec, parsed or not, asks to be looked at alone. */
+export const observes = (spec: unknown): boolean => Object(spec).managementPolicy === 'Observe';
+
 /** The queue's and the cache's key. */
 export const keyOf = (kind: KindName, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 export const namespaceOfKey = (key: string): string => key.split('/', 2)[1] ?? '';

@@ -6,6 +6,11 @@ import type { Reason } from './reasons.ts';
 
 type Draft = Omit<Condition, 'lastTransitionTime' | 'observedGeneration' | 'reason'> & { reason: Reason };
 
+const notCorrected = {
+  Reported: 'Drift is reported and not corrected',
+  Observed: 'Only looked at: nothing is written',
+};
+
 /** What holds after the outcome; a type that is absent is taken away. */
 function draftsOf(outcome: Outcome): Draft[] {
   switch (outcome.is) {
@@ -14,7 +19,7 @@ function draftsOf(outcome: Outcome): Draft[] {
       return [{ type: 'Ready', status: 'True', reason: outcome.reason ?? 'Applied', message: outcome.message }];
     case 'Drifted':
       return [
-        { type: 'Ready', status: 'True', reason: 'Reported', message: 'Drift is reported and not corrected' },
+        { type: 'Ready', status: 'True', reason: outcome.because, message: notCorrected[outcome.because] },
         { type: 'Drifted', status: 'True', reason: 'DriftFound', message: outcome.message },
       ];
     case 'Suspended':

@@ -5,7 +5,7 @@ import { ServerProblem } from '../../server/contract/client.ts';
 import { GROUP } from '../../server/contract/resources/custom-resource.ts';
 import { type AnyKind, brokenLines, secretName } from '../kinds/kind.ts';
 import { pathWords } from '../kinds/spec-path.ts';
-import { ABANDON, FINALIZER, keyOfResource, nameOf, type Resource, type Status } from '../resource.ts';
+import { ABANDON, FINALIZER, keyOfResource, nameOf, observes, type Resource, type Status } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
 import { type ConvergeOptions, createConverge, type Result } from './converge.ts';
@@ -28,6 +28,7 @@ export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
 /** What every spec holds; the kind's schema has parsed it. */
 interface Common {
   realm: string;
+  managementPolicy?: 'Manage' | 'Observe' | undefined;
   driftPolicy?: 'Correct' | 'Report' | undefined;
   suspend?: boolean | undefined;
   force?: boolean | undefined;
@@ -36,7 +37,7 @@ interface Common {
 export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now, released } = options;
   const remove = createDeletion({ client, clusterName, realms, now });
-  const { converge, secretChanged, forget } = createConverge({ ...options, say: source.say });
+  const { converge, look, secretChanged, forget } = createConverge({ ...options, say: source.say });
   /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
 
@@ -66,8 +67,10 @@ export function createController(options: ControllerOptions) {
       }
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
+      const observe = observes(spec);
       // without it nobody would remove what is applied when the resource is deleted
-      if (!resource.metadata.finalizers.includes(FINALIZER) && !(await source.addFinalizer(resource))) return undefined;
+      const held = observe || resource.metadata.finalizers.includes(FINALIZER);
+      if (!held && !(await source.addFinalizer(resource))) return undefined;
       // each try checks the right to the realm again, since a concurrent write may have changed its owner
       return await unhurried(async () => {
         const admission = await realms.admit(resource, kind, parsed.data);
@@ -84,7 +87,8 @@ export function createController(options: ControllerOptions) {
         const own = kind.status(parsed.data, context);
         const warnings = brokenLines(refs, secrets);
         const mustExist = kind.attached;
-        return converge({ resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings });
+        const intent = { resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings };
+        return observe ? look(intent) : converge(intent);
       });
     } catch (error) {
       return { outcome: outcomeOf(error, resource.kind), found: {} };
@@ -110,11 +114,14 @@ export function createController(options: ControllerOptions) {
     return values;
   }
 
+  const letGo = async (resource: Resource, kind: AnyKind): Promise<string> =>
+    observes(resource.spec) ? 'only looked at: what is on the server stays as it is' : remove(resource, kind);
+
   async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
     if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;
     try {
       const abandoned = resource.metadata.annotations[ABANDON] === 'true';
-      const message = abandoned ? 'abandoned: what is on the server stays as it is' : await remove(resource, kind);
+      const message = abandoned ? 'abandoned: what is on the server stays as it is' : await letGo(resource, kind);
       log({ resource: nameOf(resource), message: oneLine(message) });
       const realm = realmOf(resource);
       if (realm !== undefined) released(realm);

@@ -5,7 +5,7 @@ import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
-import { keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
+import { keyOfResource, managerOf, nameOf, observes, type Resource } from '../resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
@@ -102,7 +102,7 @@ export function createConverge(options: ConvergeOptions) {
     if (appliedBefore(resource) && !onlyPrunes(claimed.plan)) {
       countDrift(resource, claimed.plan);
       // under Report a changed spec is still applied: what is reported is what others changed since
-      if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan);
+      if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan, 'Reported');
     }
     await refuseFlows(intent, claimed.plan);
     return written(intent, { ...claimed, plan: await apply(intent, claimed) });
@@ -123,9 +123,25 @@ export function createConverge(options: ConvergeOptions) {
     }
   }
 
-  async function planned(intent: Intent): Promise<Plan> {
+  /**
+   * Looks and writes nothing. Whose the objects are is no difference here; but who may take from nobody is shown nothing of
+   * what is others'.
+   */
+  async function look(intent: Intent): Promise<Result> {
+    const { admission, own, resource, realm } = intent;
+    const plan = admission.trusted
+      ? await planned(intent, { force: true })
+      : (await claim(intent, await planned(intent))).plan;
+    rotated.delete(keyOfResource(resource));
+    if (plan.changes.length > 0) return reported(intent, plan, 'Observed');
+    const shown = await details({ kind: resource.kind, realm, own, made: [] });
+    const message = 'the realm holds what is declared; only looked at, nothing is written';
+    return { outcome: { is: 'Ready', reason: 'Observed', message }, found: { ...own, ...shown, lastPlan: undefined } };
+  }
+
+  async function planned(intent: Intent, { force = false } = {}): Promise<Plan> {
     const { realm, mustExist, admission } = intent;
-    const plan = await dryRun(client, { ...wantedBy(intent), mustExist, force: false }).catch((refusal: unknown) =>
+    const plan = await dryRun(client, { ...wantedBy(intent), mustExist, force }).catch((refusal: unknown) =>
       refused(intent, refusal),
     );
     looked(realm, plan.revision);
@@ -135,7 +151,7 @@ export function createConverge(options: ConvergeOptions) {
 
   async function refused(intent: Intent, refusal: unknown): Promise<never> {
     if (intent.mustExist) throw refusal;
-    return flowsFirst(client, wantedBy(intent), refusal);
+    return flowsFirst(client, { ...wantedBy(intent), make: !observes(intent.resource.spec) }, refusal);
   }
 
   /** @throws Stalled where the plan takes what this resource may not take */
@@ -174,10 +190,10 @@ export function createConverge(options: ConvergeOptions) {
     if (!reported && !isRotation(resource, plan)) metrics?.driftFound(resource.kind);
   }
 
-  function reported({ own }: Intent, plan: Plan): Result {
+  function reported({ own }: Intent, plan: Plan, because: 'Reported' | 'Observed'): Result {
     const changes = changeLines(plan);
     const message = planWords(plan);
-    return { outcome: { is: 'Drifted', message, changes }, found: { ...own, lastPlan: { summary: message, changes } } };
+    return { outcome: { is: 'Drifted', message, because }, found: { ...own, lastPlan: { summary: message, changes } } };
   }
 
   /** Counts and logs what was written, and sends an event. */
@@ -212,6 +228,7 @@ export function createConverge(options: ConvergeOptions) {
 
   return {
     converge,
+    look,
     /** A Secret that the resource names has changed. */
     secretChanged: (key: string): void => void rotated.add(key),
     forget: (key: string): void => void rotated.delete(key),

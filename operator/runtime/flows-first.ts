@@ -7,17 +7,20 @@ import { Waiting } from './outcome.ts';
 /** @throws Waiting where nothing but flows is missing, else what was refused */
 export async function flowsFirst(
   client: Client,
-  { realm, manager }: { realm: string; manager: string },
+  { realm, manager, make }: { realm: string; manager: string; make: boolean },
   refusal: unknown,
 ): Promise<never> {
   const faults = (refusal instanceof ServerProblem && refusal.problem?.errors) || [];
   if (faults.length === 0 || faults.some(({ missing }) => missing?.kind !== 'flow')) throw refusal;
-  await client
+  if (make) await makeRealm(client, { realm, manager });
+  const words = [...new Set(faults.map(({ message }) => message))].join('; ');
+  throw new Waiting('FlowMissing', `waiting for a Flow resource: ${words}`);
+}
+
+const makeRealm = (client: Client, { realm, manager }: { realm: string; manager: string }): Promise<unknown> =>
+  client
     .call(importRealm, { params: { realm }, query: { manager }, body: {}, headers: { 'if-match': '"0"' } })
     .catch((error: unknown) => {
       // it is there already
       if (!(error instanceof ServerProblem && error.status === 412)) throw error;
     });
-  const words = [...new Set(faults.map(({ message }) => message))].join('; ');
-  throw new Waiting('FlowMissing', `waiting for a Flow resource: ${words}`);
-}

@@ -9,8 +9,8 @@ import type { KindName } from '../resource.ts';
 import type { Reason } from './reasons.ts';
 
 export type Outcome =
-  | { is: 'Ready'; message: string; reason?: 'Incomplete' }
-  | { is: 'Drifted'; message: string; changes: string[] }
+  | { is: 'Ready'; message: string; reason?: 'Incomplete' | 'Observed' }
+  | { is: 'Drifted'; message: string; because: 'Reported' | 'Observed' }
   | { is: 'Suspended' }
   | { is: 'Waiting'; reason: Reason; message: string }
   | { is: 'Stalled'; reason: Reason; message: string }

@@ -7,7 +7,7 @@ import { type Adoption, getAdoption, getFormerRealm, MASTER } from '../../server
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
-import { managerOf, managersIn, type Resource, sameElsewhere } from '../resource.ts';
+import { managerOf, managersIn, observes, type Resource, sameElsewhere } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
@@ -133,10 +133,10 @@ export function createRealms(options: RealmsOptions): Realms {
     return true;
   }
 
-  /** Not refused by its spec alone, as it is. */
+  /** Not refused by its spec alone, as it is, and not content with looking. */
   function isApplicable(resource: Resource): boolean {
     const { success, data } = RealmSpec.safeParse(resource.spec);
-    if (!success || isUnreadable(resource)) return false;
+    if (!success || isUnreadable(resource) || observes(data)) return false;
     return resource.metadata.namespace === operatorNamespace || !realmKind.givesAdminRoles?.(data);
   }
 
@@ -262,8 +262,9 @@ export function declares(
 }
 
 /** The Realm resource is named to its own namespace alone. */
-function missing({ metadata, status }: Resource, namespace: string, realm: string): string {
+function missing({ metadata, spec, status }: Resource, namespace: string, realm: string): string {
   if (metadata.namespace !== namespace) return `waiting for the realm ${realm} on the server`;
+  if (observes(spec)) return `waiting for the realm ${realm} on the server: the Realm ${metadata.name} only looks`;
   const stalled = status.conditions?.some((c) => c.type === 'Stalled' && c.status === 'True');
   return stalled
     ? `the Realm ${metadata.name}, which would make the realm ${realm}, is refused: its own conditions say why`

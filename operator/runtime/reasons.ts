@@ -5,6 +5,7 @@
 export const conditionReasons = [
   'Applied',
   'Reported',
+  'Observed',
   'DriftFound',
   'Suspended',
   // of Ready, while the condition Reconciling has the dependency as its reason

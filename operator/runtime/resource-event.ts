@@ -40,7 +40,9 @@ export function eventOf(
 function draftOf(outcome: Outcome): ResourceEvent | undefined {
   switch (outcome.is) {
     case 'Ready':
-      return outcome.reason && { type: 'Warning', reason: outcome.reason, message: outcome.message };
+      return outcome.reason === 'Incomplete'
+        ? { type: 'Warning', reason: outcome.reason, message: outcome.message }
+        : undefined;
     case 'Suspended':
       return { type: 'Normal', reason: 'Suspended', message: 'spec.suspend is true' };
     case 'Drifted':

@@ -19,8 +19,13 @@ test.each<[Outcome, string[], 'backoff' | 'resync']>([
   [{ is: 'Ready', message: 'Applied' }, ['Ready=True Applied'], 'resync'],
   [{ is: 'Ready', reason: 'Incomplete', message: 'Applied, but' }, ['Ready=True Incomplete'], 'resync'],
   [
-    { is: 'Drifted', message: 'update client app', changes: [] },
+    { is: 'Drifted', message: 'update client app', because: 'Reported' },
     ['Ready=True Reported', 'Drifted=True DriftFound'],
+    'resync',
+  ],
+  [
+    { is: 'Drifted', message: 'update client app', because: 'Observed' },
+    ['Ready=True Observed', 'Drifted=True DriftFound'],
     'resync',
   ],
   [{ is: 'Suspended' }, ['Suspended=True Suspended'], 'resync'],

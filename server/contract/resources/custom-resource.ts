@@ -39,6 +39,12 @@ export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
 /** Fields of every kind. */
 export const commonSpec = {
   realm: RealmName.describe('Name of the realm on the server; immutable'),
+  managementPolicy: z
+    .enum(['Manage', 'Observe'])
+    .optional()
+    .describe(
+      'Manage (the default) keeps the realm as it is declared; Observe only looks and reports in the status what differs: nothing is ever written to the realm, not even the first time or on deletion',
+    ),
   driftPolicy: z
     .enum(['Correct', 'Report'])
     .optional()
@@ -84,12 +90,12 @@ export const commonStatus = {
   lastAppliedGeneration: z.int().optional().describe('The generation of the spec that the realm last held in full'),
   lastPlan: z
     .strictObject({
-      summary: z.string().describe('What the last apply did, or under Report what it would do'),
+      summary: z.string().describe('What the last apply did, or under Report and Observe what it would do'),
       changes: z
         .array(z.string())
         .max(20)
         .optional()
-        .describe('Under Report: what differs, field by field; secrets as ***'),
+        .describe('Under Report and Observe: what differs, field by field; secrets as ***'),
     })
     .optional()
     .describe('The server’s plan, in words'),

@@ -70,7 +70,7 @@
   for: 1h
   severity: info
   summary: A realm differs from what is declared
-  description: "{{ "{{ $labels.kind }} {{ $labels.exported_namespace }}/{{ $labels.name }}" }} has driftPolicy Report and differs for an hour: its condition Drifted lists the fields. Take the change into Git, or undo it."
+  description: "{{ "{{ $labels.kind }} {{ $labels.exported_namespace }}/{{ $labels.name }}" }} differs for an hour, and that is only reported: its condition Drifted lists the fields. Take the change into Git, or undo it."
 - alert: RealmkeeperQueueGrows
   expr: svc_operator_queue_depth{ {{- $operator -}} } > 100 and on (pod) svc_operator_leader{ {{- $operator -}} } == 1
   for: 15m
