@@ -49,6 +49,7 @@ export const plainKinds: readonly Kind[] = Object.values<KindOf>(declaredKinds).
     inRealm: true,
     ...(declared.searches && { searches: true }),
     routes: declared.routes,
+    at: (row) => ({ [declared.at]: String(row[declared.at]) }),
     nameOf: (row) => String(row[declared.entry.key]),
     is: (row, word) => row[declared.entry.key] === word || row.id === word,
     columns: columnsOf(declared),

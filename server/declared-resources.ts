@@ -1,7 +1,9 @@
 // Written by `npm run generate` from the contract files that declare a kind.
 import { scimTargetsResource } from './features/scim-targets/resource.ts';
+import { userFederationResource } from './features/user-federation/resource.ts';
 import type { ResourceDeps } from './resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
   scimTargets: scimTargetsResource(deps),
+  userFederation: userFederationResource(deps),
 });

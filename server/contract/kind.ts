@@ -3,10 +3,10 @@
 // and what must hold of it is its feature's (server/features/<section>/resource.ts).
 // It may use no event types or permissions in its fields: those follow from the names of all kinds.
 import { z } from 'zod';
-import { type ById, Id } from './names.ts';
+import { Id } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
-import { type Described, type ResourceRoutes, resourceRoutes } from './resource.ts';
+import { byKey, type Described, type ResourceRoutes, resourceRoutes } from './resource.ts';
 import type { Section as SectionEntry } from './section.ts';
 
 type Shape = Readonly<Record<string, z.ZodType>>;
@@ -14,7 +14,7 @@ type In<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | undefined 
 type Out<S extends Shape> = { [Field in keyof S]: z.output<S[Field]> };
 type Nullable<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | null | undefined };
 
-interface Declared<Section, Kind, Fields extends Shape, Secrets extends Shape, Answered extends Shape> {
+interface Declared<Section, Kind, Fields extends Shape, Secrets extends Shape, Answered extends Shape, At> {
   /** Its key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow: `scim-targets`. */
   section: Section;
   /** One object, in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
@@ -27,6 +27,8 @@ interface Declared<Section, Kind, Fields extends Shape, Secrets extends Shape, A
   /** Among them the natural key. */
   fields: Fields;
   key: keyof Fields & string;
+  /** Its path names one by the natural key, and not by its id. */
+  at?: At;
   /** Beside the key, what a new object must have. */
   needed?: readonly (keyof Fields & string)[];
   /** Write-only, and sealed at rest: answered as `<field>Set`, and by reference in a Realm resource. */
@@ -51,12 +53,15 @@ type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> =
   keyof Answered
 > & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & Out<Answered>;
 
+type Path<At extends string> = z.ZodType<Record<'realm' | At, string>, Record<'realm' | At, string>>;
+
 export interface KindOf<
   Section extends string = string,
   Kind extends string = string,
   Fields extends Shape = Shape,
   Secrets extends Shape = Shape,
   Answered extends Shape = Shape,
+  At extends string = string,
 > {
   section: Section;
   kind: Kind;
@@ -64,9 +69,11 @@ export interface KindOf<
   description: string;
   searches: boolean;
   needed: readonly string[];
+  /** The parameter of the path that names one. */
+  at: At;
   wire: z.ZodObject;
   routes: ResourceRoutes<
-    typeof ById,
+    Path<At>,
     z.ZodType<Wire<Fields, Secrets, Answered>>,
     z.ZodType<unknown, In<Fields> & Nullable<Secrets>>,
     z.ZodType<unknown, In<Fields> & Partial<Wire<Fields, Secrets, Answered>> & Nullable<Secrets>>
@@ -91,9 +98,23 @@ export function kind<
   Fields extends Shape,
   Secrets extends Shape = Record<never, never>,
   Answered extends Shape = Record<never, never>,
->(declared: Declared<Section, Kind, Fields, Secrets, Answered>): KindOf<Section, Kind, Fields, Secrets, Answered>;
-export function kind(declared: Declared<string, string, Shape, Shape, Shape>): KindOf {
-  const { section, key, one, many, description, searches = false, needed = [], most, mostInResource } = declared;
+  const At extends string = 'id',
+>(
+  declared: Declared<Section, Kind, Fields, Secrets, Answered, At & keyof Fields>,
+): KindOf<Section, Kind, Fields, Secrets, Answered, At>;
+export function kind(declared: Declared<string, string, Shape, Shape, Shape, string>): KindOf {
+  const {
+    section,
+    key,
+    at = 'id',
+    one,
+    many,
+    description,
+    searches = false,
+    needed = [],
+    most,
+    mostInResource,
+  } = declared;
   const { fields, secrets = {}, answered = {} } = declared;
   const isSet = each(secrets, (_, field) => [`${field}Set`, z.boolean()]);
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
@@ -109,6 +130,8 @@ export function kind(declared: Declared<string, string, Shape, Shape, Shape>): K
     input: z.strictObject(optional({ ...fields, ...nullable }, [key, ...needed])),
     // PUT takes what GET answered; a field that is left out keeps its value, the secret too
     update: z.strictObject(optional({ id: Id, ...isSet, ...answered, ...fields, ...nullable })),
+    // a natural key is a text
+    at: { param: at, schema: byKey(at, fields[at] ?? Id) as z.ZodType as Path<string> },
     example: declared.example,
     updateExample: declared.updateExample,
     ...(declared.problems && { problems: declared.problems }),
@@ -121,6 +144,7 @@ export function kind(declared: Declared<string, string, Shape, Shape, Shape>): K
     description,
     searches,
     needed,
+    at,
     wire,
     // a shape with any fields has no more to say of them
     routes: routes as KindOf['routes'],

@@ -82,6 +82,7 @@ beforeAll(async () => {
     secret('audit-webhook', { signing: 'a-signing-secret-of-good-length' }, 'identity'),
     secret('acme-smtp', { password: 'a password' }, 'identity'),
     secret('corporate', { secret: 'a secret of the provider' }, 'identity'),
+    secret('directory', { password: 'the password at the directory' }, 'identity'),
     secret('wiki', { token: 'a token of the wiki' }, 'identity'),
   );
   for (const example of alive) if (example.metadata.namespace !== 'realmkeeper') await write(example);

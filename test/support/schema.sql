@@ -394,6 +394,25 @@ CREATE INDEX device_transaction_client ON device_transaction USING btree (realm_
 CREATE INDEX device_transaction_expiry ON device_transaction USING btree (expires_at);
 CREATE INDEX device_transaction_user ON device_transaction USING btree (realm_id, user_id, created_at);
 
+create table directory (
+  realm_id text not null,
+  id uuid not null,
+  alias text not null,
+  type text not null,
+  enabled boolean not null,
+  mode text not null,
+  connection jsonb not null,
+  users jsonb not null,
+  groups jsonb,
+  schedule integer not null,
+  page_size integer not null,
+  removed text not null,
+  secret bytea,
+  primary key (realm_id, id),
+  constraint directory_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX directory_alias ON directory USING btree (realm_id, alias);
+
 create table dpop_proof (
   realm_id text not null,
   proof_hash bytea not null,

@@ -1,0 +1,118 @@
+// Owns: directories of people as administrators keep them.
+// Does not own: their fields and routes (contract/user-federation.ts), asking them (connection.ts), sealing the password (resource/at-rest.ts).
+// Implements: decisions "User federation"; specification 4.2.
+import { loopbackHosts } from '../../contract/names.ts';
+import type { FieldError } from '../../contract/problem.ts';
+import { userFederation } from '../../contract/user-federation.ts';
+import { strings } from '../../http/document.ts';
+import { declaredResource, type ResourceDeps } from '../../resource/declared.ts';
+import type { Fields } from '../../resource/part.ts';
+
+/** What an entry says, where nothing else is said. */
+const usualAttributes = { username: 'uid', email: 'mail', firstName: 'givenName', lastName: 'sn' } as const;
+
+/** What says nothing is written out, so that one directory has one form. */
+const canonical = ({ connection, users, groups, ...fields }: Fields): Fields => ({
+  ...fields,
+  ...(connection !== undefined && {
+    connection: { startTls: false, caCertificate: null, bindDn: null, ...Object(connection) },
+  }),
+  ...(users !== undefined && {
+    users: {
+      filter: '(objectClass=person)',
+      scope: 'sub',
+      attributes: { ...usualAttributes },
+      uuidAttribute: 'entryUUID',
+      trustEmail: false,
+      ...Object(users),
+    },
+  }),
+  ...(groups !== undefined && {
+    groups: groups && {
+      filter: '(objectClass=groupOfNames)',
+      nameAttribute: 'cn',
+      memberAttribute: 'member',
+      below: null,
+      ...Object(groups),
+    },
+  }),
+});
+
+/** RFC 4515: parentheses stand in pairs, each around something; one in a value is written `\28`. */
+function isFilter(filter: string): boolean {
+  let depth = 0;
+  for (const [i, sign] of [...filter].entries()) {
+    if (sign === '(') depth += 1;
+    else if (sign === ')') depth -= 1;
+    if (depth < 0 || (depth === 0 && i < filter.length - 1)) return false;
+  }
+  return (
+    depth === 0 && !filter.includes('()') && /^\((?:[&|!]\(|[A-Za-z0-9.;-]+(?::[A-Za-z0-9.:-]*)?[~<>:]?=)/.test(filter)
+  );
+}
+
+/** A sync more often than this asks more of a directory than it finds. */
+const LEAST_SECONDS = 60;
+
+function faults({ connection, users, groups, schedule }: Fields): FieldError[] {
+  const { urls, startTls } = Object(connection);
+  const open = strings(urls).flatMap((url, i) =>
+    url.startsWith('ldap:') && startTls !== true && !loopbackHosts.has(new URL(url).hostname)
+      ? [{ path: `connection.urls[${i}]`, message: 'would send passwords in the clear; use ldaps or startTls' }]
+      : [],
+  );
+  const filters = [
+    ['users.filter', Object(users).filter],
+    ['groups.filter', Object(groups ?? {}).filter],
+  ].flatMap(([path, filter]) =>
+    typeof filter === 'string' && !isFilter(filter) ? [{ path: String(path), message: 'is no filter (RFC 4515)' }] : [],
+  );
+  const nameless =
+    typeof Object(Object(users).attributes).username === 'string'
+      ? []
+      : [{ path: 'users.attributes', message: 'must say where username comes from' }];
+  const often =
+    typeof schedule === 'number' && schedule > 0 && schedule < LEAST_SECONDS
+      ? [{ path: 'schedule', message: `must be 0, or at least ${LEAST_SECONDS}` }]
+      : [];
+  return [...open, ...filters, ...nameless, ...often];
+}
+
+export const userFederationResource = (deps: ResourceDeps) =>
+  declaredResource(
+    userFederation,
+    {
+      table: {
+        columns: {
+          type: 'text',
+          enabled: 'boolean',
+          mode: 'text',
+          connection: 'jsonb',
+          users: 'jsonb',
+          groups: 'jsonb',
+          schedule: 'int',
+          pageSize: 'int',
+          removed: 'text',
+        },
+      },
+      fresh: () => ({
+        type: 'ldap',
+        enabled: true,
+        mode: 'import',
+        groups: null,
+        schedule: 0,
+        pageSize: 500,
+        removed: 'disable',
+      }),
+      canonical,
+      // People are tied to it.
+      keyStays: 'make another directory instead',
+      check: ({ fields }) => faults(fields),
+      sentTo: ({ fields: { connection } }) => {
+        const { urls, startTls, caCertificate } = Object(connection);
+        return { 'connection.urls': urls, 'connection.startTls': startTls, 'connection.caCertificate': caCertificate };
+      },
+      detail: ({ type, enabled, mode }) => ({ type, enabled, mode }),
+    },
+    deps,
+  );
