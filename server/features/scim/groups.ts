@@ -73,6 +73,13 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     };
   }
 
+  /** The group, for which its other changes by SCIM wait. */
+  async function held(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
+    if (!UUID.test(id)) throw missing(id);
+    await store.holdGroup(on, realm, id);
+    return load(on, realm, id);
+  }
+
   /** Of each of the groups; undefined where they are not to be shown. */
   async function membersOf(on: Sql, realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
     if (!shows(groupType, projection, 'members')) return undefined;
@@ -124,10 +131,8 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     id: string,
     wantedOf: (row: store.ScimGroupRow) => Wanted,
   ): Promise<void> {
-    await load(sql, realm, id);
     await transact(realm, async (tx) => {
-      await store.holdGroup(tx.sql, realm, id);
-      const row = await load(tx.sql, realm, id);
+      const row = await held(tx.sql, realm, id);
       await expected(tx.sql, caller, realm, row);
       const { displayName, externalId, members } = wantedOf(row);
       const renamed = `/${displayName}` !== row.path;
@@ -204,10 +209,8 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     },
 
     async remove(caller: Caller, realm: string, id: string): Promise<void> {
-      await load(sql, realm, id);
       await transact(realm, async (tx) => {
-        await store.holdGroup(tx.sql, realm, id);
-        await expected(tx.sql, caller, realm, await load(tx.sql, realm, id));
+        await expected(tx.sql, caller, realm, await held(tx.sql, realm, id));
         await requestsIn(tx).remove(groups, unconditional(caller), realm, { id });
       });
     },

@@ -2,9 +2,9 @@
 // RFC 7644 §3; decisions "User", "User profile", "Rights".
 import { Problem } from '../../contract/problem.ts';
 import type { ScimList, ScimQuery } from '../../contract/scim.ts';
+import type { ProfileParty, UserProfile } from '../../contract/user-profile.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { readProfile, visibleTo } from '../../domain/user-profile.ts';
-import type { Expect } from '../../http/etag.ts';
 import type { Beside, Users } from '../users/service.ts';
 import { type Answer, answerOf } from './answer.ts';
 import { readResource, type Values } from './body.ts';
@@ -30,12 +30,12 @@ export interface ScimUsersDeps {
 }
 
 export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
-  const show = async (on: Sql, realm: string, who: 'admin' | 'user' = 'admin') => {
-    const profile = await readProfile(on, realm);
+  const shownBy = (realm: string, profile: UserProfile, who: ProfileParty = 'admin') => {
     const base = baseOf(realm);
     const visible = (attributes: ScimUserRow['attributes']) => visibleTo(profile, who, attributes);
     return (row: ScimUserRow): Values => userResource(row, { base, visible });
   };
+  const show = async (on: Sql, realm: string, who?: ProfileParty) => shownBy(realm, await readProfile(on, realm), who);
   async function load(on: Sql, realm: string, id: string): Promise<ScimUserRow> {
     const row = UUID.test(id) ? await findUser(on, realm, id) : undefined;
     if (!row) throw missing(id);
@@ -56,19 +56,22 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     write: (on, id) => saveUser(on, realm, id, said),
   });
 
-  /** If-Match is of the whole SCIM user. */
-  const expected = (realm: string, id: string, expect: Expect) => async (_: unknown, on: Sql) =>
-    expect((await show(on, realm))(await load(on, realm, id)));
+  /** If-Match is of the whole SCIM user, which is read where it is asked for alone. */
+  const expected =
+    ({ expect, conditional }: Caller, realm: string, id: string) =>
+    async (_: unknown, on: Sql): Promise<void> => {
+      if (conditional) expect((await show(on, realm))(await load(on, realm, id)));
+    };
 
   async function write(
-    { principal, by, expect }: Caller,
+    caller: Caller,
     realm: string,
     id: string,
     wanted: (row: ScimUserRow, shown: Values) => WantedUser,
   ): Promise<void> {
-    await load(sql, realm, id);
+    const { principal, by } = caller;
     await told(
-      users.update({ principal, by, expect: expected(realm, id, expect) }, realm, id, async (on) => {
+      users.update({ principal, by, expect: expected(caller, realm, id) }, realm, id, async (on) => {
         const row = await load(on, realm, id);
         const { input, said } = wanted(row, (await show(on, realm))(row));
         return { input, beside: beside(realm, saidBefore(row), said) };
@@ -91,7 +94,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
         },
         query,
       );
-      const shown = await show(sql, realm);
+      const shown = shownBy(realm, profile);
       return listResponse(
         found.rows.map((row) => answerOf(userType, shown(row), query).resource),
         found,
@@ -134,9 +137,10 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       return answer(realm, id, projection);
     },
 
-    async remove({ principal, by, expect }: Caller, realm: string, id: string): Promise<void> {
+    async remove(caller: Caller, realm: string, id: string): Promise<void> {
+      const { principal, by } = caller;
       await load(sql, realm, id);
-      await users.remove({ principal, by, expect: expected(realm, id, expect) }, realm, id);
+      await users.remove({ principal, by, expect: expected(caller, realm, id) }, realm, id);
     },
   };
 }
