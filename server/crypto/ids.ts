@@ -1,6 +1,10 @@
 // UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time.
 import { randomBytes } from './random.ts';
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** As PostgreSQL can look it up, of whatever version. */
+export const isUuid = (text: string): boolean => UUID.test(text);
+
 let last = 0;
 let sequence = 0;
 

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import { isUuid } from '../crypto/ids.ts';
 
 /** The key after which the next page begins, as the parts of the list's order. */
 export const encodeCursor = (parts: readonly string[]): string =>
@@ -27,12 +28,10 @@ export function decodeCursor(cursor: string | undefined, length: number): string
 const notACursor = () =>
   new Problem('invalid-request', undefined, { errors: [{ path: 'cursor', message: 'is not a cursor of this list' }] });
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** The cursor of a list that is ordered by an id alone. */
 export function cursorId(cursor: string | undefined): string | undefined {
   const [id] = decodeCursor(cursor, 1) ?? [];
-  if (id !== undefined && !UUID.test(id)) throw notACursor();
+  if (id !== undefined && !isUuid(id)) throw notACursor();
   return id;
 }
 

@@ -1,5 +1,6 @@
 // A filter as a condition of SQL: names become columns that this server wrote, values become parameters, and nothing else
 // of the text goes in. Each condition is true or false, never null, so that `not` turns it around. RFC 7644 §3.4.2.2.
+import { isUuid } from '../../crypto/ids.ts';
 import { type Fragment, fragment } from '../../db/sql.ts';
 import { type Operand, operandOf } from './compared.ts';
 import { fault } from './fault.ts';
@@ -31,7 +32,6 @@ export interface Columns {
   sorted?: Readonly<Record<string, Column>>;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const yes = fragment`true`;
 const no = fragment`false`;
 
@@ -79,7 +79,7 @@ function condition(column: Column, caseExact: boolean, op: Comparison, operand: 
   if (typeof operand === 'boolean') return fragment`${column.sql} = ${operand}`;
   if (column.kind === 'uuid' && (op === 'eq' || op === 'ne'))
     // An id is looked up as what it is; other text is nobody's, as ids are written in one way.
-    return UUID.test(operand) && operand === operand.toLowerCase() ? fragment`${column.sql} = ${operand}::uuid` : no;
+    return isUuid(operand) && operand === operand.toLowerCase() ? fragment`${column.sql} = ${operand}::uuid` : no;
   return ofText(column, caseExact, op, operand);
 }
 

@@ -1,4 +1,5 @@
 // What a PATCH does to a group's members, without reading them: a group may have a hundred thousand. Pure.
+import { isUuid } from '../../crypto/ids.ts';
 import { readValue } from './body.ts';
 import { fault } from './fault.ts';
 import type { Filter } from './filter.ts';
@@ -11,13 +12,11 @@ export interface Members {
   remove: string[] | 'others';
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** @throws Problem `invalidValue` */
 export function idsOf(attribute: Attribute, given: unknown): string[] {
   const values = readValue(attribute, given);
   return (Array.isArray(values) ? values : []).map(({ value }) => {
-    if (typeof value !== 'string' || !UUID.test(value))
+    if (typeof value !== 'string' || !isUuid(value))
       throw fault('invalidValue', `members: ${String(value)} is no user’s id`);
     return value.toLowerCase();
   });
@@ -51,5 +50,5 @@ export function membersAfter(steps: readonly Step[]): Members {
       from.delete(id);
     }
   }
-  return { add: [...add], remove: others ? 'others' : [...gone].filter((id) => UUID.test(id)) };
+  return { add: [...add], remove: others ? 'others' : [...gone].filter((id) => isUuid(id)) };
 }

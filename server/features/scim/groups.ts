@@ -3,6 +3,7 @@
 import { GroupInput } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';
 import { GROUP, type ScimList, type ScimQuery } from '../../contract/scim.ts';
+import { isUuid } from '../../crypto/ids.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { ResourceApi } from '../../resource/api.ts';
@@ -21,7 +22,6 @@ import { type Operation, patched, stepsOf } from './patch.ts';
 import { type Projection, shows } from './project.ts';
 import { groupType, named, placeOf } from './schema.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** In one answer: each is a few hundred bytes. */
 const MOST_MEMBERS = 100_000;
 const LONGEST_ID = 255;
@@ -47,7 +47,7 @@ interface Wanted {
 
 export function createScimGroups({ sql, transact, requestsIn, groups, changeMembers, baseOf }: ScimGroupsDeps) {
   async function load(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
-    const row = UUID.test(id) ? await store.findGroup(on, realm, id) : undefined;
+    const row = isUuid(id) ? await store.findGroup(on, realm, id) : undefined;
     if (!row) throw missing(id);
     return row;
   }
@@ -75,7 +75,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
 
   /** The group, for which its other changes by SCIM wait. */
   async function held(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
-    if (!UUID.test(id)) throw missing(id);
+    if (!isUuid(id)) throw missing(id);
     await store.holdGroup(on, realm, id);
     return load(on, realm, id);
   }

@@ -3,6 +3,7 @@
 import { Problem } from '../../contract/problem.ts';
 import type { ScimList, ScimQuery } from '../../contract/scim.ts';
 import type { ProfileParty, UserProfile } from '../../contract/user-profile.ts';
+import { isUuid } from '../../crypto/ids.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { readProfile, visibleTo } from '../../domain/user-profile.ts';
 import type { Beside, Users } from '../users/service.ts';
@@ -19,7 +20,6 @@ import { scimPathOf } from './user-attributes.ts';
 import { findUser, type Said, type ScimUserRow, saveUser, userColumns, userSelect, usersOf } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const missing = (id: string) => new Problem('not-found', `There is no user ${id}`);
 const resolve = (path: string) => placeOf(userType, path);
 
@@ -37,7 +37,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
   };
   const show = async (on: Sql, realm: string, who?: ProfileParty) => shownBy(realm, await readProfile(on, realm), who);
   async function load(on: Sql, realm: string, id: string): Promise<ScimUserRow> {
-    const row = UUID.test(id) ? await findUser(on, realm, id) : undefined;
+    const row = isUuid(id) ? await findUser(on, realm, id) : undefined;
     if (!row) throw missing(id);
     return row;
   }
