@@ -1,29 +1,23 @@
 // Owns: what people do on their account page beside ways to sign in: changing themselves, applications, agents, other sessions, data.
 // Does not own: ways to sign in (passkeys, otp), the account API (gdpr.test.ts), the steps of a sign-in (verify-email.test.ts).
 // Implements: specification 4.6, 4.11.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { createUser, getUser } from '../../../server/contract/users.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 
 const NEXT = 'four dry umbrellas';
 let site: MailingServer;
-let clock = new Date();
 let realm = '';
 let userId = '';
-let made = 0;
-beforeAll(async () => {
-  site = await startMailingServer({ now: () => clock });
-});
-afterAll(() => site?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `own${made}`;
-  clock = new Date();
+const { later } = freshRealms('own', startMailingServer, async (started, fresh) => {
+  site = started;
+  realm = fresh;
   await makePeopledRealm(site.server, realm, []);
   const user = { username: 'ada', password: PASSWORD, email: address(), emailVerified: true };
   userId = (await call(createUser, { params: { realm }, body: user })).body?.id ?? '';
@@ -40,14 +34,11 @@ async function signedIn(who = createPerson(site.server.baseUrl)) {
 const csrfOf = ({ text }: Shown) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const press = (who: Person, page: Shown, action: string, more: Record<string, string> = {}) =>
   who.post(`/realms/${realm}/account/${action}`, { csrf: csrfOf(page), ...more });
-const later = () => {
-  clock = new Date(clock.getTime() + 301_000);
-};
 
 test('a password is changed after a proof of a moment ago, ends the other sessions, and is told by mail', async () => {
   await signedIn();
   const { who, page } = await signedIn();
-  later();
+  later(301_000);
   const proof = await press(who, page, 'change', { action: 'UPDATE_PASSWORD' });
   expect(proof.heading).toBe('Sign in');
   const choose = await who.fill(proof, { username: 'ada', password: PASSWORD });

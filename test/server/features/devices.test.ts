@@ -1,6 +1,6 @@
 // Devices are enrolled by tokens, prove themselves by what they sign, are listed and removed; and who isn't theirs gets nowhere.
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEnrolmentToken } from '../../../server/contract/devices.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listPushTokens } from '../../../server/contract/messages.ts';
@@ -8,25 +8,18 @@ import { deleteCredential, listCredentials, putUser } from '../../../server/cont
 import { makePeopledRealm } from '../../support/applications.ts';
 import { createDevice } from '../../support/device.ts';
 import { deviceFor } from '../../support/devices.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-let clock = new Date();
 let realm = '';
 let alice = '';
 let bob = '';
-let made = 0;
-beforeAll(async () => {
-  server = await startTestServer({ now: () => clock });
-});
-afterAll(() => server?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `d${made}`;
-  clock = new Date();
+const { seconds, later } = freshRealms('d', startTestServer, async (started, fresh) => {
+  server = started;
+  realm = fresh;
   [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
 });
-const seconds = () => Math.floor(clock.getTime() / 1000);
 const tokenFor = async (userId: string) =>
   (await server.admin.call(createEnrolmentToken, { params: { realm, userId } })).body ?? { token: '', url: '' };
 const devicesOf = async (userId: string) =>
@@ -83,7 +76,7 @@ test('a token works once, for ten minutes, in its realm, and as it was made', as
   expect((await wrong.start()).status).toBe(401);
   const late = await createDevice(url, { clock: seconds });
   expect((await late.start()).status).toBe(200);
-  clock = new Date(clock.getTime() + 601_000);
+  later(601_000);
   expect((await late.start()).status).toBe(401);
 });
 

@@ -1,5 +1,5 @@
 // Sign-ins that are approved on a device: number matching, denial, expiry, and what doesn't count.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { getLockout } from '../../../server/contract/user-access.ts';
@@ -14,23 +14,17 @@ import {
 } from '../../support/applications.ts';
 import { createDevice } from '../../support/device.ts';
 import { addressOn, deviceFor, numberOn } from '../../support/devices.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-let clock = new Date();
 let realm = '';
 let alice = '';
 let bob = '';
-let made = 0;
-beforeAll(async () => {
-  server = await startTestServer({ now: () => clock });
-});
-afterAll(() => server?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `p${made}`;
-  clock = new Date();
+const { seconds, later } = freshRealms('p', startTestServer, async (started, fresh) => {
+  server = started;
+  realm = fresh;
   [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
   const executions: ExecutionInput[] = [
     { authenticatorId: 'username-password', requirement: 'REQUIRED' },
@@ -39,10 +33,6 @@ beforeEach(async () => {
   await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
 });
 
-const seconds = () => Math.floor(clock.getTime() / 1000);
-const later = (ms: number) => {
-  clock = new Date(clock.getTime() + ms);
-};
 const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
 async function withPassword(username = 'alice'): Promise<{ person: Person; page: Shown; verifier: string }> {
   const person = createPerson(server.baseUrl, { 'user-agent': 'Test browser' });

@@ -1,31 +1,24 @@
 // QR codes that a device confirms: bound to the browser that shows them, once, for some minutes.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { addressOn, deviceFor } from '../../support/devices.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-let clock = new Date();
 let realm = '';
 let alice = '';
 let bob = '';
-let made = 0;
-beforeAll(async () => {
-  server = await startTestServer({ now: () => clock });
-});
-afterAll(() => server?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `q${made}`;
-  clock = new Date();
+const { seconds, later } = freshRealms('q', startTestServer, async (started, fresh) => {
+  server = started;
+  realm = fresh;
   [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
   await bind([{ authenticatorId: 'qr', requirement: 'REQUIRED' }]);
 });
 const bind = (executions: ExecutionInput[]) =>
   server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
-const seconds = () => Math.floor(clock.getTime() / 1000);
 const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
 const open = (person: Person) => person.open(authorizePath(realm, 'spa', newVerifier()));
 const look = (person: Person) => person.open(`/realms/${realm}/login`);
@@ -77,7 +70,7 @@ test('a code that is old, changed, of another realm or of nobody is confirmed by
   expect((await device.confirm(address.replace(/code=..../, 'code=AAAA'))).status).toBe(404);
   const [, id = ''] = /\/qr\/([^?]+)/.exec(address) ?? [];
   expect((await device.confirm(address.replace(id, '0190c6a1-6f5e-7c39-8b6a-3f1d5c7e9a20'))).status).toBe(404);
-  clock = new Date(clock.getTime() + 301_000);
+  later(301_000);
   expect((await device.confirm(address)).status).toBe(404);
   const over = await look(person);
   expect(over.text).toContain('The code is good no more');

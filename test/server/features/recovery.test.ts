@@ -2,7 +2,7 @@
 // Does not own: the rules of passwords (password-rules.test.ts), messages (messaging*.test.ts).
 // Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness".
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listMessages } from '../../../server/contract/messages.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
@@ -10,23 +10,17 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { getLockout } from '../../../server/contract/user-access.ts';
 import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 
 const NEXT = 'four dry umbrellas';
 let site: MailingServer;
-let clock = new Date();
 let realm = '';
 let userId = '';
-let made = 0;
-beforeAll(async () => {
-  site = await startMailingServer({ now: () => clock });
-});
-afterAll(() => site?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `recovery${made}`;
-  clock = new Date();
+const { later } = freshRealms('recovery', startMailingServer, async (started, fresh) => {
+  site = started;
+  realm = fresh;
   await makePeopledRealm(site.server, realm, []);
   const user = { username: 'ada', password: PASSWORD, email: address(), emailVerified: true };
   const { body } = await site.server.admin.call(createUser, { params: { realm }, body: user });
@@ -76,7 +70,7 @@ test('a link works once, for twenty minutes, and opening it uses nothing up', as
   const late = await askedLink();
   const who = person();
   const page = await who.open(late);
-  clock = new Date(clock.getTime() + 20 * 60_000 + 1);
+  later(20 * 60_000 + 1);
   expect((await who.fill(page, { password: PASSWORD, repeated: PASSWORD })).status).toBe(400);
 });
 

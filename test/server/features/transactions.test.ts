@@ -1,29 +1,23 @@
 // Transactions: what the device shows is what it signs, for one application, one person and one amount, once.
 import { compactVerify, importJWK } from 'jose';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
 import type { Answered, Device } from '../../support/device.ts';
 import { deviceFor } from '../../support/devices.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-let clock = new Date();
 let realm = '';
 let alice = '';
 let bob = '';
-let made = 0;
 let token = '';
-beforeAll(async () => {
-  server = await startTestServer({ now: () => clock });
-});
-afterAll(() => server?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `t${made}`;
-  clock = new Date();
+const { seconds, later } = freshRealms('t', startTestServer, async (started, fresh) => {
+  server = started;
+  realm = fresh;
   [alice = '', bob = ''] = await makePeopledRealm(server, realm, ['alice', 'bob']);
   await server.admin.call(createClientScope, { params: { realm }, body: { name: 'transactions' } });
   for (const clientId of ['bank', 'shop'])
@@ -36,7 +30,6 @@ beforeEach(async () => {
   token = await tokenOf('bank');
 });
 
-const seconds = () => Math.floor(clock.getTime() / 1000);
 const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
 async function tokenOf(clientId: string, username = 'alice', scope = 'openid transactions'): Promise<string> {
   const grant = await getCode(server, realm, clientId, { username, parameters: { scope } });
@@ -119,7 +112,7 @@ test('what is refused or too old can’t be signed or consumed', async () => {
   expect((await ask('POST', `/${refused.id}/consume`, {})).status).toBe(409);
   const [old, signed] = [await waiting(device), await waiting(device)];
   await sign(device, signed);
-  clock = new Date(clock.getTime() + 301_000);
+  later(301_000);
   expect((await sign(device, old)).status).toBe(409);
   expect((await ask('POST', `/${signed.id}/consume`, linked)).status).toBe(409);
   expect([await stateOf(old.id), await stateOf(signed.id), await stateOf(refused.id)]).toEqual([

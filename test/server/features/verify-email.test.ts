@@ -1,26 +1,20 @@
 // Owns: proving an e-mail address on the way in: by code or link, on another address, and what tells nobody about others.
 // Does not own: other required actions (required-actions.test.ts), the account page that begins it (account.test.ts).
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, putRequiredActions } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
 import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson } from '../../support/person.ts';
 
 let site: MailingServer;
-let clock = new Date();
 let realm = '';
 let userId = '';
-let made = 0;
-beforeAll(async () => {
-  site = await startMailingServer({ now: () => clock });
-});
-afterAll(() => site?.stop());
-beforeEach(async () => {
-  made += 1;
-  realm = `verify${made}`;
-  clock = new Date();
+const { later } = freshRealms('verify', startMailingServer, async (started, fresh) => {
+  site = started;
+  realm = fresh;
   await makePeopledRealm(site.server, realm, []);
   await site.sendsMail(realm);
 });
@@ -79,7 +73,7 @@ test('a code is good for five tries, and a new one is sent after half a minute',
   shown = await ada.fill(shown, { code });
   expect(shown.text).toContain('That code is good no more');
   expect((await ada.fill(shown, { resend: '1', code: '' })).text).toContain('A code was sent just now');
-  clock = new Date(clock.getTime() + 31_000);
+  later(31_000);
   site.mails.length = 0;
   shown = await ada.fill(shown, { resend: '1', code: '' });
   expect((await ada.fill(shown, { code: codeIn(await mailed()) })).url).toContain('/account');
