@@ -40,14 +40,16 @@ test('the last line counts the tests, and success is 0', async () => {
   expect([code, last]).toEqual([0, '3 passed, 0 failed']);
 });
 
-test('a failed test fails the run', async () => {
-  const { code, last } = await run({ 'a.test.ts': passes + fails });
+test('a failed test fails the run, which names it at its end', async () => {
+  const { code, last, output } = await run({ 'a.test.ts': passes + fails });
   expect([code, last]).toEqual([1, '1 passed, 1 failed']);
+  expect(output.slice(output.indexOf('skipped '))).toMatch(/^FAILED .*a\.test\.ts > fails: expected 1 to be 2/m);
 });
 
-test('a file that cannot be loaded counts as a failure', async () => {
-  const { code, last } = await run({ 'a.test.ts': passes, 'b.test.ts': "import './absent.ts';" });
+test('a file that cannot be loaded counts as a failure, and is named', async () => {
+  const { code, last, output } = await run({ 'a.test.ts': passes, 'b.test.ts': "import './absent.ts';" });
   expect([code, last]).toEqual([1, '1 passed, 1 failed']);
+  expect(output).toMatch(/^FAILED .*b\.test\.ts: .*absent/m);
 });
 
 test('an error outside of the tests counts as a failure', async () => {

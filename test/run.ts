@@ -13,7 +13,7 @@ import { startCluster } from './support/cluster.ts';
 import type {} from './support/database.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
-import { closingLine, countSuites, type Missing, table, total } from './support/report.ts';
+import { closingLine, countSuites, failures, type Missing, table, total } from './support/report.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
 
 const ci = ['true', '1'].includes(process.env.CI ?? '');
@@ -77,9 +77,8 @@ async function run(vitest: Vitest): Promise<void> {
   const excused = missing.reduce((sum, one) => sum + (one.excused ? one.tests : 0), 0);
   const unexcused = counts.skipped > excused;
   if (counts.failed > 0 || counts.passed === 0 || (ci && unexcused)) process.exitCode ||= 1;
-  process.once('exit', () =>
-    say(['', table(suites), ...remarks(missing, counts, unexcused), '', closingLine(counts)].join('\n')),
-  );
+  const notes = [...failures(ran), ...remarks(missing, counts, unexcused)];
+  process.once('exit', () => say(['', table(suites), ...notes, '', closingLine(counts)].join('\n')));
 }
 
 function remarks(missing: Missing[], { passed, failed }: ReturnType<typeof total>, unexcused: boolean): string[] {

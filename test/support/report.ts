@@ -1,6 +1,7 @@
 // Owns: counting a run's tests per suite, and the table and closing line made of it.
 // Does not own: running them (run.ts).
 // Implements: `npm test` ends with `N passed, N failed`, and says loudly what was skipped.
+import { stripVTControlCharacters } from 'node:util';
 import type { TestModule } from 'vitest/node';
 
 /** One vitest project's share of the run. */
@@ -66,6 +67,17 @@ export function table(suites: Suite[]): string {
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
   return lines.map((row) => row.map(pad).join('  ')).join('\n');
+}
+
+/** A line for each test that failed, and for each file that did apart from its tests: where it is, and how its error begins. */
+export function failures(modules: TestModule[]): string[] {
+  const line = (name: string, message = '') => `FAILED ${name}: ${stripVTControlCharacters(message).split('\n')[0]}`;
+  return modules.flatMap((module) => {
+    const tests = [...module.children.allTests('failed')].map((test) =>
+      line(`${module.relativeModuleId} > ${test.fullName}`, test.result().errors?.[0]?.message),
+    );
+    return tests.length > 0 || module.ok() ? tests : [line(module.relativeModuleId, module.errors()[0]?.message)];
+  });
 }
 
 /** What the numbers add up to. */

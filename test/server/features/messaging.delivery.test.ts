@@ -122,7 +122,7 @@ describe('a message', () => {
     await sms('+491701234567');
     const rows = JSON.stringify(await stored());
     expect(rows).not.toContain(CODE);
-    expect(rows).not.toContain('4917');
+    expect(rows).not.toContain('4917012');
     const { rows: jobs } = await server.pool.query(`select data from pgboss.job where name = 'message-delivery'`);
     expect(JSON.stringify(jobs)).not.toContain(CODE);
     await settled('sent');
@@ -160,7 +160,7 @@ describe('a gateway that fails', () => {
     await sms('+491701234567');
     const [dead] = await settled('dead');
     expect(dead).toMatchObject({ attempts: 3, recipient: '…67', error: expect.stringContaining('503 down') });
-    expect(dead?.error).not.toMatch(new RegExp(`${CODE}|4917`));
+    expect(dead?.error).not.toMatch(new RegExp(`${CODE}|4917012`));
     expect((await stored())[0].content).toBeNull();
     expect(await events('MESSAGE_FAILED')).toMatchObject([{ outcome: 'failure', subject: { id: userId } }]);
   });
