@@ -20,11 +20,13 @@ import { createDevices } from './features/authorize/device.ts';
 import { devicePageRoutes, deviceRoutes } from './features/authorize/device-routes.ts';
 import { createPushed } from './features/authorize/pushed.ts';
 import { pushedRoutes } from './features/authorize/pushed-routes.ts';
+import { createRequestObjects } from './features/authorize/request-objects.ts';
 import { createRequests } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
-import { assertionAlgorithms, createAssertions } from './features/client-authentication/assertion.ts';
+import { createAssertions } from './features/client-authentication/assertion.ts';
 import { auditedAuthentication } from './features/client-authentication/audited.ts';
+import { createClientKeys } from './features/client-authentication/client-keys.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createClientAuthentication } from './features/client-authentication/service.ts';
 import { createClientViews } from './features/clients/view.ts';
@@ -125,13 +127,8 @@ export function createProtocol(deps: ProtocolDeps) {
     newId,
   });
   const families = createFamilies({ now });
-  const assertions = createAssertions({
-    sql,
-    settings,
-    remoteKeys: createRemoteKeys({ outbound, now }),
-    baseUrl,
-    now,
-  });
+  const withKeys = createClientKeys(createRemoteKeys({ outbound, now }));
+  const assertions = createAssertions({ sql, settings, withKeys, baseUrl, now });
   const authentication = createClientAuthentication({ clients, assertions, passwords, now });
   const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
   const workloads = {
@@ -159,19 +156,21 @@ export function createProtocol(deps: ProtocolDeps) {
   const delegationEndpoint = createTokenEndpoint({ ...phases, grants: [delegation] });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
-  const discovery = createDiscovery({ sql, keys, settings, grantTypes, assertionAlgorithms, levels, baseUrl, now });
+  const discovery = createDiscovery({ sql, keys, settings, grantTypes, levels, baseUrl, now });
   const userinfo = createUserinfo({ sql, tokens, subjects, settings, clients });
   const revocation = createRevocation({ transact, tokens, subjects, families, settings });
   const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
   const sessionCookie = sessionCookieAt(baseUrl).nameIn;
   const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
   const requests = createRequests({ clients, levels, baseUrl });
-  const pushed = createPushed({ sql, transact, settings, requests, now });
+  const requestObjects = createRequestObjects({ withKeys, settings, now });
+  const pushed = createPushed({ sql, transact, settings, requests, requestObjects, now });
   const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });
   const authorization = createAuthorization({
     transact,
     clients,
     requests,
+    requestObjects,
     pushed,
     settings,
     sessions,

@@ -1,5 +1,6 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
+import { ClientAlgorithm } from './algorithms.ts';
 import { ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
@@ -66,11 +67,20 @@ export const clientFields = {
   requirePushedAuthorizationRequests: z
     .boolean()
     .describe('true: its authorization requests have to be pushed first (RFC 9126)'),
+  requireSignedRequestObject: z
+    .boolean()
+    .describe('true: its authorization requests have to come as a JWT that it signed (RFC 9101), pushed or not'),
+  requestObjectSigningAlg: ClientAlgorithm.nullable().describe(
+    'The one algorithm by which it signs them; null: any of those that discovery names',
+  ),
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
   accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
   refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
-  jwks: z.record(z.string(), z.unknown()).nullable().describe('JWK Set for private_key_jwt'),
-  jwksUri: HttpUrl.nullable().describe('Where its JWK Set is, for private_key_jwt'),
+  jwks: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('JWK Set of its public keys: for private_key_jwt and request objects'),
+  jwksUri: HttpUrl.nullable().describe('Where its JWK Set is'),
   allowedResources: z
     .array(ResourceIndicator)
     .max(200)
@@ -119,6 +129,8 @@ export const freshClient = {
   consentRequired: false,
   requirePkce: true,
   requirePushedAuthorizationRequests: false,
+  requireSignedRequestObject: false,
+  requestObjectSigningAlg: null,
   flowOverride: null,
   accessTokenTtlSeconds: null,
   refreshTokenTtlSeconds: null,

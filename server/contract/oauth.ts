@@ -88,6 +88,9 @@ const AuthorizeParameters = z.object({
   claims: parameter.describe('Single claims for userinfo and the ID token, as JSON (OIDC Core §5.5)'),
   acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),
   login_hint: parameter,
+  request: parameter.describe(
+    'All of it as a JWT that the client has signed (RFC 9101); what stands beside it, but client_id, counts for nothing',
+  ),
   resource: z.array(z.string()).optional(),
 });
 /** Or the one that was pushed, by its name. */

@@ -21,6 +21,10 @@ export const ClientMetadata = z.object({
   jwks_uri: words.optional(),
   id_token_signed_response_alg: words.optional().describe('RS256 alone'),
   require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
+  require_signed_request_object: z.boolean().optional().describe('RFC 9101 §10.5'),
+  request_object_signing_alg: words
+    .optional()
+    .describe('One of the realm’s request_object_signing_alg_values_supported'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
   backchannel_logout_uri: words.optional().describe('Logout tokens always say sid'),
   frontchannel_logout_uri: words.optional().describe('iss and sid are always added'),

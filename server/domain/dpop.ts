@@ -1,13 +1,13 @@
 // Proofs of a key that a client holds (RFC 9449 §4.3): of which request, how old, seen for the first time by any replica.
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
+import { clientAlgorithms } from '../contract/algorithms.ts';
 import type { DpopNonces } from '../crypto/dpop-nonce.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import type { Sql } from '../db/sql.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 import type { DpopRequest } from '../http/presented-token.ts';
 
-export const dpopAlgorithms: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 /** How far its clock may be from ours. */
 const SKEW_SECONDS = 60;
 
@@ -44,7 +44,7 @@ export function createDpop({
     try {
       const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
         typ: 'dpop+jwt',
-        algorithms: [...dpopAlgorithms],
+        algorithms: [...clientAlgorithms],
         currentDate: now(),
         clockTolerance: SKEW_SECONDS,
       });

@@ -20,6 +20,7 @@ const oauthErrors = {
   request_not_supported: 400,
   request_uri_not_supported: 400,
   invalid_request_uri: 400,
+  invalid_request_object: 400,
   registration_not_supported: 400,
   invalid_token: 401,
   insufficient_scope: 403,

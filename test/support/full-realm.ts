@@ -124,6 +124,8 @@ export function fullRealm(): RealmDocument {
         redirectUris: ['http://old.example.com/back'],
         requirePkce: false,
         requirePushedAuthorizationRequests: true,
+        requireSignedRequestObject: true,
+        requestObjectSigningAlg: 'ES256',
         enabled: false,
         secret: 'p$ss"w0rd\'with: # odd {signs}',
       },

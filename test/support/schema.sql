@@ -200,6 +200,8 @@ create table client (
   dpop_bound_access_tokens boolean not null default false,
   backchannel_logout_uri text,
   frontchannel_logout_uri text,
+  require_signed_request_object boolean not null default false,
+  request_object_signing_alg text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

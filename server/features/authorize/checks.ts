@@ -59,6 +59,7 @@ export interface CheckContext {
   form: Form;
   client: ClientView;
   pushed: Buffer | undefined;
+  signed: boolean;
   mustBePushed: boolean;
   realmList: readonly string[];
   adminAudience: string;
@@ -77,9 +78,9 @@ const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => 
 export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
-  // What must be refused may still say where to: the request object isn't believed, its address is one of the client's.
+  // What must be refused may still say where to: the request object isn't believed yet, its address is one of the client's.
   const inside = requestObject(form.get('request'));
-  const said = (name: string): string | undefined => form.get(name) ?? inside(name);
+  const said = (name: string): string | undefined => inside(name) ?? form.get(name);
   const redirectUri = said('redirect_uri');
   const nowhere = (description: string) => new OAuthError('invalid_request', description, { page: { back: client } });
   if (redirectUri === undefined) throw nowhere('redirect_uri is missing');
@@ -101,14 +102,20 @@ function requestObject(jwt: string | undefined): (name: string) => string | unde
   };
 }
 
-const noRequestObject: Check = (_, { form }) => {
-  if (form.get('request') !== undefined) throw bad('Request objects are not supported', 'request_not_supported');
+/** What could say more than was checked; a request object that counts was opened before (request-objects.ts). */
+const plain: Check = (_, { form }) => {
+  if (form.get('request') !== undefined) throw bad('Request objects are not supported here', 'request_not_supported');
   if (form.get('request_uri') !== undefined) throw bad('request_uri is not supported', 'request_uri_not_supported');
   if (form.get('registration') !== undefined) throw bad('registration is not supported', 'registration_not_supported');
 };
 
 const pushedWhereNeeded: Check = (_, { pushed, mustBePushed }) => {
   if (mustBePushed && !pushed) throw bad('Requests of this application have to be pushed first (RFC 9126)');
+};
+
+const signedWhereNeeded: Check = (_, { client, signed }) => {
+  if (client.requireSignedRequestObject && !signed)
+    throw bad('Requests of this application have to be signed (RFC 9101)');
 };
 
 const responseType: Check = (_, { form }) => {
@@ -238,8 +245,9 @@ const deviceMayAsk: Check = (_, { client }) => {
 
 const checks: readonly Check[] = [
   responseMode,
-  noRequestObject,
+  plain,
   pushedWhereNeeded,
+  signedWhereNeeded,
   responseType,
   clientMayAsk,
   applicationIsOn,
@@ -257,7 +265,7 @@ const checks: readonly Check[] = [
 
 /** Of a device, which has no browser to come back to. */
 const deviceChecks: readonly Check[] = [
-  noRequestObject,
+  plain,
   deviceMayAsk,
   applicationIsOn,
   scope,

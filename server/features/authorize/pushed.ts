@@ -1,6 +1,6 @@
 // Owns: pushed authorization requests: kept for one opening by a browser, read again on its way, gone with the code.
 // Does not own: who the client is (features/client-authentication), what a request may ask for (requests.ts).
-// Implements: RFC 9126; decisions "Protocol paths".
+// Implements: RFC 9126, RFC 9101 §3 (a request object may be pushed); decisions "Protocol paths".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
@@ -11,6 +11,7 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { text } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 import { targetOf } from './checks.ts';
+import type { RequestObjects } from './request-objects.ts';
 import type { Given, Requests } from './requests.ts';
 import * as store from './store.ts';
 
@@ -36,12 +37,14 @@ export function createPushed({
   transact,
   settings,
   requests,
+  requestObjects,
   now,
 }: {
   sql: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   requests: Requests;
+  requestObjects: RequestObjects;
   now: () => Date;
 }) {
   return {
@@ -50,10 +53,11 @@ export function createPushed({
       by: By,
       realm: string,
       client: ClientView,
-      { form, jkt }: { form: Form; jkt: string | undefined },
+      { form: sent, jkt }: { form: Form; jkt: string | undefined },
     ): Promise<{ uri: string; expiresIn: number }> {
-      if (form.get('request_uri') !== undefined)
+      if (sent.get('request_uri') !== undefined)
         throw new OAuthError('invalid_request', 'A pushed request has no request_uri of its own');
+      const form = await requestObjects.open(realm, client, sent, { first: true });
       if (jkt !== undefined && (form.get('dpop_jkt') ?? jkt) !== jkt)
         throw new OAuthError('invalid_dpop_proof', 'dpop_jkt is of another key than the proof');
       const parameters = parametersOf(form, client, jkt);
@@ -63,7 +67,7 @@ export function createPushed({
       if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
       const uri = PREFIX + newSecret();
       const hash = sha256(uri);
-      const given: Given = { ...parseForm(parameters), pushed: hash };
+      const given: Given = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
       const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
       await transact(realm, async (tx) => {
         const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
@@ -110,7 +114,7 @@ export function createPushed({
         );
       // It goes on by its name alone: what was pushed doesn't pass through the browser.
       const reference = new URLSearchParams({ client_id: client.clientId, request_uri: uri }).toString();
-      return { ...parseForm(parameters), text: reference, pushed: asked.hash };
+      return { ...parseForm(parameters), text: reference, pushed: asked.hash, signed: true };
     },
   };
 }

@@ -12,9 +12,11 @@ import {
   type Target,
 } from './checks.ts';
 
-/** Parameters, and by the digest of which request_uri they were pushed, if they were. */
 export interface Given extends Form {
+  /** The digest of the request_uri by which they were pushed, if they were. */
   pushed?: Buffer | undefined;
+  /** By the client; of what was pushed that was asked then. */
+  signed?: boolean;
 }
 
 type OfRealm = Pick<RealmSettingsDto, 'resourceIndicators' | 'requirePushedAuthorizationRequests'>;
@@ -43,6 +45,7 @@ export function createRequests({
       form: given,
       client,
       pushed: given.pushed,
+      signed: given.signed ?? false,
       mustBePushed: settings.requirePushedAuthorizationRequests || client.requirePushedAuthorizationRequests,
       realmList: settings.resourceIndicators,
       adminAudience: adminResource,

@@ -29,6 +29,7 @@ import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
 import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
+import type { RequestObjects } from './request-objects.ts';
 import type { Clients, Given, Requests } from './requests.ts';
 import { dropPushed, takePushed } from './store.ts';
 
@@ -50,6 +51,7 @@ export interface AuthorizationDeps {
   clients: Pick<Clients, 'view'>;
   requests: Requests;
   pushed: Pick<Pushed, 'resolve'>;
+  requestObjects: RequestObjects;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
   signIns: Pick<SignIns, 'begin' | 'missing'>;
@@ -85,7 +87,7 @@ interface Progress {
 
 export function createAuthorization(deps: AuthorizationDeps) {
   const { transact, clients, settings, sessions, signIns, factors, consents, subjects, now } = deps;
-  const { refusals, requests, pushed } = deps;
+  const { refusals, requests, pushed, requestObjects } = deps;
 
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
@@ -142,6 +144,16 @@ export function createAuthorization(deps: AuthorizationDeps) {
       tx.record(issued);
     });
     return code;
+  }
+
+  /** What it asks for, by its request object where it has one; over a sign-in goes what came. */
+  async function read(
+    { realm, brand }: Pick<RequestContext, 'realm' | 'brand'>,
+    given: Given,
+    { client, first }: { client: ClientView; first: boolean },
+  ): Promise<AuthorizationRequest> {
+    const opened = await requestObjects.open(realm, client, given, { first });
+    return requests.read(realm, brand, { ...opened, text: given.text }, targetOf(opened, client));
   }
 
   const signInFor = (realm: string, asked: AuthorizationRequest, { forced }: { forced: boolean }) => ({
@@ -210,11 +222,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
       const client = await clients.view(realm, reference.get('client_id') ?? '');
       if (!brand || !client || client.consentRequired || client.application?.roles.length) return undefined;
       try {
-        const form = await pushed.resolve(realm, client, reference, { first: false });
-        const target = targetOf(form, client);
-        const asked = await requests.read(realm, brand, form, target);
+        const given = await pushed.resolve(realm, client, reference, { first: false });
+        const asked = await read({ realm, brand }, given, { client, first: false });
         // A page in answer to the password would send it again when it is loaded again.
-        if (target.responseMode !== 'query') return undefined;
+        if (asked.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
         if (decide(asked, { session, ...enough, expectedUser: expected, consented: undefined }).do !== 'code')
@@ -230,7 +241,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
             if (asked.pushed) dropPushed(atLast, realm, asked.pushed);
             record(issued);
           },
-          send: (reply) => sendAnswer(reply, { realm, brand, issuer, target, parameters: { code } }),
+          send: (reply) => sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } }),
         };
       } catch (thrown) {
         if (thrown instanceof OAuthError) return undefined;
@@ -273,10 +284,11 @@ export function createAuthorization(deps: AuthorizationDeps) {
   ): Promise<FastifyReply> {
     const { realm, brand, issuer } = context;
     const client = await clients.view(realm, form.get('client_id') ?? '');
-    const { given, target } = await knownTarget(context, form, { client, first: progress.first ?? false });
+    const { first = false } = progress;
+    const { given, target } = await knownTarget(context, form, { client, first });
     try {
       if (refused) throw refused;
-      return await proceed(context, await requests.read(realm, brand, given, target), progress);
+      return await proceed(context, await read(context, given, { client: target.client, first }), progress);
     } catch (thrown) {
       // The application was deleted in the meantime: nobody is known any more to whom an error could go.
       if (refersToNothing(thrown)) await knownTarget(context, form, { client: undefined, first: false });

@@ -1,33 +1,25 @@
 // Checks a client's JWT assertion (private_key_jwt): RFC 7523 §3. Its keys are registered, or fetched from its jwksUri.
 // Everything that may be wrong is the same "no" to the caller.
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { z } from 'zod';
+import { clientAlgorithms } from '../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
 import type { ClientView } from '../clients/view.ts';
-import type { RemoteKeys } from './remote-keys.ts';
+import type { Jwks, WithClientKeys } from './client-keys.ts';
 
-const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
-export const assertionAlgorithms: readonly string[] = ALGORITHMS;
 const SKEW_SECONDS = 60;
 /** An assertion is made for one request; a long-lived one is somebody's stored credential. */
 const LONGEST_SECONDS = 3_600;
 
-const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
-/** A set may hold keys of other kinds, for other purposes: they count for nothing (RFC 7517 §5). */
-const Jwks = z
-  .object({ keys: z.array(z.unknown()).max(100) })
-  .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));
+/** A request object is no proof of who sends it (RFC 9101 §10.8). */
+const OTHER_TYPES = /^(?:application\/)?(?:oauth-authz-req|dpop)\+jwt$/i;
 
 export function createAssertions({
   sql,
   settings,
-  remoteKeys,
+  withKeys,
   baseUrl,
   now,
 }: {
@@ -36,16 +28,16 @@ export function createAssertions({
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<Pick<RealmSettingsDto, 'clientAssertionAudience'> | undefined>;
   };
-  remoteKeys: RemoteKeys;
+  withKeys: WithClientKeys;
   baseUrl: string;
   now: () => Date;
 }) {
-  async function verified(realm: string, client: ClientView, assertion: string, keys: z.infer<typeof Jwks>) {
+  async function verified(realm: string, client: ClientView, assertion: string, keys: Jwks) {
     const issuer = await settings.issuer(realm);
     const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
     const { token, introspection, revocation, pushedAuthorizationRequest } = endpointsOf(baseUrl, realm);
-    const { payload } = await jwtVerify(assertion, createLocalJWKSet(keys), {
-      algorithms: ALGORITHMS,
+    const { payload, protectedHeader } = await jwtVerify(assertion, createLocalJWKSet(keys), {
+      algorithms: [...clientAlgorithms],
       issuer: client.clientId,
       subject: client.clientId,
       // Older libraries name the endpoint that they call.
@@ -54,29 +46,16 @@ export function createAssertions({
       clockTolerance: SKEW_SECONDS,
       currentDate: now(),
     });
+    if (OTHER_TYPES.test(protectedHeader.typ ?? '')) throw new Error('it is a JWT of another kind');
     // RFC 7523bis: who is sent an assertion that is also for us could use it here.
     if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
     return payload;
   }
 
-  async function payloadOf(realm: string, client: ClientView, assertion: string) {
-    if (client.jwks) return verified(realm, client, assertion, Jwks.parse(client.jwks));
-    if (!client.jwksUri) return undefined;
-    const uri = client.jwksUri;
-    try {
-      return await verified(realm, client, assertion, Jwks.parse(await remoteKeys.get(uri)));
-    } catch (error) {
-      // The client may have rotated its keys since they were fetched.
-      const fresh = await remoteKeys.renewed(uri);
-      if (!fresh) throw error;
-      return verified(realm, client, assertion, Jwks.parse(fresh));
-    }
-  }
-
   return {
     /** Whether the assertion is this client's, for this realm, still good, and seen for the first time. */
     async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
-      const payload = await payloadOf(realm, client, assertion).catch(() => undefined);
+      const payload = await withKeys(client, (keys) => verified(realm, client, assertion, keys)).catch(() => undefined);
       if (payload?.exp === undefined || typeof payload.jti !== 'string' || payload.jti === '') return false;
       const at = now().getTime() / 1000;
       if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;

@@ -128,6 +128,8 @@ export const createClientResource = ({
           consentRequired: 'boolean',
           requirePkce: 'boolean',
           requirePushedAuthorizationRequests: 'boolean',
+          requireSignedRequestObject: 'boolean',
+          requestObjectSigningAlg: 'text',
           flowOverride: 'text',
           accessTokenTtlSeconds: 'int',
           refreshTokenTtlSeconds: 'int',

@@ -40,6 +40,8 @@ export interface ClientView {
   requirePkce: boolean;
   idTokenUserinfoClaims: boolean;
   requirePushedAuthorizationRequests: boolean;
+  requireSignedRequestObject: boolean;
+  requestObjectSigningAlg: string | null;
   /** Its own, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
@@ -115,6 +117,8 @@ interface Row {
   require_pkce: boolean;
   id_token_userinfo_claims: boolean;
   require_pushed_authorization_requests: boolean;
+  require_signed_request_object: boolean;
+  request_object_signing_alg: string | null;
   flow_override: string | null;
   access_token_ttl_seconds: number | null;
   refresh_token_ttl_seconds: number | null;
@@ -146,7 +150,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
-    c.require_pushed_authorization_requests,
+    c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
@@ -223,6 +227,8 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   requirePkce: row.require_pkce,
   idTokenUserinfoClaims: row.id_token_userinfo_claims,
   requirePushedAuthorizationRequests: row.require_pushed_authorization_requests,
+  requireSignedRequestObject: row.require_signed_request_object,
+  requestObjectSigningAlg: row.request_object_signing_alg,
   flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,

@@ -1,10 +1,11 @@
 // Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as answers made once for each realm and dropped when it changes.
 // Does not own: the keys (features/keys), the endpoints named here.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
+
+import { clientAlgorithms } from '../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
-import { dpopAlgorithms } from '../../domain/dpop.ts';
 import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
 import { type SubjectSettings, subjectTypes } from '../../domain/subjects.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
@@ -31,7 +32,6 @@ function discoveryDocument({
   locales,
   registers,
   mustPush,
-  assertionAlgorithms,
   levels,
   subjects,
 }: {
@@ -45,7 +45,6 @@ function discoveryDocument({
   registers: boolean;
   /** The realm takes no requests that aren't pushed. */
   mustPush: boolean;
-  assertionAlgorithms: readonly string[];
   levels: readonly number[];
   subjects: readonly string[];
 }) {
@@ -73,12 +72,12 @@ function discoveryDocument({
     grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [...confidential, 'none'],
-    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    token_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
     revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
-    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
     introspection_endpoint_auth_methods_supported: confidential,
-    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
-    dpop_signing_alg_values_supported: dpopAlgorithms,
+    introspection_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
+    dpop_signing_alg_values_supported: clientAlgorithms,
     id_token_signing_alg_values_supported: ['RS256'],
     subject_types_supported: subjects,
     scopes_supported: scopes,
@@ -89,7 +88,8 @@ function discoveryDocument({
     ui_locales_supported: locales,
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: true,
-    request_parameter_supported: false,
+    request_parameter_supported: true,
+    request_object_signing_alg_values_supported: clientAlgorithms,
     request_uri_parameter_supported: false,
   };
 }
@@ -99,7 +99,6 @@ export function createDiscovery({
   keys,
   settings,
   grantTypes,
-  assertionAlgorithms,
   levels,
   baseUrl,
   now,
@@ -123,7 +122,6 @@ export function createDiscovery({
     >;
   };
   grantTypes: readonly string[];
-  assertionAlgorithms: readonly string[];
   /** What sign-ins can reach with the authenticators that there are. */
   levels: readonly number[];
   baseUrl: string;
@@ -147,7 +145,6 @@ export function createDiscovery({
           scopes: [...new Set(['openid', ...known.map((s) => s.name)])],
           claims: known.flatMap((s) => s.claims.map((name) => name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
           grantTypes,
-          assertionAlgorithms,
           levels,
           locales: ofRealm?.supportedLocales ?? [],
           registers: ofRealm?.clientRegistration !== 'closed',
@@ -168,7 +165,7 @@ export function createDiscovery({
         jwks_uri: endpointsOf(baseUrl, realm).jwks,
         scopes_supported: [OPENID, ACCOUNT_SCOPE],
         bearer_methods_supported: ['header'],
-        dpop_signing_alg_values_supported: dpopAlgorithms,
+        dpop_signing_alg_values_supported: clientAlgorithms,
         resource_name: (await settings.of(realm))?.displayName ?? realm,
       });
     },

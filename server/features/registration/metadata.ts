@@ -1,6 +1,7 @@
 // What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import type { z } from 'zod';
+import { ClientAlgorithm } from '../../contract/algorithms.ts';
 import { ClientInput, TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { loopbackHosts } from '../../contract/names.ts';
 import { GrantType } from '../../contract/oauth.ts';
@@ -100,6 +101,11 @@ export function inputOf(
     consentRequired: policy.requireConsent,
     requirePkce: method === 'none',
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
+    requireSignedRequestObject: metadata.require_signed_request_object ?? false,
+    requestObjectSigningAlg:
+      metadata.request_object_signing_alg === undefined
+        ? null
+        : oneOf('request_object_signing_alg', metadata.request_object_signing_alg, ClientAlgorithm.options, 'RS256'),
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
@@ -123,6 +129,8 @@ interface Registered {
   subjectType: SubjectType | null;
   sectorIdentifierUri: string | null;
   requirePushedAuthorizationRequests: boolean;
+  requireSignedRequestObject: boolean;
+  requestObjectSigningAlg: string | null;
   dpopBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   frontchannelLogoutUri: string | null;
@@ -141,6 +149,8 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   id_token_signed_response_alg: 'RS256',
   subject_type: client.subjectType ?? byDefault,
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+  ...(client.requireSignedRequestObject && { require_signed_request_object: true }),
+  ...(client.requestObjectSigningAlg !== null && { request_object_signing_alg: client.requestObjectSigningAlg }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
   ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),

@@ -218,6 +218,6 @@ test('where a client has no scope, neither answer nor token names one', async ()
 test('discovery says that claims may be asked for', async () => {
   const at = `${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`;
   const document = Object(await (await fetch(at)).json());
-  expect(document).toMatchObject({ claims_parameter_supported: true, request_parameter_supported: false });
+  expect(document).toMatchObject({ claims_parameter_supported: true, request_parameter_supported: true });
   expect(document.claims_supported).toContain('updated_at');
 });

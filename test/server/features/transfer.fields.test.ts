@@ -132,6 +132,8 @@ const cases: Case[] = [
       consentRequired: true,
       requirePkce: false,
       requirePushedAuthorizationRequests: true,
+      requireSignedRequestObject: true,
+      requestObjectSigningAlg: 'ES256',
       flowOverride: 'password-only',
       accessTokenTtlSeconds: 60,
       refreshTokenTtlSeconds: 61,

@@ -163,6 +163,8 @@ const samples: readonly Sample[] = [
       consentRequired: true,
       requirePkce: false,
       requirePushedAuthorizationRequests: true,
+      requireSignedRequestObject: true,
+      requestObjectSigningAlg: 'ES256',
       flowOverride: 'browser',
       accessTokenTtlSeconds: 60,
       refreshTokenTtlSeconds: 600,

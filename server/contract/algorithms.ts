@@ -1,0 +1,18 @@
+// By which algorithms JWTs may be signed: asymmetric ones alone (RFC 8725 §3.1).
+import { z } from 'zod';
+
+/** What clients send: assertions, request objects, DPoP proofs. */
+export const ClientAlgorithm = z.enum([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
+export const clientAlgorithms: readonly string[] = ClientAlgorithm.options;
