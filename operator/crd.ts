@@ -295,6 +295,13 @@ const redirect = validated(
 const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['spec.url', validated("self.matches('(?i)^https://')", 'must be an absolute https address')],
   ['spec.eventTypes[]', { enum: ['*', ...EventTypeName.options] }],
+  [
+    'spec.clients[]',
+    validated(
+      '!has(self.secretKeyRef) || !has(self.secretOutput)',
+      'has its secret from secretKeyRef or has one made (secretOutput), not both',
+    ),
+  ],
   ['spec.clients[].redirectUris[]', { pattern: '^[^*#]*$', ...redirect }],
   ['spec.clients[].postLogoutRedirectUris[]', { pattern: '^[^*#]*$', ...redirect }],
   [

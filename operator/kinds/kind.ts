@@ -1,7 +1,7 @@
 // What a kind is to the frame: a page of pure functions. It never talks to Kubernetes or to the server.
 // Design "Reconciler".
 import type { z } from 'zod';
-import type { SecretKeyRef } from '../../server/contract/resources/custom-resource.ts';
+import type { SecretKeyRef, SecretOutput } from '../../server/contract/resources/custom-resource.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import type { KindName, Metadata } from '../resource.ts';
 
@@ -19,6 +19,15 @@ export interface Context {
   guest?: boolean;
 }
 
+/** A client whose credentials go into a Secret. */
+export interface ClientOutput extends SecretOutput {
+  clientId: string;
+  /** It proves itself by a secret. */
+  confidential: boolean;
+}
+/** The key of such a Secret that holds the client's secret. */
+export const CLIENT_SECRET = 'client-secret';
+
 export interface Kind<Spec extends { realm: string }> {
   name: KindName;
   spec: z.ZodType<Spec>;
@@ -27,6 +36,8 @@ export interface Kind<Spec extends { realm: string }> {
   /** false: the realm itself; true: something in a realm that a Realm resource declares. */
   attached: boolean;
   secrets(spec: Spec): SecretKeyRef[];
+  /** Secrets that it has made. */
+  outputs?(spec: Spec): ClientOutput[];
   document(spec: Spec, context: Context): RealmDocument;
   /** Whether the document would give admin roles: only the operator's own namespace may. */
   givesAdminRoles?(spec: Spec): boolean;

@@ -4,7 +4,7 @@ import type { Section } from '../../server/contract/section.ts';
 import { givesAdminRoles } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import type { Kind } from './kind.ts';
-import { referencesIn, withSecrets } from './secret-references.ts';
+import { outputsIn, referencesIn, withSecrets } from './secret-references.ts';
 
 export const realm: Kind<RealmSpec> = {
   name: 'Realm',
@@ -12,6 +12,7 @@ export const realm: Kind<RealmSpec> = {
   deletionPolicy: 'Retain',
   attached: false,
   secrets: (spec) => declaredBy(spec).flatMap(({ section, value }) => referencesIn(section, value)),
+  outputs: (spec) => declaredBy(spec).flatMap(({ section, value }) => outputsIn(section, value)),
   document: (spec, { secrets }): RealmDocument =>
     bySection(spec, (section, value) => withSecrets(section, value, secrets)),
   givesAdminRoles: (spec) => givesAdminRoles(bySection(spec, (_, value) => value)),

@@ -15,6 +15,7 @@ import { oneLine } from './plan-words.ts';
 import type { Realms } from './realms.ts';
 import { realmOf } from './registry.ts';
 import { eventOf } from './resource-event.ts';
+import { createSecretOutputs } from './secret-outputs.ts';
 
 export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
   source: Source;
@@ -38,6 +39,7 @@ export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now, released } = options;
   const remove = createDeletion({ client, clusterName, realms, now });
   const { converge, look, secretChanged, forget } = createConverge({ ...options, say: source.say });
+  const outputsOf = createSecretOutputs({ source, client, now });
   /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
 
@@ -76,6 +78,8 @@ export function createController(options: ControllerOptions) {
         const admission = await realms.admit(resource, kind, parsed.data);
         const refs = kind.secrets(parsed.data);
         const secrets = await secretsOf(resource, refs);
+        const outputs = await outputsOf(resource, kind.outputs?.(parsed.data) ?? [], { make: !observe });
+        for (const [name, value] of outputs.values) secrets.set(name, value);
         const context = {
           metadata: resource.metadata,
           secrets,
@@ -85,10 +89,13 @@ export function createController(options: ControllerOptions) {
         const { realm, driftPolicy = 'Correct', force = false } = spec;
         const document = kind.document(parsed.data, context);
         const own = kind.status(parsed.data, context);
-        const warnings = brokenLines(refs, secrets);
+        const warnings = [...brokenLines(refs, secrets), ...outputs.warnings];
         const mustExist = kind.attached;
         const intent = { resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings };
-        return observe ? look(intent) : converge(intent);
+        if (observe) return look(intent);
+        const result = await converge(intent);
+        await outputs.finish(realm, result.outcome);
+        return result;
       });
     } catch (error) {
       return { outcome: outcomeOf(error, resource.kind), found: {} };

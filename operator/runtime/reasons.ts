@@ -33,6 +33,7 @@ export const conditionReasons = [
   'ForceNotAllowed',
   'AdoptionNotAllowed',
   'GuestFlow',
+  'SecretTaken',
   'NamespaceNotAllowed',
   'RealmProtected',
   'RealmExists',

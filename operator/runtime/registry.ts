@@ -27,7 +27,7 @@ export function createRegistry({
   function secretsOf(resource: Resource): string[] {
     const kind = kinds.get(resource.kind);
     const spec = kind?.spec.safeParse(resource.spec);
-    const refs = spec?.success ? (kind?.secrets(spec.data) ?? []) : [];
+    const refs = spec?.success ? [...(kind?.secrets(spec.data) ?? []), ...(kind?.outputs?.(spec.data) ?? [])] : [];
     return [...new Set(refs.map(({ name }) => `${resource.metadata.namespace}/${name}`))];
   }
 

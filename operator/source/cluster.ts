@@ -12,6 +12,7 @@ import { type Api, connect, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createListWatch, type ListWatch } from './list-watch.ts';
 import { createObjectCache } from './object-cache.ts';
+import { createOwnSecrets } from './own-secrets.ts';
 import type { Source, SourceListener } from './source.ts';
 import { createWrites } from './writes.ts';
 
@@ -172,6 +173,7 @@ export function clusterSource(options: ClusterOptions): Source {
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
+    ownSecrets: createOwnSecrets({ act }),
     ...createWrites({ act, cache }),
   };
 }

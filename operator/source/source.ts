@@ -20,6 +20,22 @@ export interface SourceListener {
   reached?(): void;
 }
 
+/** A Secret that a resource has made for itself. */
+export interface OwnSecret {
+  values: ReadonlyMap<string, string>;
+  /** The `rotation` that its value is of. */
+  rotation: string | undefined;
+  /** As it was read; undefined: it isn't there yet. */
+  version: string | undefined;
+}
+
+export interface OwnSecrets {
+  /** @returns undefined where there is none, `others` where it isn't the resource's */
+  read(resource: Resource, name: string): Promise<OwnSecret | 'others' | undefined>;
+  /** Makes it, or puts it in the place of what was read; whoever came between stays. */
+  write(resource: Resource, name: string, secret: OwnSecret): Promise<void>;
+}
+
 export interface Source {
   /** Resolves once everything that exists is known. */
   start(listener: SourceListener): Promise<void>;
@@ -38,6 +54,8 @@ export interface Source {
   addFinalizer(resource: Resource): Promise<boolean>;
   removeFinalizer(resource: Resource): Promise<void>;
   say(resource: Resource, event: ResourceEvent): Promise<void>;
+  /** Where Secrets can be made. */
+  readonly ownSecrets?: OwnSecrets;
   /** The issuer of this cluster's ServiceAccount tokens, once it is known. */
   readonly clusterIssuer: string | undefined;
   /** Why labels of namespaces can't be gone by, where they can't. */

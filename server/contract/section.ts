@@ -46,6 +46,8 @@ export interface Section {
   namedLists?: Readonly<Record<string, Key>>;
   /** Fields of an element that hold a secret: `<field>KeyRef` in a resource. The element is a `z.object` then. */
   secrets?: readonly string[];
+  /** The resource may have the element's secret made, and written to a Secret: `secretOutput`. */
+  output?: true;
   /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
   people?: readonly string[];
   /** Addresses, by path, that may be placeholders of a document; they are kept and shown as such. */

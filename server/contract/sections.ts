@@ -101,6 +101,7 @@ export const sections = {
     key: 'clientId',
     element: ClientDocument,
     secrets: ['secret'],
+    output: true,
     most: 50_000,
     resource: { kind: 'Realm', most: 1000, description: 'Clients, by clientId' },
   },

@@ -68,7 +68,11 @@ function* broken(was: Node, is: Node | undefined, place: string): Generator<stri
   for (const key of most) if ((is[key] ?? Infinity) < (was[key] ?? Infinity)) yield `${place}: ${key} fell`;
   if (was['x-kubernetes-list-type'] !== is['x-kubernetes-list-type']) yield `${place} is another kind of list`;
   const rules = was['x-kubernetes-validations'].map(({ rule }) => rule);
-  for (const { rule } of is['x-kubernetes-validations']) if (!rules.includes(rule)) yield `${place}: new rule ${rule}`;
+  const added = Object.keys(is.properties).filter((field) => !(field in was.properties));
+  /** Whatever lacks the new field passes. */
+  const ofNew = (rule: string) => added.some((field) => rule.endsWith(` || !has(self.${field})`));
+  for (const { rule } of is['x-kubernetes-validations'])
+    if (!rules.includes(rule) && !ofNew(rule)) yield `${place}: new rule ${rule}`;
   for (const [key, child] of Object.entries(was.properties))
     yield* broken(child, is.properties[key], `${place}.${key}`);
   if (was.items) yield* broken(was.items, is.items, `${place}[]`);

@@ -13,15 +13,17 @@ export type KindName = (typeof kindNames)[number];
 /** As Kubernetes names Secrets and ServiceAccounts: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
 export const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+const SecretName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(DNS_NAME, 'must be the name of a Secret')
+  .describe('Name of the Secret, in the namespace of this resource');
+
 /** A key of a Secret in the resource's own namespace. */
 export const SecretKeyRef = z
   .strictObject({
-    name: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(DNS_NAME, 'must be the name of a Secret')
-      .describe('Name of the Secret, in the namespace of this resource'),
+    name: SecretName,
     key: z
       .string()
       .min(1)
@@ -35,6 +37,28 @@ export const SecretKeyRef = z
   })
   .describe('Where the secret’s value is; it never stands in the resource itself');
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
+
+/** A Secret that the operator makes. */
+export const SecretOutput = z
+  .strictObject({
+    name: SecretName,
+    rotation: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Any text, such as a date: another one than before has a new secret made'),
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(30 * 86_400)
+      .optional()
+      .describe('How long the old secret works beside a new one that rotation asked for; left out: an hour'),
+  })
+  .describe(
+    'A Secret that the operator makes and owns: client-id, client-secret (where the client has one, made by the operator), issuer and endpoints. One that is there already and is not this resource’s is left alone',
+  );
+export type SecretOutput = z.infer<typeof SecretOutput>;
 
 /** Fields of every kind. */
 export const commonSpec = {

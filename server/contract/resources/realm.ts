@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { collectionOf, referenceTo, type Section, words } from '../section.ts';
 import { presentSections, type SectionKey, type Sections } from '../sections.ts';
-import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
+import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef, SecretOutput } from './custom-resource.ts';
 
 /** Where the wire has a write-only secret the resource has a reference; people are no part of it. */
-function withReferences({ element, secrets = [], people = [], label }: Section): z.ZodType {
+function withReferences({ element, secrets = [], people = [], output, label }: Section): z.ZodType {
   const left = [...secrets, ...people];
   if (left.length === 0) return element;
   if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets or people must be an object`);
@@ -16,6 +16,7 @@ function withReferences({ element, secrets = [], people = [], label }: Section):
     ...Object.fromEntries(
       secrets.map((secret) => [referenceTo(secret), SecretKeyRef.optional().describe(described(secret))]),
     ),
+    ...(output && { secretOutput: SecretOutput.optional() }),
   });
 }
 
@@ -45,8 +46,9 @@ export const realmFields: ReadonlyMap<string, { key: string; section: Section }>
 type InRealm = { [K in SectionKey]: Sections[K] extends { resource: { kind: 'Realm' } } ? K : never }[SectionKey];
 type FieldOf<K extends InRealm> = Sections[K]['resource'] extends { field: infer F extends string } ? F : K;
 type ElementOf<S extends { element: z.ZodType }> = S extends { secrets: readonly (infer F extends string)[] }
-  ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined }
+  ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined } & OutputOf<S>
   : z.infer<S['element']>;
+type OutputOf<S> = S extends { output: true } ? { secretOutput?: SecretOutput | undefined } : unknown;
 type ValueOf<S extends { element: z.ZodType; shape?: string }> = S extends {
   groups: { by: infer By extends string; list: infer List extends string };
 }

@@ -10,6 +10,12 @@
 - apiGroups: ['']
   resources: [secrets]
   verbs: [get, list, watch]
+{{- if .Values.operator.writeSecrets }}
+# Those of secretOutput, which it owns; rights know no difference.
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [create, patch]
+{{- end }}
 - apiGroups: ['']
   resources: [events]
   verbs: [create, patch]

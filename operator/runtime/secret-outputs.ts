@@ -1,0 +1,146 @@
+// The credentials of clients that a resource has made for it: the secret is made here, stands in a Secret before the realm
+// has it, and is declared from there like any other. So what the Secret holds is what counts, whenever a pass is cut off.
+// Decisions "Custom resources".
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { allRows, type Client } from '../../server/contract/client.ts';
+import { createClientSecret, listClients } from '../../server/contract/clients.ts';
+import { InRealm } from '../../server/contract/names.ts';
+import { discoveryRoute } from '../../server/contract/oauth.ts';
+import { route } from '../../server/contract/route.ts';
+import { CLIENT_SECRET, type ClientOutput, secretName, Unusable } from '../kinds/kind.ts';
+import type { Resource } from '../resource.ts';
+import type { OwnSecret, OwnSecrets, Source } from '../source/source.ts';
+import { type Outcome, Stalled } from './outcome.ts';
+
+const CLIENT_ID = 'client-id';
+const HOUR_SECONDS = 3600;
+/** What the server says of a realm to applications → the key of the Secret. */
+const told = {
+  issuer: 'issuer',
+  authorization_endpoint: 'authorization-endpoint',
+  token_endpoint: 'token-endpoint',
+  userinfo_endpoint: 'userinfo-endpoint',
+  jwks_uri: 'jwks-uri',
+  end_session_endpoint: 'end-session-endpoint',
+  introspection_endpoint: 'introspection-endpoint',
+  revocation_endpoint: 'revocation-endpoint',
+} as const;
+const discovery = route({
+  method: 'GET',
+  path: discoveryRoute.url,
+  tag: 'discovery',
+  summary: discoveryRoute.schema.summary,
+  principal: 'anonymous',
+  surface: 'protocol',
+  permission: null,
+  params: InRealm,
+  response: z.looseObject(Object.fromEntries(Object.keys(told).map((name) => [name, z.string().optional()]))),
+});
+
+interface Outputs {
+  /** What can't be made here. */
+  warnings: readonly string[];
+  /** Of the Secrets, as documents read them. */
+  values: ReadonlyMap<string, string>;
+  /** Once the realm holds what is declared: where it is, and new secrets that were asked for. */
+  finish(realm: string, outcome: Outcome): Promise<void>;
+}
+
+export function createSecretOutputs({ source, client, now }: { source: Source; client: Client; now(): Date }) {
+  /** @throws Stalled `SecretTaken` */
+  async function provide(
+    own: OwnSecrets,
+    resource: Resource,
+    output: ClientOutput,
+    { make }: { make: boolean },
+  ): Promise<OwnSecret | undefined> {
+    const { name, clientId, confidential, rotation } = output;
+    const there = await own.read(resource, name);
+    if (there === 'others') {
+      const way = 'give secretOutput another name, or delete that Secret';
+      throw new Stalled('SecretTaken', `the Secret ${name} is there and was not made by this resource: ${way}`);
+    }
+    const isOfClient = there?.values.get(CLIENT_ID) === clientId;
+    if (isOfClient && (!confidential || there.values.get(CLIENT_SECRET))) return there;
+    if (!make) return undefined;
+    const values = new Map([
+      [CLIENT_ID, clientId],
+      ...(confidential ? ([[CLIENT_SECRET, randomBytes(32).toString('base64url')]] as const) : []),
+    ]);
+    await own.write(resource, name, { values, rotation, version: there?.version });
+    const made = await own.read(resource, name);
+    return made === 'others' ? undefined : made;
+  }
+
+  async function endpointsOf(realm: string): Promise<[string, string][]> {
+    const { body = {} } = await client.call(discovery, { params: { realm } });
+    return Object.entries(told).flatMap(([field, key]): [string, string][] => {
+      const value = body[field];
+      return typeof value === 'string' ? [[key, value]] : [];
+    });
+  }
+
+  /** @returns the new secret; the old one goes on for a while. Undefined where the client isn't there any more */
+  async function rotated(
+    resource: Resource,
+    realm: string,
+    { clientId, name, graceSeconds = HOUR_SECONDS }: ClientOutput,
+  ): Promise<string | undefined> {
+    for await (const { id, clientId: found } of allRows(client, listClients, {
+      params: { realm },
+      query: { q: clientId },
+    })) {
+      if (found !== clientId) continue;
+      const { body } = await client.call(createClientSecret, { params: { realm, id }, body: { graceSeconds } });
+      const until = new Date(now().getTime() + graceSeconds * 1000).toISOString();
+      const message = `a new secret of client ${clientId} is in the Secret ${name}; the old one works until ${until}`;
+      await source.say(resource, { type: 'Normal', reason: 'SecretRotated', message });
+      return body?.secret;
+    }
+    return undefined;
+  }
+
+  return async (
+    resource: Resource,
+    outputs: readonly ClientOutput[],
+    { make }: { make: boolean },
+  ): Promise<Outputs> => {
+    const values = new Map<string, string>();
+    const own = source.ownSecrets;
+    if (!own) {
+      const lost = ({ name, clientId }: ClientOutput) =>
+        `Secret ${name} of client ${clientId} is not made: secretOutput needs a cluster`;
+      return { values, warnings: outputs.map(lost), finish: async () => {} };
+    }
+    const twice = outputs.find(({ name }, i) => outputs.findIndex((other) => other.name === name) !== i);
+    if (twice) throw new Unusable(`the Secret ${twice.name} is the secretOutput of two clients: each has its own`);
+    const provided: { output: ClientOutput; secret: OwnSecret }[] = [];
+    for (const output of outputs) {
+      const secret = await provide(own, resource, output, { make });
+      if (!secret) continue;
+      provided.push({ output, secret });
+      const value = secret.values.get(CLIENT_SECRET);
+      if (output.confidential && value) values.set(secretName({ name: output.name, key: CLIENT_SECRET }), value);
+    }
+
+    return {
+      values,
+      warnings: [],
+      async finish(realm, outcome) {
+        if (outcome.is !== 'Ready' || provided.length === 0) return;
+        const endpoints = await endpointsOf(realm);
+        for (const { output, secret } of provided) {
+          const { rotation = secret.rotation, confidential, name } = output;
+          const next = new Map([...secret.values, ...endpoints]);
+          const asked = confidential && rotation !== secret.rotation;
+          const fresh = asked ? await rotated(resource, realm, output) : undefined;
+          if (fresh !== undefined) next.set(CLIENT_SECRET, fresh);
+          const same = [...next].every(([key, value]) => secret.values.get(key) === value);
+          if (same && rotation === secret.rotation) continue;
+          await own.write(resource, name, { ...secret, values: next, rotation });
+        }
+      },
+    };
+  };
+}

@@ -1,0 +1,148 @@
+// A client's credentials in a Secret that the operator makes, on a real API server: they work, and nobody else's is touched.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listClients, putClient } from '../../server/contract/clients.ts';
+import { clusterAssets } from '../kubernetes/cluster.ts';
+import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { atRest, eventually, resource, secret } from '../support/operator.ts';
+
+const assets = await clusterAssets();
+const realm = 'outputs';
+const service = (clientId: string, more: object = {}) => ({ clientId, grantTypes: ['client_credentials'], ...more });
+
+describe.skipIf(!assets.found)('a client’s secretOutput', () => {
+  let land: Landscape;
+  beforeAll(async () => {
+    land = await startLandscape();
+    await land.start();
+  });
+  afterAll(() => land?.stop());
+
+  const theRealm = (...clients: object[]) => resource('Realm', 'outputs', { realm, clients, deletionPolicy: 'Delete' });
+  const reports = (output: object = {}) => service('reports', { secretOutput: { name: 'reports-oidc', ...output } });
+  const kept = async (name: string) => JSON.parse(await land.kubectl('get', 'secret', name, '-o', 'json'));
+  const values = async (name: string): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries((await kept(name)).data ?? {}).map(([key, value]) => [
+        key,
+        Buffer.from(`${value}`, 'base64').toString(),
+      ]),
+    );
+  const says = (reason: string) =>
+    eventually(async () => {
+      const { metadata, status } = await land.object('Realm', 'outputs');
+      const { conditions = [] } = Object(status);
+      const found = conditions.find(
+        (c: { reason: string; observedGeneration: number }) =>
+          c.reason === reason && c.observedGeneration === metadata.generation,
+      );
+      if (!found) throw new Error(JSON.stringify(conditions));
+      return String(found.message);
+    });
+  /** The status of a token request with what the Secret holds, at the endpoint that it names. */
+  async function tokenWith(given: Record<string, string>, clientSecret = given['client-secret']): Promise<number> {
+    const basic = Buffer.from(`${given['client-id']}:${clientSecret}`).toString('base64');
+    const answer = await fetch(given['token-endpoint'] ?? '', {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    return answer.status;
+  }
+  const working = (name: string, other?: string) =>
+    eventually(async () => {
+      const found = await values(name);
+      expect(found['client-secret']).not.toBe(other);
+      expect(await tokenWith(found)).toBe(200);
+      return found;
+    });
+
+  test('holds credentials that work, issuer and endpoints, belongs to the resource, and rests as it is', async () => {
+    await land.apply(
+      theRealm(reports(), {
+        clientId: 'page',
+        tokenEndpointAuthMethod: 'none',
+        redirectUris: ['https://page.example.com/'],
+        secretOutput: { name: 'page-oidc' },
+      }),
+    );
+    await says('Applied');
+    const found = await working('reports-oidc');
+    expect(found).toMatchObject({
+      'client-id': 'reports',
+      issuer: expect.stringContaining('/realms/outputs'),
+      'jwks-uri': expect.stringContaining('/realms/outputs/oauth2/jwks'),
+    });
+    const page = await values('page-oidc');
+    expect(page).toMatchObject({ 'client-id': 'page', issuer: found.issuer });
+    expect(page).not.toHaveProperty('client-secret');
+
+    const { metadata } = await land.object('Realm', 'outputs');
+    const { metadata: of } = await kept('reports-oidc');
+    expect(of.ownerReferences).toEqual([
+      expect.objectContaining({ kind: 'Realm', uid: metadata.uid, controller: true }),
+    ]);
+    expect(JSON.stringify([await land.object('Realm', 'outputs'), await land.operator.said()])).not.toContain(
+      found['client-secret'],
+    );
+    await land.kubectl('annotate', 'realm', 'outputs', 'look=again');
+    expect(await atRest(async () => (await kept('reports-oidc')).metadata.resourceVersion)).toBe(of.resourceVersion);
+  });
+
+  test('is made anew with a new secret where somebody deletes it, and the old one ends', async () => {
+    const before = await working('reports-oidc');
+    await land.kubectl('delete', 'secret', 'reports-oidc');
+    await working('reports-oidc', before['client-secret']);
+    expect(await tokenWith(before)).toBe(401);
+  });
+
+  test('has a new secret where rotation says another word, once, and the old one works for the time given', async () => {
+    const before = await working('reports-oidc');
+    await land.apply(theRealm(reports({ rotation: 'first', graceSeconds: 600 })));
+    const first = await working('reports-oidc', before['client-secret']);
+    expect(await tokenWith(first, before['client-secret'])).toBe(200);
+    await land.apply(theRealm(reports({ rotation: 'second', graceSeconds: 0 })));
+    const second = await working('reports-oidc', first['client-secret']);
+    expect(await tokenWith(second, first['client-secret'])).toBe(401);
+    await land.kubectl('annotate', '--overwrite', 'realm', 'outputs', 'look=twice');
+    expect(await atRest(() => values('reports-oidc'))).toEqual(second);
+  });
+
+  test('what others keep in it stays, and a secret that was changed on the server is put back', async () => {
+    await land.kubectl('label', 'secret', 'reports-oidc', 'team=shop');
+    const before = await working('reports-oidc');
+    const params = { realm };
+    const { body = [] } = await land.client.call(listClients, { params, query: { q: 'reports' } });
+    await land.client.call(putClient, {
+      params: { realm, id: body[0]?.id ?? '' },
+      body: { secret: 'another-secret-that-a-person-chose' },
+    });
+    await eventually(async () => expect(await tokenWith(before)).toBe(200));
+    expect(await values('reports-oidc')).toEqual(before);
+    expect((await kept('reports-oidc')).metadata.labels).toMatchObject({ team: 'shop' });
+  });
+
+  test('is refused over a Secret that is somebody else’s, which stays as it is, and taken once that is gone', async () => {
+    await land.apply(secret('of-others', { 'client-secret': 'theirs' }));
+    const before = await kept('of-others');
+    await land.apply(theRealm(reports(), service('other', { secretOutput: { name: 'of-others' } })));
+    expect(await says('SecretTaken')).toContain('of-others');
+    expect(await kept('of-others')).toEqual(before);
+    await land.kubectl('delete', 'secret', 'of-others');
+    await working('of-others');
+  });
+
+  test('a client has its secret from one place, and a Secret is one client’s', async () => {
+    const both = service('both', { secretOutput: { name: 'x' }, secretKeyRef: { name: 'y', key: 'z' } });
+    await expect(land.apply(theRealm(both))).rejects.toThrow('not both');
+    const one = { secretOutput: { name: 'shared' } };
+    await land.apply(theRealm(service('a', one), service('b', one)));
+    expect(await says('Invalid')).toContain('each has its own');
+  });
+
+  test('goes with the resource', async () => {
+    await land.kubectl('delete', 'realm', 'outputs', '--timeout=120s');
+    await eventually(async () =>
+      expect(await land.kubectl('get', 'secret', '-o', 'name')).not.toContain('reports-oidc'),
+    );
+  });
+});
