@@ -4,6 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createAccountApi } from './account-api.ts';
+import { createAudit } from './audit.ts';
 import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
@@ -266,6 +267,7 @@ export async function buildApp({
     janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS }),
   ]);
 
+  const audit = createAudit({ sql, transact, bus, log, now });
   const ready = answerReady(protocol.ready, metrics.request);
   const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready });
   const admin = await onDemand(http, '/admin', async () => {
@@ -366,11 +368,15 @@ export async function buildApp({
       });
       await Promise.all([changes, readable, http.ready()]);
       keys.drop(MASTER);
+      await audit.prepare();
       const { warnings, ...started } = await bootstrap.run(bootstrapOptions(config));
       for (const warning of warnings) log.warn(warning);
       return started;
     },
-    work: queue.start,
+    async work() {
+      audit.start();
+      await queue.start();
+    },
     async stop() {
       monitoring.drain();
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
@@ -378,7 +384,7 @@ export async function buildApp({
       await connections.during(() => http.close());
       await admin.close();
       await protocol.stop();
-      await queue.stop();
+      await Promise.all([queue.stop(), audit.stop()]);
       messaging.close();
       await outbound.close();
       await (await changes?.catch(() => undefined))?.stop();

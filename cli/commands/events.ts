@@ -1,9 +1,10 @@
 // `realmctl events`: the audit log as it goes on; `get events` is a look at it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Event, listEvents } from '../../server/contract/events.ts';
+import type { Command } from 'commander';
+import { type Event, type EventVerification, listEvents, verifyEvents } from '../../server/contract/events.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
-import { Interrupted } from '../faults.ts';
-import { plain } from '../output.ts';
+import { Interrupted, Outcome, Refused } from '../faults.ts';
+import { plain, print, say } from '../output.ts';
 import { events as kind } from '../run-time-kinds.ts';
 import { addFilters, type FilterOptions, filterOf } from './get.ts';
 
@@ -28,7 +29,75 @@ export const registerEvents: Register = (program, cli) => {
     'realmctl events -r acme --follow',
     'realmctl events -r acme --follow --type LOGIN_FAILURE -o json | jq .ipAddress',
   ).action((options: Options) => events(cli, options));
+  examples(
+    command
+      .command('verify')
+      .description('check the chain of hashes over the audit log')
+      .option('--noted <block>', 'a block noted before, as number:hash: the chain must have it', noted),
+    'realmctl events verify -r acme',
+    'realmctl events verify -r acme --noted 412:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ).action((_, own: Command) => verify(cli, own.optsWithGlobals()));
 };
+
+type Noted = NonNullable<EventVerification['last']>;
+
+function noted(text: string): Noted {
+  const [, number = '', hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/i.exec(text) ?? [];
+  if (hash === '') throw new Refused(`--noted must be number:hash; it is ${text}`);
+  return { number: Number(number), hash: hash.toLowerCase() };
+}
+
+const PROBLEMS: Record<EventVerification['faults'][number]['problem'], string> = {
+  events: 'its events are not those that were sealed',
+  link: 'its hash is not that of the block and the one before',
+  missing: 'the block before it is gone',
+  unsealed: 'events stand among sealed ones and are in no block',
+};
+
+interface VerifyOptions {
+  realm?: string;
+  noted?: Noted;
+  output: 'text' | 'json';
+}
+
+async function verify(cli: Cli, options: VerifyOptions): Promise<void> {
+  const realm = await realmOf(cli, { option: options.realm });
+  const { client } = await cli.connect();
+  const ask = async (query: { after: number; limit?: number }) => {
+    const { body } = await client.call(verifyEvents, { params: { realm }, query, signal: cli.signal });
+    if (!body) throw new Refused('the server said nothing');
+    return body;
+  };
+  const sum = { realm, blocks: 0, events: 0, forgotten: 0, erased: 0 };
+  const faults: EventVerification['faults'] = [];
+  let last: EventVerification['last'] = null;
+  let waiting = 0;
+  for (let after: number | null = 0; after !== null; ) {
+    const part: EventVerification = await ask({ after });
+    for (const key of ['blocks', 'events', 'forgotten', 'erased'] as const) sum[key] += part[key];
+    faults.push(...part.faults);
+    last = part.last ?? last;
+    waiting = part.waiting ?? waiting;
+    after = part.next;
+  }
+  const was = options.noted;
+  const is = was && (await ask({ after: was.number - 1, limit: 1 })).last;
+  const changed = was && (is?.number !== was.number || is.hash !== was.hash);
+  const place = last ? `${last.number}:${last.hash}` : '';
+  print(cli.io, options.output === 'json' ? 'json' : 'table', {
+    value: { ...sum, waiting, last, faults },
+    table: () => ({
+      head: ['REALM', 'BLOCKS', 'EVENTS', 'DELETED BY AGE', 'BLOCKS WITH ERASURES', 'NOT SEALED YET', 'LAST BLOCK'],
+      rows: [[realm, ...[sum.blocks, sum.events, sum.forgotten, sum.erased, waiting].map(String), place]],
+    }),
+  });
+  for (const { block, problem } of faults)
+    say(cli.io, `${block === null ? 'The log' : `Block ${block}`}: ${PROBLEMS[problem]}.`);
+  if (changed) say(cli.io, `Block ${was.number} is not the one that was noted.`);
+  if (faults.length === 0 && !changed) return;
+  say(cli.io, 'The audit log was changed after it was sealed.');
+  throw new Outcome(1);
+}
 
 async function events(cli: Cli, options: Options): Promise<void> {
   const realm = await realmOf(cli, { option: options.realm });

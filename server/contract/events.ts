@@ -199,3 +199,41 @@ export const listEventTypes = route({
   params: InRealm,
   response: z.array(EventTypeName),
 });
+
+const Place = z.object({
+  number: z.int().describe('Of a block: the realm’s first is 1'),
+  hash: z.string().describe('SHA-256 in hex, over the block and the hash of the block before'),
+});
+export const EventVerification = z
+  .object({
+    blocks: z.int().describe('Looked at by this request'),
+    events: z.int().describe('In these blocks, and as they were sealed'),
+    forgotten: z.int().describe('Events of these blocks that were deleted by age'),
+    erased: z.int().describe('Blocks of these in which a person’s erasure rewrote events, as a later block says'),
+    last: Place.nullable().describe('Note it elsewhere: if a later chain has it, nothing up to it was changed'),
+    faults: z
+      .array(z.object({ block: z.int().nullable(), problem: z.enum(['events', 'link', 'missing', 'unsealed']) }))
+      .describe(
+        '`events`: what is there isn’t what was sealed. `link`: the hash isn’t that of the block and the one before. `missing`: the block before isn’t there. `unsealed`: events that stand among sealed ones and are in no block',
+      ),
+    waiting: z.int().nullable().describe('Events that are not sealed yet; said with the last blocks'),
+    next: z.int().nullable().describe('Ask again with this as `after`; null: that was the end'),
+  })
+  .meta({ id: 'EventVerification' });
+export type EventVerification = z.infer<typeof EventVerification>;
+
+export const verifyEvents = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/events/verify',
+  tag: 'events',
+  summary: 'Check the chain of hashes over the audit log',
+  description:
+    'A second or so after events are committed they are sealed in blocks, in the order of their transactions; each block’s hash covers that of the block before. This reads events and compares, some tens of thousands with each request, from the first block or the one behind `after`.',
+  permission: 'events:read',
+  params: InRealm,
+  query: z.strictObject({
+    after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).describe('A block’s number'),
+    limit: z.coerce.number().int().min(1).max(1000).default(1000).describe('At most so many blocks'),
+  }),
+  response: EventVerification,
+});

@@ -2,22 +2,36 @@
 // how long they are kept the janitor's.
 import type { Sql } from '../db/sql.ts';
 
-/** All of a realm's. */
-export const forgetRealm = (sql: Sql, realm: string) => sql`delete from event where realm_id = ${realm}`;
+/** All of a realm's, and the chain over them. */
+export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
+  await sql`delete from event where realm_id = ${realm}`;
+  await sql`delete from event_block where realm_id = ${realm}`;
+}
 
 /**
  * Puts a name in the place of whatever `found` (a regular expression) matches. Of what the subject did themselves the address
- * goes, too.
+ * goes, too. The chain will say what the blocks hold since then.
  */
-export const erasePerson = (
+export async function erasePerson(
   sql: Sql,
   realm: string,
   { id, found, instead }: { id: string; found: string; instead: string },
-) => sql`
-  update event set
-    actor = regexp_replace(actor::text, ${found}, ${instead}, 'gi')::jsonb,
-    subject = regexp_replace(subject::text, ${found}, ${instead}, 'gi')::jsonb,
-    data = regexp_replace(data::text, ${found}, ${instead}, 'gi')::jsonb,
-    ip_address = case when coalesce(actor, subject) ->> 'id' = ${id} then null else ip_address end
-  where realm_id = ${realm} and (actor ->> 'id' = ${id} or subject ->> 'id' = ${id}
-    or actor::text ~* ${found} or subject::text ~* ${found} or data::text ~* ${found})`;
+): Promise<void> {
+  // Nothing is sealed meanwhile: each row is rewritten either before that, or in a block that this sees.
+  await sql`select from event_log for share`;
+  await sql`
+    with erased as (
+      update event set
+        actor = regexp_replace(actor::text, ${found}, ${instead}, 'gi')::jsonb,
+        subject = regexp_replace(subject::text, ${found}, ${instead}, 'gi')::jsonb,
+        data = regexp_replace(data::text, ${found}, ${instead}, 'gi')::jsonb,
+        ip_address = case when coalesce(actor, subject) ->> 'id' = ${id} then null else ip_address end
+      where realm_id = ${realm} and (actor ->> 'id' = ${id} or subject ->> 'id' = ${id}
+        or actor::text ~* ${found} or subject::text ~* ${found} or data::text ~* ${found})
+      returning position
+    ) update event_block set rewritten = true where realm_id = ${realm} and number in (
+      select distinct b.number from erased cross join lateral (
+        select number, first_position from event_block
+        where realm_id = ${realm} and last_position >= erased.position order by last_position limit 1
+      ) b where b.first_position <= erased.position)`;
+}

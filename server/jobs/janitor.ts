@@ -59,6 +59,8 @@ interface Ageing {
   table: Fragment;
   time: Fragment;
   days: number;
+  /** Of rows of `row` that are old enough: what must hold, too. */
+  also?: Fragment;
 }
 /** As long as the risk scorer looks back. */
 const SIGN_IN_HISTORY: Ageing = { table: fragment`sign_in_history`, time: fragment`at`, days: 90 };
@@ -73,7 +75,7 @@ const idFrom = (at: Date): string => {
  * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) has them in the order
  * of time, and an index on the time would cost every writer.
  */
-const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
+const aged = ({ table, time, also = fragment`true` }: Ageing, until: Date): Fragment => fragment`
   with recursive holder (realm_id) as (
     (select realm_id from ${table} order by realm_id limit 1)
     union all
@@ -81,9 +83,19 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
     from holder h where h.realm_id is not null
   )
   select old.ctid from holder h cross join lateral (
-    select ctid from ${table} where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until}
+    select ctid from ${table} row where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until} and ${also}
     order by id limit ${BATCH}
   ) old limit ${BATCH}`;
+
+/**
+ * Audit events are forgotten a block at a time: of what is left of one, nobody could say whether it was changed. What has
+ * no place in the log's order is from before there were blocks.
+ */
+const forgetBlocks = (sql: Sql, now: Date, until: Date) => sql`
+  update event_block set forgotten_at = ${now} where forgotten_at is null and newest_at < ${until}`;
+const OF_NO_BLOCK = fragment`(row.position is null or (
+  select forgotten_at is not null and first_position <= row.position from event_block
+  where realm_id = row.realm_id and last_position >= row.position order by last_position limit 1))`;
 
 export interface SweepOptions {
   /** undefined: audit events are kept. */
@@ -96,8 +108,9 @@ export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: SweepOp
     SIGN_IN_HISTORY,
     ...(eventRetentionDays === undefined
       ? []
-      : [{ table: fragment`event`, time: fragment`occurred_at`, days: eventRetentionDays }]),
+      : [{ table: fragment`event`, time: fragment`occurred_at`, days: eventRetentionDays, also: OF_NO_BLOCK }]),
   ];
+  if (eventRetentionDays !== undefined) await forgetBlocks(sql, now, before(now, eventRetentionDays * DAY));
   const doomed = [
     ...expiries.map(({ table, gone }) => ({
       table,

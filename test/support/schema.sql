@@ -435,13 +435,49 @@ create table event (
   ip_address text,
   outcome text not null,
   data jsonb not null default '{}'::jsonb,
+  position bigint default ((pg_current_xact_id())::text)::bigint,
   primary key (realm_id, id),
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
+CREATE INDEX event_position ON event USING btree ("position") WHERE ("position" IS NOT NULL);
 CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_type ON event USING btree (realm_id, type, id);
+
+create table event_amendment (
+  realm_id text not null,
+  number bigint not null,
+  block bigint not null,
+  digest bytea not null,
+  primary key (realm_id, number, block),
+  constraint event_amendment_realm_id_number_fkey FOREIGN KEY (realm_id, number) REFERENCES event_block(realm_id, number) ON DELETE CASCADE
+);
+CREATE INDEX event_amendment_block ON event_amendment USING btree (realm_id, block, number);
+
+create table event_block (
+  realm_id text not null,
+  number bigint not null,
+  first_position bigint,
+  last_position bigint,
+  first_id uuid,
+  last_id uuid,
+  newest_at timestamp with time zone,
+  events integer not null,
+  digest bytea not null,
+  hash bytea not null,
+  sealed_at timestamp with time zone not null,
+  forgotten_at timestamp with time zone,
+  rewritten boolean not null default false,
+  primary key (realm_id, number)
+);
+CREATE INDEX event_block_rewritten ON event_block USING btree (realm_id, number) WHERE rewritten;
+CREATE UNIQUE INDEX event_block_position ON event_block USING btree (realm_id, last_position) WHERE (last_position IS NOT NULL);
+
+create table event_log (
+  position bigint not null,
+  added bigint not null default 0
+);
 
 create table flow (
   realm_id text not null,

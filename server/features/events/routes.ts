@@ -1,14 +1,22 @@
-// Owns: querying the audit log and listing the event types.
+// Owns: querying the audit log, listing the event types, checking the log's chain.
 // Does not own: the registry (contract/events.ts), writing the log (events/outbox.ts), forwarding.
 // Implements: specification 6.1, 4.2 (GET /events); decisions "Webhooks" (GET /events/types).
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type Event, EventTypeName, isAdminWrite, listEvents, listEventTypes } from '../../contract/events.ts';
+import {
+  type Event,
+  EventTypeName,
+  isAdminWrite,
+  listEvents,
+  listEventTypes,
+  verifyEvents as verify,
+} from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import * as store from './store.ts';
+import { verifyEvents } from './verify.ts';
 
 const toWire = (row: store.EventRow): Event => ({
   id: row.id,
@@ -59,5 +67,6 @@ export function eventRoutes(app: FastifyInstance, { sql }: { sql: Sql }): void {
     const rows = await store.listEvents(sql, params.realm, filter, { before, limit: query.limit + 1 });
     return page({ request, reply }, rows.map(toWire), query.limit, (event) => [event.id]);
   });
+  bind(app, verify, ({ params, query }) => verifyEvents(sql, params.realm, query));
   bind(app, listEventTypes, async () => [...EventTypeName.options]);
 }

@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newId } from '../../../server/crypto/ids.ts';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
 import { createStaging } from '../../../server/db/staging.ts';
+import { createTransact } from '../../../server/db/transact.ts';
+import { sealEvents } from '../../../server/events/chain.ts';
+import { createOutbox } from '../../../server/events/outbox.ts';
 import { sweep } from '../../../server/jobs/janitor.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -86,12 +90,31 @@ const write = async (table: string, columns: string, values: string, from: Date,
     [realm, from, rows],
   );
 
+/** The chain over what is there so far. */
+const sealed = async () => {
+  const transact = createTransact({
+    pool,
+    outbox: createOutbox({ now: () => NOW, newId, consumers: [], enqueue: async () => {} }),
+    committed: () => {},
+    strict: true,
+  });
+  await expect.poll(() => sealEvents({ sql: sqlOver(pool), transact, now: () => NOW })).toBe('idle');
+};
+
 test('audit events go once they are older than the setting, in every realm, and stay for ever without one', async () => {
-  for (const realm of ['a', 'b', 'gone']) {
-    await write('event', 'type, occurred_at, outcome', `'LOGOUT', t, 'success'`, at(-10 * 24 - 1), 1_400, realm);
-    await write('event', 'type, occurred_at, outcome', `'LOGOUT', t, 'success'`, at(-1), 10, realm);
-  }
+  const log = (from: Date, rows: number) =>
+    Promise.all(
+      ['a', 'b', 'gone'].map((realm) =>
+        write('event', 'type, occurred_at, outcome', `'LOGOUT', t, 'success'`, from, rows, realm),
+      ),
+    );
+  await log(at(-10 * 24 - 1), 1_400);
   expect(await sweep(sqlOver(pool), NOW)).toBe(0);
+  // What is not sealed yet stays.
+  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(0);
+  await sealed();
+  await log(at(-1), 10);
+  await sealed();
   expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(3 * 1_400);
   expect(await count('event')).toBe(30);
   expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(0);

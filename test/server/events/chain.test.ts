@@ -1,0 +1,219 @@
+// The chain over the audit log, as PostgreSQL keeps it: which order events get, and what of a change is found.
+import pg from 'pg';
+import { beforeEach, expect, test } from 'vitest';
+import { newId } from '../../../server/crypto/ids.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
+import { createTransact, type Transact } from '../../../server/db/transact.ts';
+import { sealEvents } from '../../../server/events/chain.ts';
+import { erasePerson, forgetRealm } from '../../../server/events/log.ts';
+import { createOutbox } from '../../../server/events/outbox.ts';
+import { continuePositions } from '../../../server/events/position.ts';
+import { verifyEvents } from '../../../server/features/events/verify.ts';
+import { sweep } from '../../../server/jobs/janitor.ts';
+import { bareDatabase } from '../../support/bare-database.ts';
+
+const REALM = 'acme';
+const bare = bareDatabase({ max: 4 });
+const now = () => new Date('2026-03-01T12:00:00Z');
+const nobody = { actor: null, ipAddress: null };
+let transact: Transact;
+
+beforeEach(async () => {
+  const outbox = createOutbox({ now, newId, consumers: [], enqueue: async () => {} });
+  transact = createTransact({ pool: bare.pool, outbox, committed: () => {}, strict: true });
+  await bare.sql`truncate event, event_block, event_amendment`;
+});
+
+const write = (n: number, realm = REALM, actor: string | null = null) =>
+  transact(realm, async ({ record }) => {
+    for (let i = 0; i < n; i += 1)
+      record({
+        type: 'LOGOUT',
+        realm,
+        by: actor === null ? nobody : { ...nobody, actor: { type: 'user', id: actor, name: 'ana' } },
+        data: { i },
+      });
+  });
+/** Until nothing is left: what other tests of this cluster have begun, sealing waits for. */
+async function seal(): Promise<void> {
+  await expect.poll(() => sealEvents({ sql: bare.sql, transact, now }), { timeout: 20_000 }).toBe('idle');
+}
+const verify = (after = 0, realm = REALM) => verifyEvents(bare.sql, realm, { after, limit: 1000 });
+const faults = async () => (await verify()).faults;
+
+test('each realm has a chain of its own, in which every event is once', async () => {
+  await write(3);
+  await seal();
+  await write(60);
+  await write(2, 'other');
+  await seal();
+  const found = await verify();
+  expect(found).toMatchObject({ blocks: 2, events: 63, faults: [], waiting: 0, next: null, last: { number: 2 } });
+  expect(await verify(1)).toMatchObject({ blocks: 1, events: 60, faults: [], last: found.last });
+  expect(await verify(0, 'other')).toMatchObject({ blocks: 1, events: 2, faults: [] });
+  expect(await verify(0, 'nobody')).toMatchObject({ blocks: 0, events: 0, faults: [], last: null, waiting: 0 });
+});
+
+test('what a transaction writes that goes on holds back what began after it, so that nothing comes to be before what is sealed', async () => {
+  const other = new pg.Client({ connectionString: bare.url });
+  await other.connect();
+  try {
+    await write(1);
+    await seal();
+    await other.query('begin');
+    await other.query(
+      `insert into event (realm_id, id, type, occurred_at, outcome) values ('${REALM}', '${newId()}', 'LOGIN_SUCCESS', now(), 'success')`,
+    );
+    await write(2);
+    expect(await sealEvents({ sql: bare.sql, transact, now })).toBe('soon');
+    expect(await verify()).toMatchObject({ events: 1, waiting: 2, faults: [] });
+    await other.query('commit');
+    await seal();
+    expect(await verify()).toMatchObject({ events: 4, waiting: 0, faults: [] });
+    const [first] = await bare.sql<{ type: string }>`
+      select type from event where position > (select last_position from event_block where number = 1) order by position limit 1`;
+    expect(first?.type).toBe('LOGIN_SUCCESS');
+  } finally {
+    await other.end();
+  }
+});
+
+test('a session’s settings make no difference to what is hashed', async () => {
+  await write(3);
+  await seal();
+  const other = new pg.Client({
+    connectionString: bare.url,
+    options: '-c timezone=Asia/Tokyo -c datestyle=German -c extra_float_digits=0 -c bytea_output=escape',
+  });
+  await other.connect();
+  try {
+    expect((await verifyEvents(sqlOver(other), REALM, { after: 0, limit: 10 })).faults).toEqual([]);
+  } finally {
+    await other.end();
+  }
+});
+
+test.each([
+  [
+    'an event was changed',
+    `update event set data = '{"i": 7}' where (data ->> 'i') = '1'`,
+    [{ block: 2, problem: 'events' }],
+  ],
+  ['an event was deleted', `delete from event where (data ->> 'i') = '1'`, [{ block: 2, problem: 'events' }]],
+  [
+    'an event was put in',
+    `insert into event (realm_id, id, type, occurred_at, outcome, position)
+       select realm_id, gen_random_uuid(), type, occurred_at, outcome, position from event where (data ->> 'i') = '1'`,
+    [{ block: null, problem: 'unsealed' }],
+  ],
+  [
+    'an event was dated back',
+    `update event set occurred_at = occurred_at - interval '1 day' where (data ->> 'i') = '1'`,
+    [{ block: 2, problem: 'events' }],
+  ],
+  [
+    'a block was sealed anew',
+    `update event_block set digest = sha256('x') where number = 2`,
+    [
+      { block: 2, problem: 'link' },
+      { block: 2, problem: 'events' },
+    ],
+  ],
+  [
+    'a block before was exchanged',
+    `update event_block set hash = sha256('x') where number = 1`,
+    [
+      { block: 1, problem: 'link' },
+      { block: 2, problem: 'link' },
+    ],
+  ],
+  [
+    'a block is gone',
+    'delete from event_block where number = 2',
+    [
+      { block: 3, problem: 'missing' },
+      { block: null, problem: 'unsealed' },
+    ],
+  ],
+])('%s: it is found', async (_, change, expected) => {
+  await write(1);
+  await seal();
+  await write(3);
+  await seal();
+  await write(1);
+  await seal();
+  expect(await faults()).toEqual([]);
+  await bare.pool.query(change);
+  expect(await faults()).toEqual(expected);
+});
+
+test('an erasure rewrites events, and the chain says so; a change beside it is found all the same', async () => {
+  const ana = newId();
+  await write(2, REALM, ana);
+  await seal();
+  await write(2);
+  await seal();
+  await transact(REALM, async ({ sql, record }) => {
+    await erasePerson(sql, REALM, { id: ana, found: `"(${ana}|ana)"(?!\\s*:)`, instead: '"erased-1"' });
+    record({ type: 'USER_ERASED', realm: REALM, by: nobody });
+  });
+  expect(await faults()).toEqual([]);
+  await seal();
+  expect(await verify()).toMatchObject({ faults: [], erased: 1, events: 5 });
+  expect(await bare.sql`select from event where actor::text like '%ana%'`).toEqual([]);
+  await bare.sql`update event set outcome = 'failure' where actor is not null`;
+  expect(await faults()).toEqual([{ block: 1, problem: 'events' }]);
+  await bare.sql`update event_amendment set digest = sha256('x')`;
+  expect(await faults()).toEqual([
+    { block: 1, problem: 'events' },
+    { block: 4, problem: 'events' },
+  ]);
+});
+
+test('what is deleted by age goes a block at a time, and the chain goes on', async () => {
+  const idOf = (days: number) => {
+    const hex = (now().getTime() - days * 86_400_000).toString(16).padStart(12, '0');
+    return newId().replace(/^.{13}/, `${hex.slice(0, 8)}-${hex.slice(8)}`);
+  };
+  const aged = (days: number) =>
+    bare.sql`
+      insert into event (realm_id, id, type, occurred_at, outcome)
+      values (${REALM}, ${idOf(days)}, 'LOGOUT', ${new Date(now().getTime() - days * 86_400_000)}, 'success')`;
+  await aged(20);
+  await aged(11);
+  await seal();
+  await aged(11);
+  await write(1);
+  await seal();
+  await sweep(bare.sql, now(), { eventRetentionDays: 10 });
+  expect(await verify()).toMatchObject({ blocks: 2, events: 4, forgotten: 2, faults: [] });
+  expect(await bare.sql`select from event`).toHaveLength(2);
+  await bare.sql`delete from event where occurred_at < ${now()}`;
+  expect(await faults()).toEqual([{ block: 2, problem: 'events' }]);
+});
+
+test('with a realm go its events and its chain', async () => {
+  await write(2);
+  await seal();
+  await transact(REALM, async ({ sql, record }) => {
+    await forgetRealm(sql, REALM);
+    record({ type: 'REALM_DELETED', realm: 'master', by: nobody });
+  });
+  expect(await verify()).toMatchObject({ blocks: 0, events: 0, faults: [] });
+});
+
+test('in a database that a dump was restored into, the order goes on where it was', async () => {
+  await write(2);
+  await seal();
+  // Of a server that had counted further than this one.
+  await bare.sql`update event set position = position + 1000000000`;
+  await bare.sql`update event_block set first_position = first_position + 1000000000, last_position = last_position + 1000000000`;
+  await bare.sql`update event_log set position = position + 1000000000`;
+  await continuePositions(transact);
+  await write(2);
+  await seal();
+  expect(await verify()).toMatchObject({ blocks: 2, events: 4, faults: [], waiting: 0 });
+  const before = await bare.sql`select * from event_log`;
+  await continuePositions(transact);
+  expect(await bare.sql`select * from event_log`).toEqual(before);
+});
