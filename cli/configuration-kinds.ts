@@ -345,6 +345,8 @@ const adminRoles = kind({
     { head: 'ADMIN ROLE', cell: (r) => r.name },
     { head: 'BUILT IN', cell: (r) => yes(r.builtIn) },
     { head: 'PERMISSIONS', cell: (r) => String(r.permissions.length) },
+    { head: 'GROUPS', cell: (r) => (r.groups ? list(r.groups) : 'all') },
+    { head: 'CLIENTS', cell: (r) => (r.clients ? list(r.clients) : 'all') },
     { head: 'WHICH', cell: (r) => list(r.permissions), wide: true },
   ],
 });

@@ -9,6 +9,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createDirectory } from './directory.ts';
+import { isReached } from './domain/reach.ts';
 import { createReseal } from './domain/reseal.ts';
 import type { Metrics } from './events/metrics.ts';
 import { createAdminGrants } from './features/admin-access/grants.ts';
@@ -139,7 +140,8 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   );
   await app.register(async (admin) => {
     const { authenticate } = access;
-    guardAdmin(admin, { baseUrl, authenticate, realmExists, denied, countWrite: metrics.adminWrite });
+    const reaches: AdminSurface['reaches'] = (...asked) => isReached(sql, ...asked);
+    guardAdmin(admin, { baseUrl, authenticate, realmExists, reaches, denied, countWrite: metrics.adminWrite });
     const grants = createAdminGrants({ sql, transact });
     adminAccessRoutes(admin, { signIn, grants, baseUrl });
     realmRoutes(admin, {

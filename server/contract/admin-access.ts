@@ -1,5 +1,7 @@
 // How an administrator signs in and what they may do. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
+import { ClientId } from './clients.ts';
+import { GroupPath } from './groups.ts';
 import { ById, Id, InRealm, name, RealmName, text } from './names.ts';
 import { builtInAdminRoles, PermissionName } from './permissions.ts';
 import { resourceRoutes } from './resource.ts';
@@ -68,6 +70,9 @@ export const AdminSession = z
     name: z.string(),
     realm: RealmName.describe('Home realm'),
     permissions: z.record(z.string(), z.array(z.string())).describe('Permissions by realm; * is every realm'),
+    limited: z
+      .array(z.object({ permissions: z.array(z.string()), groups: z.array(Id), clients: z.array(Id) }))
+      .describe('Permissions in the home realm for people in these groups, or for these clients, alone'),
     expiresAt: z.int().nullable(),
   })
   .meta({ id: 'AdminSession' });
@@ -87,12 +92,24 @@ export const AdminRole = z
     name: z.string(),
     builtIn: z.boolean(),
     permissions: z.array(PermissionName),
+    groups: z.array(z.string()).nullable(),
+    clients: z.array(z.string()).nullable(),
   })
   .meta({ id: 'AdminRole' });
 export type AdminRole = z.infer<typeof AdminRole>;
 const roleFields = {
   name: name(255).describe('The admin role’s name'),
   permissions: z.array(PermissionName).max(200).describe('`area:verb`, what it lets people do'),
+  groups: z
+    .array(GroupPath)
+    .max(200)
+    .nullable()
+    .describe('Paths: it counts for people in these groups and below alone; null: not limited to groups'),
+  clients: z
+    .array(ClientId)
+    .max(200)
+    .nullable()
+    .describe('clientIds: it counts for these clients alone; null: not limited to clients'),
 };
 export const AdminRoleInput = z.strictObject(roleFields).partial().required({ name: true });
 export const adminRoleRoutes = resourceRoutes({

@@ -230,6 +230,7 @@ export const clientRoutes = resourceRoutes({
   updateExample: { accessTokenTtlSeconds: 600, consentRequired: true },
   searches: true,
   problems: ['privilege-escalation'],
+  reach: { list: 'rows', get: { client: 'id' }, put: { client: 'id' } },
   describe: { remove: 'Delete a client with its grants and consents' },
 });
 export const {
@@ -249,6 +250,7 @@ export const getClientSecret = route({
   tag,
   summary: 'Whether a secret is set; its value is never shown again',
   permission: 'clients:read',
+  reach: { client: 'id' },
   params: ById,
   response: z.object({ secretSet: z.boolean(), ...ClientSecretState }),
   problems: ['not-found'],
@@ -262,6 +264,7 @@ export const createClientSecret = route({
   operationId: 'createClientSecret',
   summary: 'Make a new secret and show it once; the old one can go on working for a while',
   permission: 'clients:write',
+  reach: { client: 'id' },
   params: ById,
   body: z
     .strictObject({
@@ -296,6 +299,7 @@ export const getServiceAccountRoles = route({
   method: 'GET',
   summary: 'Which roles a client’s service account holds',
   permission: 'clients:read',
+  reach: { client: 'clientId' },
   response: ServiceAccountRoles,
   problems: ['not-found'],
 });
@@ -329,6 +333,7 @@ export const getAllowedResources = route({
   method: 'GET',
   summary: 'The resources that a client may ask for (RFC 8707)',
   permission: 'clients:read',
+  reach: { client: 'clientId' },
   response: AllowedResources,
   problems: ['not-found'],
 });

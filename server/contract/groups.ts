@@ -69,6 +69,7 @@ export const groupRoutes = resourceRoutes({
   updateExample: { name: 'Sales', default: true },
   searches: true,
   problems: ['not-found'],
+  reach: { list: 'rows', get: { group: 'id' } },
   describe: {
     put: 'Update, rename or move a group; a field that is left out keeps its value',
     remove: 'Delete a group with its subgroups',
@@ -83,6 +84,7 @@ export const listGroupRoles = route({
   tag,
   summary: 'List the roles that a group gives its members',
   permission: 'groups:read',
+  reach: { group: 'id' },
   params: ById,
   query: Page,
   response: z.array(RoleName),

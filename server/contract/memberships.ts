@@ -27,6 +27,7 @@ export const listUserRoles = route({
   tag: 'users',
   summary: 'List the roles that a user holds directly, or has at all',
   permission: 'users:read',
+  reach: { user: 'userId' },
   params: ByUser,
   query: Page.extend({
     effective: z
@@ -71,6 +72,7 @@ export const listGroupMembers = route({
   summary: 'List the users who are in a group itself',
   description: 'Those of its subgroups are listed there. It shows users, and so needs the right to read them.',
   permission: 'users:read',
+  reach: { group: 'id' },
   params: ByGroup,
   query: Page,
   response: z.array(User),
@@ -82,6 +84,7 @@ export const addGroupMember = route({
   tag: 'groups',
   summary: 'Put a user into a group',
   permission: 'users:write',
+  reach: { group: 'id', user: 'userId' },
   params: ByGroup.extend({ userId: Id }),
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
@@ -93,6 +96,7 @@ export const removeGroupMember = route({
   tag: 'groups',
   summary: 'Take a user out of a group',
   permission: 'users:write',
+  reach: { group: 'id', user: 'userId' },
   params: ByGroup.extend({ userId: Id }),
   status: 204,
   problems: ['not-found', 'privilege-escalation'],

@@ -27,6 +27,15 @@ export const permissions: readonly Permission[] = [
 
 export const PermissionName = z.enum([...permissions]);
 
+/**
+ * What an admin role may allow that counts for the members of single groups, or for single clients: it is judged person by person,
+ * client by client. Any other permission counts for a whole realm or not at all.
+ */
+export const limitable = {
+  groups: ['users:read', 'users:write', 'groups:read', 'sessions:read', 'sessions:write'],
+  clients: ['clients:read', 'clients:write'],
+} as const satisfies Record<string, readonly Permission[]>;
+
 const reads = permissions.filter((p) => p.endsWith(':read'));
 
 /** The roles each realm is seeded with; built in, so their permissions are fixed. */

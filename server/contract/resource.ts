@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ById, InRealm, Page, RealmName, SearchPage } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
-import { type Route, route } from './route.ts';
+import { type Reach, type Route, route } from './route.ts';
 
 /** How a path names one object: by its id, or by its natural key. */
 export const byKey = <Name extends string, Key extends z.ZodType>(param: Name, key: Key) =>
@@ -40,6 +40,8 @@ export interface Described<Input, Update> {
   /** What a write may answer beside name-taken, not-found and precondition-failed. */
   problems?: readonly ProblemCode[];
   describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
+  /** Of the routes that administrators of single groups or clients may use. */
+  reach?: Partial<Record<'list' | 'get' | 'put', Reach>>;
 }
 
 /** Routes by id; with `at` by the natural key. */
@@ -91,6 +93,7 @@ export function resourceRoutes({
   searches = false,
   problems = [],
   describe = {},
+  reach = {},
 }: Described<unknown, unknown> & {
   wire: z.ZodType;
   input: z.ZodType;
@@ -108,6 +111,7 @@ export function resourceRoutes({
       tag,
       summary: describe.list ?? `List ${many}`,
       permission: read,
+      ...(reach.list && { reach: reach.list }),
       params: within,
       query: searches ? SearchPage : Page,
       response: z.array(wire),
@@ -131,6 +135,7 @@ export function resourceRoutes({
       tag,
       summary: describe.get ?? `Read ${one}`,
       permission: read,
+      ...(reach.get && { reach: reach.get }),
       params: at.schema,
       response: wire,
       problems: ['not-found'],
@@ -141,6 +146,7 @@ export function resourceRoutes({
       tag,
       summary: describe.put ?? `Update ${one}; a field that is left out keeps its value`,
       permission: write,
+      ...(reach.put && { reach: reach.put }),
       params: at.schema,
       body: update,
       example: updateExample,

@@ -7,6 +7,12 @@ import { type Principal, type SurfaceName, surfaceOf } from './surface.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/**
+ * What administrators of single groups or clients may ask of a route: the path's parameters that name a group, a person, a client
+ * in their reach; `rows`: whatever is in it, by a handler that leaves out the rest.
+ */
+export type Reach = { group?: string; user?: string; client?: string } | 'rows';
+
 export interface Route<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -27,6 +33,8 @@ export interface Route<
   surface: SurfaceName;
   /** What an administrator must hold in the realm of the path; `null`: nothing more. */
   permission: Permission | null;
+  /** Left out: the permission has to be held over the whole realm. */
+  reach?: Reach;
   params: Params;
   query: Query;
   body: Body;
@@ -60,6 +68,7 @@ export function route<
   /** Default: that of the principal, where it has one of its own. */
   surface?: SurfaceName;
   permission: Permission | null;
+  reach?: Reach;
   params?: Params;
   query?: Query;
   body?: Body;

@@ -3,12 +3,18 @@
 import type { FastifyRequest } from 'fastify';
 import type { By, Party } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
+import type { Reach } from './reach.ts';
 
 /** How long a person's admin rights last after their sign-in, by cookie or by token. */
 export const ADMIN_MAX_MS = 10 * 3_600_000;
 
 /** The session that a person's request belongs to: an administrator's by its cookie's digest, or one of the realm's. */
 export type OwnSession = { sessionId: string } | { adminSession: Buffer };
+
+/** Permissions that count within a reach. */
+export interface Limited extends Reach {
+  permissions: ReadonlySet<Permission>;
+}
 
 /** Who asks on the admin API, and what they may do. */
 export interface Principal {
@@ -19,6 +25,8 @@ export interface Principal {
   realm: string;
   /** Permissions by target realm; `*` is every realm and stands only with principals of `master`. */
   permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
+  /** What is held in the home realm for single groups or clients alone. It counts where a route says so, and nowhere else. */
+  limited: readonly Limited[];
   session?: OwnSession;
   /** Epoch ms; null where the credential itself bounds it. */
   expiresAt: number | null;
@@ -42,6 +50,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the admin surface. */
     principal?: Principal;
+    /** Set by the admin surface where the caller holds the route's permission for single groups or clients alone. */
+    reach?: Reach;
     /** Set by the account surface. */
     holder?: AccountHolder;
   }
@@ -69,6 +79,14 @@ export function permissionsIn(principal: Principal, realm: string): ReadonlySet<
 
 export const may = (principal: Principal, realm: string, permission: Permission): boolean =>
   permissionsIn(principal, realm).has(permission);
+
+/** How far the principal holds a permission that they don't hold over the whole realm. */
+export function reachOf(principal: Principal, realm: string, permission: Permission): Reach | undefined {
+  if (principal.realm !== realm) return undefined;
+  const held = principal.limited.filter(({ permissions }) => permissions.has(permission));
+  if (held.length === 0) return undefined;
+  return { groups: held.flatMap(({ groups }) => groups), clients: held.flatMap(({ clients }) => clients) };
+}
 
 export const partyOf = ({ type, id, name }: Principal): Party => ({ type, id, name });
 

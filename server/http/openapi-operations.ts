@@ -99,8 +99,9 @@ const Conditions = z.object({
 
 /** Of Fastify's schema of a route, what its contract adds. */
 export function operationOf(route: Route) {
-  const { description, permission, status } = route;
-  const needs = permission === null ? '' : `Needs the permission \`${permission}\`.`;
+  const { description, permission, status, reach } = route;
+  const within = reach ? ' It can be held for single groups or clients.' : '';
+  const needs = permission === null ? '' : `Needs the permission \`${permission}\`.${within}`;
   const text = [description, needs].filter(Boolean).join('\n\n');
   return {
     operationId: operationIdOf({ ...route, lists: lists(route), creates: status === 201, hasBody: hasBody(route) }),

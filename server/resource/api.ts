@@ -9,6 +9,7 @@ import { changedMeanwhile } from '../db/error-code.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
 import { may, type Principal } from '../domain/principal.ts';
+import type { Reach } from '../domain/reach.ts';
 import type { Expect } from '../http/etag.ts';
 import { changeOf, deletionOf, differences, made } from './change.ts';
 import { wantedOf } from './compare.ts';
@@ -26,6 +27,8 @@ export interface Caller {
   principal: Principal;
   by: By;
   expect: Expect;
+  /** Of somebody who administers single objects. */
+  reach?: Reach | undefined;
 }
 export type Address = { id: string } | { key: string };
 
@@ -53,9 +56,15 @@ interface Step {
 
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
   /** What holds for changes by whatever way they come. */
-  async function carryOut(tx: Tx, { principal, by }: Caller, realm: string, steps: readonly Step[]): Promise<void> {
+  async function carryOut(
+    tx: Tx,
+    { principal, by, reach }: Caller,
+    realm: string,
+    steps: readonly Step[],
+  ): Promise<void> {
     const touched = parts.filter((part) => steps.some(({ of }) => of.kind === part.kind));
     const changes = steps.map(({ change }) => change);
+    if (reach) for (const { of, change } of steps) refuseBeyond(of, change);
     const saved = steps.filter(({ change }) => change.action !== 'delete');
     if (saved.length > 0) {
       const named = saved.map(({ of, change: { key, path }, declared }) => ({
@@ -283,6 +292,16 @@ export type ResourceApi = ReturnType<typeof createResourceApi>;
 
 /** Somebody else wrote the very same: run again, find nothing to change and write nothing. */
 const writtenMeanwhile = () => changedMeanwhile('the same was written');
+
+/** @throws Problem `privilege-escalation` for all but the fields that administrators of single objects may change */
+function refuseBeyond({ open = [] }: RealmPart, { action, key, renamedFrom, fields }: PlannedChange): void {
+  const other = fields.find(({ path }) => !open.includes(path))?.path;
+  if (action !== 'update' || renamedFrom !== undefined || other !== undefined)
+    throw new Problem(
+      'privilege-escalation',
+      `For ${key} alone you may change: ${open.join(', ')}, not ${other ?? 'its name'}`,
+    );
+}
 
 function refuse(errors: FieldError[]): void {
   if (errors.length === 0) return;

@@ -144,6 +144,8 @@ export interface RealmPart {
   events: { create: EventType; update: EventType; delete: EventType };
   /** Whom the audit event is about; default: the object by id and key. */
   subject?(key: string, id: string | null, realm: string): Party;
+  /** Fields that administrators of this object alone may change; left out: none. */
+  open?: readonly string[];
   /** The client that the audit event is found by. */
   clientOf?(key: string, fields: Fields): string;
   /** Events that the change is beside its own. */

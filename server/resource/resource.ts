@@ -8,7 +8,8 @@ import type { Route } from '../contract/route.ts';
 import { collectionOf, fieldsOfKey, type Groups, groupOf, type Section } from '../contract/section.ts';
 import { sectionEvents } from '../contract/section-names.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Fragment, Sql } from '../db/sql.ts';
+import type { Reach } from '../domain/reach.ts';
 import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/document.ts';
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
@@ -45,6 +46,8 @@ export interface Declaration
   fresh(realm: string, key: string): Fields;
   /** Normalizes fields of a document or a request, so that equal objects compare equal: sets are sorted, defaults filled in. */
   canonical?(fields: Fields): Fields;
+  /** Of its rows, those in reach of somebody who administers single objects; left out: none of its routes is for them. */
+  reached?(realm: string, reach: Reach): Fragment;
   /** Fields that `q` looks at. */
   search?: readonly string[];
   /** Built in: never deleted. */
@@ -81,6 +84,7 @@ export interface Resource extends RealmPart {
   upsert?: boolean;
   keptWhileNamed?: boolean;
   beside?: Beside;
+  reached?(realm: string, reach: Reach): Fragment;
   toWire(realm: string, row: Row): Record<string, unknown>;
   /** The object's fields in a request: read-only fields are ignored, and a secret that is null is kept. */
   fieldsOf(input: Fields): Fields;

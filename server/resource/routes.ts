@@ -35,6 +35,7 @@ export const callerOf = ({
   principal: principalOf(request),
   by,
   expect,
+  reach: request.reach,
 });
 
 /**
@@ -77,6 +78,7 @@ export function mountResource(
   ) => {
     const contract = routes[name];
     if (!contract) return;
+    if (contract.reach && !of.reached) throw new Error(`${of.label}: which rows are in reach must be said`);
     bind(app, contract, async (call) => {
       const { params, query, body } = call as unknown as Request;
       const { realm = '', ...address } = params;
@@ -99,7 +101,8 @@ export function mountResource(
   on('list', async ({ realm, query, request, reply, inside }) => {
     const [after] = decodeCursor(query.cursor, 1) ?? [];
     const search = containing(query.q);
-    const rows = await api.list(of, realm, { after, limit: query.limit + 1, search, filter: inside?.filter });
+    const filter = request.reach ? of.reached?.(realm, request.reach) : inside?.filter;
+    const rows = await api.list(of, realm, { after, limit: query.limit + 1, search, filter });
     return page({ request, reply }, rows, query.limit, (row) => [row.key]).map((row) => row.wire);
   });
   on('create', async ({ realm, body, caller, inside }) =>

@@ -8,6 +8,7 @@ import { AuthorizationServiceDocument } from '../../server/contract/authorizatio
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { WebhookInput } from '../../server/contract/webhooks.ts';
 import { WorkloadIdentityInput } from '../../server/contract/workload-identity.ts';
+import { contractRoutes } from '../support/contract-routes.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -40,6 +41,16 @@ test.each(documents)('every relative link of %s leads somewhere', (document) => 
     (link) => !/^[a-z]+:/.test(link) && !existsSync(path.join(root, path.dirname(document), link)),
   );
   expect(dead).toEqual([]);
+});
+
+test('docs/administrators.md lists the operations for administrators of single groups and clients, and no other', async () => {
+  const listed = [...read('docs/administrators.md').matchAll(/^\| `([A-Z]+ \/[^`]+)` \|/gm)].map(
+    ([, operation]) => operation,
+  );
+  const open = (await contractRoutes())
+    .filter(({ reach }) => reach)
+    .map(({ method, path: at }) => `${method} ${at.replace('/admin/realms/:realm', '').replaceAll(/:(\w+)/g, '{$1}')}`);
+  expect(listed.toSorted()).toEqual(open.toSorted());
 });
 
 test('docs/design.md names only features that are there', () => {

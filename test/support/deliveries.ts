@@ -36,6 +36,7 @@ const nobody: Principal = {
   name: '',
   realm: 'master',
   permissions: new Map(),
+  limited: [],
   expiresAt: null,
 };
 

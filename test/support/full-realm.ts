@@ -180,6 +180,7 @@ export function fullRealm(): RealmDocument {
     adminRoles: [
       { name: 'helpdesk: on', permissions: ['users:read', 'sessions:write'] },
       { name: 'everything', permissions: [...permissions].filter((p) => p.endsWith(':read')) },
+      { name: 'team: on', permissions: ['users:read', 'clients:read'], groups: ['/staff/on call'], clients: ['web'] },
     ],
     serviceAccountRoles: [
       { clientId: 'billing', roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['helpdesk: on'] },

@@ -19,10 +19,32 @@ create table admin_role (
   name text not null,
   built_in boolean not null default false,
   permissions text[] not null,
+  by_groups boolean not null default false,
+  by_clients boolean not null default false,
   primary key (realm_id, id),
   constraint admin_role_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX admin_role_name ON admin_role USING btree (realm_id, name);
+
+create table admin_role_client (
+  realm_id text not null,
+  role_id uuid not null,
+  client uuid not null,
+  primary key (realm_id, role_id, client),
+  constraint admin_role_client_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint admin_role_client_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES admin_role(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX admin_role_client_client ON admin_role_client USING btree (realm_id, client);
+
+create table admin_role_group (
+  realm_id text not null,
+  role_id uuid not null,
+  group_id uuid not null,
+  primary key (realm_id, role_id, group_id),
+  constraint admin_role_group_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE,
+  constraint admin_role_group_realm_id_role_id_fkey FOREIGN KEY (realm_id, role_id) REFERENCES admin_role(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX admin_role_group_group ON admin_role_group USING btree (realm_id, group_id);
 
 create table admin_session (
   realm_id text not null,

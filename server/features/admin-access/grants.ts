@@ -31,7 +31,12 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
     return name;
   }
 
-  async function refuseFaults(on: Sql, home: string, grants: readonly AdminGrant[], roles: ReadonlySet<string>) {
+  async function refuseFaults(
+    on: Sql,
+    home: string,
+    grants: readonly AdminGrant[],
+    roles: ReadonlyMap<string, store.RoleRow>,
+  ) {
     const realms = await store.existingRealms(
       on,
       grants.map((grant) => grant.realm),
@@ -42,6 +47,10 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
       if (home !== MASTER && realm !== home)
         return [
           { path: `${path}.realm`, message: `must be ${home}: only holders in ${MASTER} reach beyond their realm` },
+        ];
+      if (realm !== home && roles.get(role)?.limited)
+        return [
+          { path: `${path}.realm`, message: `must be ${home}: the role ${role} is limited to groups or clients there` },
         ];
       if (realm !== EVERY_REALM && !realms.has(realm))
         return [{ path: `${path}.realm`, message: `there is no realm ${realm}` }];
@@ -72,7 +81,7 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
         if (given.length === 0 && taken.length === 0) return current;
         const named = [...given, ...taken].map((grant) => grant.role);
         const roles = new Map((await store.holdRoles(on, realm, named)).map((role) => [role.name, role]));
-        await refuseFaults(on, realm, given, new Set(roles.keys()));
+        await refuseFaults(on, realm, given, roles);
         const rows = (grants: readonly AdminGrant[]) =>
           grants.flatMap(({ role, realm: target }) => {
             const row = roles.get(role);

@@ -31,13 +31,18 @@ export function adminAccessRoutes(
     return undefined;
   });
   bind(app, api.getAdminSession, async ({ request }) => {
-    const { type, id, name, realm, permissions: granted, expiresAt } = principalOf(request);
+    const { type, id, name, realm, permissions: granted, limited, expiresAt } = principalOf(request);
     return {
       type,
       id,
       name,
       realm,
       permissions: Object.fromEntries([...granted].map(([k, v]) => [k, [...v]])),
+      limited: limited.map(({ permissions: some, groups, clients }) => ({
+        permissions: [...some],
+        groups: [...groups],
+        clients: [...clients],
+      })),
       expiresAt,
     };
   });

@@ -13,12 +13,13 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import { personOf } from '../../domain/person.ts';
-import { ADMIN_MAX_MS, type Principal, permissionsIn } from '../../domain/principal.ts';
+import { ADMIN_MAX_MS, type Limited, type Principal, permissionsIn } from '../../domain/principal.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { PresentedToken } from '../../http/presented-token.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import type { HeldGrant } from './store.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;
@@ -66,20 +67,29 @@ const Said = z.tuple([z.object({ kid: z.guid() }), z.object({ iss: z.string().re
 
 const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
 
-/** Grants by target realm. Only master's principals reach beyond their home; others' grants elsewhere don't count. */
-export function permissionsOf(
+/**
+ * Grants by target realm, and apart from them those within limits. Only master's principals reach beyond their home; others'
+ * grants elsewhere don't count, and a role that is limited to groups or clients of its realm counts there alone.
+ */
+export function held(
   home: string,
-  grants: readonly { target: string; permissions: readonly string[] }[],
-): Map<string, Set<Permission>> {
+  grants: readonly HeldGrant[],
+): { permissions: Map<string, Set<Permission>>; limited: Limited[] } {
+  const limited: Limited[] = [];
   const byTarget = new Map<string, Set<Permission>>();
-  for (const { target, permissions } of grants) {
+  for (const { target, permissions, groups, clients } of grants) {
     if (home !== MASTER && target !== home) continue;
-    const set = byTarget.get(target) ?? new Set<Permission>();
-    for (const permission of permissions) if (isPermission(permission)) set.add(permission);
-    if (set.size > 0) byTarget.set(target, set);
+    const named = permissions.filter(isPermission);
+    if (named.length === 0) continue;
+    if (groups === null && clients === null) byTarget.set(target, new Set([...(byTarget.get(target) ?? []), ...named]));
+    else if (target === home)
+      limited.push({ permissions: new Set(named), groups: groups ?? [], clients: clients ?? [] });
   }
-  return byTarget;
+  return { permissions: byTarget, limited };
 }
+/** Whether somebody has business at the admin API at all. */
+export const holdsAny = ({ permissions, limited }: ReturnType<typeof held>): boolean =>
+  permissions.size > 0 || limited.length > 0;
 
 /** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
 export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
@@ -124,8 +134,8 @@ export function createAccess({
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
     if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
-    const permissions = permissionsOf(found.realm, session.grants);
-    if (permissions.size === 0) return undefined;
+    const holding = held(found.realm, session.grants);
+    if (!holdsAny(holding)) return undefined;
     if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
       await store.touchSession(sql, found.realm, found.hash, at);
     const principal: Principal = {
@@ -133,7 +143,7 @@ export function createAccess({
       id: session.user_id,
       name: session.username,
       realm: found.realm,
-      permissions,
+      ...holding,
       session: { adminSession: found.hash },
       expiresAt: Math.min(at.getTime() + ADMIN_IDLE_MS, session.expires_at.getTime()),
     };
@@ -159,12 +169,12 @@ export function createAccess({
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !factors.identifyByAmr(token.amr)) return undefined;
-    const permissions = permissionsOf(realm, person.grants);
-    if (permissions.size === 0) return undefined;
+    const holding = held(realm, person.grants);
+    if (!holdsAny(holding)) return undefined;
     const { user_id: id, username: name } = person;
     const session = { sessionId: token.sid };
     return {
-      principal: { type: 'user', id, name, realm, permissions, session, expiresAt: token.exp * 1000 },
+      principal: { type: 'user', id, name, realm, ...holding, session, expiresAt: token.exp * 1000 },
       moreToProve: (person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR,
     };
   }
@@ -182,14 +192,14 @@ export function createAccess({
     if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
     const client = await store.findClient(sql, realm, clientId, now());
     if (!client) return undefined;
-    const permissions = permissionsOf(realm, client.grants);
-    if (permissions.size === 0) return undefined;
+    const holding = held(realm, client.grants);
+    if (!holdsAny(holding)) return undefined;
     const principal: Principal = {
       ...(client.agent
         ? ({ type: 'agent', ...client.agent } as const)
         : ({ type: 'client', id: client.id, name: client.client_id } as const)),
       realm,
-      permissions,
+      ...holding,
       expiresAt: typeof exp === 'number' ? exp * 1000 : null,
     };
     return { principal, moreToProve: false };

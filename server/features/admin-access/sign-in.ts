@@ -15,7 +15,7 @@ import type { Credentials } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
-import { ADMIN_IDLE_MS, parseCookie, permissionsOf } from './service.ts';
+import { ADMIN_IDLE_MS, held, holdsAny, parseCookie } from './service.ts';
 import * as store from './store.ts';
 
 /** What the credentials feature gives to this sign-in. */
@@ -71,7 +71,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       await credentials.checkPassword({ realm, username, password, by: byOf(request) });
       return { ok: false, reason: 'unknown' };
     }
-    const admits = ({ id }: { id: string }) => holdsAny(realm, id);
+    const admits = ({ id }: { id: string }) => administers(realm, id);
     const proof = await signIns.proveAtOnce(request, { realm, policy, admits }, sent);
     if (proof.ok) return { ok: true, username: proof.user.username, proven: proof.proven, factors: proof.factors };
     const { reason, userId, missing, detail } = proof;
@@ -79,8 +79,8 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     if (!missing) return { ok: false, reason, userId, detail };
     return { ok: false, reason, userId, code: 'otp-required', detail: 'Send it as otp, with the password' };
   }
-  const holdsAny = async (realm: string, userId: string): Promise<boolean> =>
-    permissionsOf(realm, await store.grants(sql, realm, { userId })).size > 0;
+  const administers = async (realm: string, userId: string): Promise<boolean> =>
+    holdsAny(held(realm, await store.grants(sql, realm, { userId })));
 
   /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
@@ -186,7 +186,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     ): Promise<string | undefined> {
       const by = byOf(request);
       const policy = await settings.of(realm);
-      const may = await holdsAny(realm, userId);
+      const may = await administers(realm, userId);
       const proven = { userId, credentials: [], sessionId: id };
       const admitted = { username, proven, factors };
       const cookie = may ? await begin(realm, admitted, by, {}) : undefined;

@@ -1,16 +1,21 @@
 // SQL of admin sessions, admin roles and the grants of them.
 
-import { fragment, type Sql } from '../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { agentActs } from '../../domain/agents.ts';
 import type { Factor } from '../../domain/factors.ts';
 import { type PersonRow, personColumns } from '../../domain/person.ts';
 import { type Proven, provenUser } from '../../domain/proof.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 
-export interface GrantRow {
-  role: string;
+/** What somebody holds, and how far: groups and clients by id; null: not limited to any. */
+export interface HeldGrant {
   target: string;
   permissions: string[];
+  groups: string[] | null;
+  clients: string[] | null;
+}
+export interface GrantRow extends HeldGrant {
+  role: string;
 }
 export type Holder = { userId: string } | { clientUuid: string };
 /** Several at once, to look at. */
@@ -21,8 +26,21 @@ const ofHolder = (holder: Holders) => {
   return 'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
 };
 
+/** Of the admin role `r`. */
+const limitedTo = {
+  groups: fragment`case when r.by_groups then array(
+    select l.group_id from admin_role_group l where l.realm_id = r.realm_id and l.role_id = r.id) end`,
+  clients: fragment`case when r.by_clients then array(
+    select l.client from admin_role_client l where l.realm_id = r.realm_id and l.role_id = r.id) end`,
+};
+const grantsOf = (holder: Fragment) => fragment`coalesce((
+  select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions,
+    'groups', ${limitedTo.groups}, 'clients', ${limitedTo.clients}))
+  from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+  where ${holder}), '[]')`;
+
 export const grants = (sql: Sql, realm: string, holder: Holders): Promise<GrantRow[]> => sql<GrantRow>`
-  select r.name as role, g.target_realm as target, r.permissions
+  select r.name as role, g.target_realm as target, r.permissions, ${limitedTo.groups} as groups, ${limitedTo.clients} as clients
   from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
   where g.realm_id = ${realm} and ${ofHolder(holder)}
   order by r.name, g.target_realm`;
@@ -33,18 +51,14 @@ export interface SessionRow extends PersonRow {
   factors: Factor[];
   /** Of the person's credentials. */
   types: string[];
-  grants: { target: string; permissions: string[] }[];
+  grants: HeldGrant[];
 }
 
 export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow>`
     select ${personColumns}, s.last_seen_at, s.expires_at, s.factors, array(
       select c.type from credential c where c.realm_id = s.realm_id and c.user_id = s.user_id
-    ) as types, coalesce((
-      select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
-      from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-      where g.realm_id = s.realm_id and g.user_id = s.user_id
-    ), '[]') as grants
+    ) as types, ${grantsOf(fragment`g.realm_id = s.realm_id and g.user_id = s.user_id`)} as grants
     from admin_session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
     where s.realm_id = ${realm} and s.token_hash = ${tokenHash}`;
   return row;
@@ -54,7 +68,7 @@ export interface TokenRow {
   user_id: string;
   username: string;
   has_second_factor: boolean;
-  grants: { target: string; permissions: string[] }[];
+  grants: HeldGrant[];
 }
 
 /** Whom a token of `clientId` is about: nobody unless person, session and client all still are what they were. */
@@ -77,11 +91,7 @@ export async function findPerson(
         select from credential c
         where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${token.secondFactors}::text[])
       ) as has_second_factor,
-      coalesce((
-        select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
-        from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-        where g.realm_id = u.realm_id and g.user_id = u.id
-      ), '[]') as grants
+      ${grantsOf(fragment`g.realm_id = u.realm_id and g.user_id = u.id`)} as grants
     from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
       join client c on c.realm_id = s.realm_id and c.client_id = ${token.clientId} and c.enabled
         and c.token_endpoint_auth_method = 'none' and c.allowed_resources @> array[${token.audience}]
@@ -132,18 +142,14 @@ export async function deleteExpiredSessions(sql: Sql, at: Date, idleSince: Date)
 export interface ClientRow {
   id: string;
   client_id: string;
-  grants: { target: string; permissions: string[] }[];
+  grants: HeldGrant[];
   /** Whose own it is. */
   agent: { id: string; name: string } | null;
 }
 
 export async function findClient(sql: Sql, realm: string, clientId: string, at: Date): Promise<ClientRow | undefined> {
   const [row] = await sql<ClientRow>`
-    select c.id, c.client_id, coalesce((
-      select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions))
-      from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-      where g.realm_id = c.realm_id and g.client = c.id
-    ), '[]') as grants, (
+    select c.id, c.client_id, ${grantsOf(fragment`g.realm_id = c.realm_id and g.client = c.id`)} as grants, (
       select jsonb_build_object('id', t.id, 'name', t.name) from agent t
       where t.realm_id = c.realm_id and t.client_id = c.client_id) as agent
     from client c where c.realm_id = ${realm} and c.client_id = ${clientId} and c.enabled and not exists (
@@ -168,10 +174,11 @@ export interface RoleRow {
   name: string;
   built_in: boolean;
   permissions: string[];
+  limited: boolean;
 }
 
 export const rolesNamed = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
-  select id, name, built_in, permissions from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;
+  select id, name, built_in, permissions, by_groups or by_clients as limited from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;
 
 /** A grant of these roles that is given meanwhile waits for their new permissions. */
 export async function lockRoles(sql: Sql, realm: string, roleNames: readonly string[]): Promise<void> {
@@ -222,7 +229,7 @@ export async function holderName(sql: Sql, realm: string, holder: Holder): Promi
 
 /** The roles of these names, which nobody changes until the transaction ends. */
 export const holdRoles = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
-  select id, name, built_in, permissions from admin_role
+  select id, name, built_in, permissions, by_groups or by_clients as limited from admin_role
   where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for share`;
 
 export async function existingRealms(sql: Sql, realms: readonly string[]): Promise<Set<string>> {

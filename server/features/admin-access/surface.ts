@@ -3,13 +3,16 @@
 
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { Permission } from '../../contract/permissions.ts';
 import { Problem } from '../../contract/problem.ts';
+import type { Route } from '../../contract/route.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../crypto/form-proof.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
-import { byPrincipal, may, type Principal, partyOf, principalOf } from '../../domain/principal.ts';
+import { byPrincipal, may, type Principal, partyOf, principalOf, reachOf } from '../../domain/principal.ts';
+import type { Named, Reach } from '../../domain/reach.ts';
 import { pathRealm } from '../../http/path-realm.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
@@ -24,6 +27,8 @@ export interface AdminSurface {
   /** The caller, by bearer token or by the session cookie; undefined: nobody. */
   authenticate(credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined>;
   realmExists(realm: string): Promise<boolean>;
+  /** Whether what the path names is in reach of somebody who administers single groups or clients. */
+  reaches(realm: string, reach: Reach, named: Named, how: { writes: boolean }): Promise<boolean>;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: {
     realm: string;
@@ -77,6 +82,25 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     await refuse(request, principal, 'csrf', new Problem('csrf-mismatch', how));
   };
 
+  /** Who holds it for single groups or clients alone; the handler goes by the request's reach. */
+  const reaches = async (
+    request: FastifyRequest,
+    { reach: asked, params }: Route,
+    principal: Principal,
+    realm: string,
+    permission: Permission,
+  ): Promise<boolean> => {
+    const reach = asked && reachOf(principal, realm, permission);
+    const path = z.record(z.string(), z.string()).safeParse(params.safeParse(request.params).data).data;
+    if (!reach || !path) return false;
+    if (asked !== 'rows') {
+      const named = Object.fromEntries(Object.entries(asked).map(([what, param]) => [what, path[param]]));
+      if (!(await surface.reaches(realm, reach, named, { writes: WRITES.has(request.method) }))) return false;
+    }
+    request.reach = reach;
+    return true;
+  };
+
   mountSurface(app, {
     name: 'admin',
     async failed(error, request, reply) {
@@ -97,11 +121,12 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       if (cookie) await protect(request, reply, principal);
       if (moreToProve && request.routeOptions.config.contract?.principal !== 'admin-session') throw stepUp(cookie);
     },
-    async permit(request, { permission }) {
+    async permit(request, route) {
+      const { permission } = route;
       if (permission === null) return;
       const principal = principalOf(request);
       const realm = pathRealm(request) ?? '-';
-      if (!may(principal, realm, permission)) {
+      if (!may(principal, realm, permission) && !(await reaches(request, route, principal, realm, permission))) {
         const needed = `This needs the permission ${permission} in the realm ${realm}`;
         await refuse(request, principal, permission, new Problem('forbidden', needed));
       }

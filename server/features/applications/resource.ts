@@ -6,7 +6,8 @@ import { Application, applicationRoutes } from '../../contract/applications.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { asSet, join, strings } from '../../http/document.ts';
-import type { Saved, Wanted } from '../../resource/part.ts';
+import { writeLinks } from '../../resource/links.ts';
+import type { Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 const KIND = 'application';
@@ -46,39 +47,23 @@ async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]
   });
 }
 
-/** What an application has several of: each in a table of its own, by name. */
+const ties = { table: 'application', key: 'name' };
 const LINKS = [
   {
     field: 'clients',
-    table: fragment`application_client`,
-    column: fragment`client`,
-    named: fragment`client n on n.realm_id = x.realm_id and n.client_id = x.name`,
+    table: 'application_client',
+    owner: 'application_id',
+    member: 'client',
+    names: { table: 'client', key: 'client_id' },
   },
   {
     field: 'roles',
-    table: fragment`application_role`,
-    column: fragment`role_id`,
-    named: fragment`role n on n.realm_id = x.realm_id and n.client is null and n.name = x.name`,
+    table: 'application_role',
+    owner: 'application_id',
+    member: 'role_id',
+    names: { table: 'role', key: 'name', only: 'n.client is null' },
   },
 ];
-
-async function link(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
-  for (const { field, table, column, named } of LINKS) {
-    const changed = saved.filter((one) => one.changed.includes(field));
-    if (changed.length === 0) continue;
-    const pairs = changed.flatMap(({ key, fields }) =>
-      strings(fields[field]).map((name) => ({ realm_id: realm, application: key, name })),
-    );
-    await sql`
-      delete from ${table} l using application a
-      where a.realm_id = ${realm} and a.name = any(${changed.map(({ key }) => key)}::text[])
-        and l.realm_id = a.realm_id and l.application_id = a.id`;
-    await sql`
-      insert into ${table} (realm_id, ${column}, application_id) select x.realm_id, n.id, a.id
-      from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (realm_id text, application text, name text)
-      join application a on a.realm_id = x.realm_id and a.name = x.application join ${named}`;
-  }
-}
 
 export const createApplicationResource = ({ now }: { now: () => Date }): Resource =>
   resource(
@@ -139,7 +124,7 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
       whole: sharedClients,
       // A client can go from one to another: nothing refers to them.
       atOnce: true,
-      link,
+      link: (sql, realm, saved) => writeLinks(sql, realm, ties, LINKS, saved),
       // It says who signs in to its clients, and how.
       actsAs: ({ before, save }) => [...strings(before?.clients), ...strings(save.clients)],
       detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),

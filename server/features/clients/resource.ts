@@ -6,6 +6,7 @@ import { Client, clientFields, clientRoutes, freshClient } from '../../contract/
 import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { clientReached } from '../../domain/reach.ts';
 import { asSet, clientRoleKey, declared, strings } from '../../http/document.ts';
 import type { Fields, Item, PlannedChange, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -149,6 +150,20 @@ export const createClientResource = ({
         createdAt: true,
       },
       search: ['clientId', 'name'],
+      reached: clientReached,
+      // Not how strictly it proves itself, what it may ask for, nor by which flow people sign in to it.
+      open: [
+        'name',
+        'description',
+        'redirectUris',
+        'postLogoutRedirectUris',
+        'backchannelLogoutUri',
+        'frontchannelLogoutUri',
+        'webOrigins',
+        'jwks',
+        'jwksUri',
+        'secret',
+      ],
       fresh: () => canonical({ ...structuredClone(freshClient) }),
       canonical,
       shown: ({ facts: { serviceAccountRoles, previousSecretExpiresAt: until } }) => ({

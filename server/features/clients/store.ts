@@ -49,6 +49,11 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
   where c.realm_id = ${realm} and c.client_id = any(${removed}::text[])
   union all
+  select 'adminRole', r.name, c.client_id, 'clients' from client c
+  join admin_role_client l on l.realm_id = c.realm_id and l.client = c.id
+  join admin_role r on r.realm_id = l.realm_id and r.id = l.role_id
+  where c.realm_id = ${realm} and c.client_id = any(${removed}::text[])
+  union all
   select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind in ('serviceAccountRoles', 'authorizationService')
       and o.key = c.client_id

@@ -4,6 +4,7 @@
 import { Group, groupRoutes, longestPath, pathBytes } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { groupReached } from '../../domain/reach.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
 import { asSet, clientRoleKey, strings } from '../../http/document.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
@@ -100,6 +101,7 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
         facts: { name: fragment`t.name`, parentId: fragment`t.parent_id` },
       },
       search: ['path'],
+      reached: groupReached,
       fresh: () => ({ roles: [], clientRoles: {}, attributes: {}, default: false }),
       canonical: ({ roles, clientRoles, ...fields }) => ({
         ...fields,
@@ -125,10 +127,15 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
       whole: tooDeep,
       link,
       renames: { below: [{ kind: KIND, prefix: (path) => `${path}/` }] },
-      dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string }>`
-        select 'group' as kind, g.path as key, p.path as on from user_group g
+      dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string | null }>`
+        select 'group' as kind, g.path as key, p.path as on, null as field from user_group g
         join user_group p on p.realm_id = g.realm_id and p.id = g.parent_id
-        where g.realm_id = ${realm} and p.path = any(${removed}::text[])`,
+        where g.realm_id = ${realm} and p.path = any(${removed}::text[])
+        union all
+        select 'adminRole', r.name, g.path, 'groups' from user_group g
+        join admin_role_group l on l.realm_id = g.realm_id and l.group_id = g.id
+        join admin_role r on r.realm_id = l.realm_id and r.id = l.role_id
+        where g.realm_id = ${realm} and g.path = any(${removed}::text[])`,
     },
     { now },
   );

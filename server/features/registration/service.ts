@@ -42,6 +42,7 @@ const nobody: Principal = {
   name: 'registration',
   realm: '',
   permissions: new Map(),
+  limited: [],
   expiresAt: null,
 };
 const callerOf = (by: By): Caller => ({ principal: nobody, by, expect: () => {} });

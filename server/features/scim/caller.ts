@@ -19,5 +19,6 @@ export const principalOf = (realm: string, { id, name }: Pick<Provisioner, 'id' 
   name,
   realm,
   permissions: new Map(),
+  limited: [],
   expiresAt: null,
 });

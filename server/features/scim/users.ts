@@ -113,7 +113,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
       const none = { externalId: null, emailType: null, emailPrimary: true };
       const stands = beside(realm, none, said);
-      const { id } = await told(users.create(by, realm, input, stands.fields.length > 0 ? stands : undefined));
+      const { id } = await told(users.create({ by }, realm, input, stands.fields.length > 0 ? stands : undefined));
       return answer(realm, id, projection);
     },
 

@@ -17,11 +17,13 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const { q, enabled, email, role, group, organization } = query;
     const attributes = api.attributesIn(query);
-    const wanted = { text: containing(q), enabled, email, role, group, organization, attributes };
+    const wanted = { text: containing(q), enabled, email, role, group, organization, attributes, reach: request.reach };
     const rows = await users.list(params.realm, wanted, { after, limit: query.limit + 1 });
     return page({ request, reply }, rows, query.limit, (user) => [user.username]);
   });
-  bind(app, api.createUser, ({ params, body, by }) => users.create(by, params.realm, body));
+  bind(app, api.createUser, ({ params, body, by, request: { reach } }) =>
+    users.create({ by, reach }, params.realm, body),
+  );
   bind(app, api.getUser, async ({ params, reply }) => {
     const user = await users.get(params.realm, params.userId);
     markManaged(reply, await managerOf(sql, params.realm, 'user', user.username));
@@ -29,7 +31,7 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
   });
   bind(app, api.putUser, async ({ params, body, by, expect, request, reply }) => {
     const { id: _, createdAt: __, ...input } = body;
-    const change = { principal: principalOf(request), by, expect };
+    const change = { principal: principalOf(request), by, expect, reach: request.reach };
     const user = await users.update(change, params.realm, params.userId, input);
     markManaged(reply, await managerOf(sql, params.realm, 'user', user.username));
     return user;
@@ -44,7 +46,8 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
   });
   bind(app, api.getRequiredActions, async ({ params }) => actionsOf(await users.get(params.realm, params.userId)));
   bind(app, api.putRequiredActions, async ({ params, body, by, expect, request }) => {
-    const change = { principal: principalOf(request), by, expect: (user: User) => expect(actionsOf(user)) };
+    const expected = (user: User) => expect(actionsOf(user));
+    const change = { principal: principalOf(request), by, expect: expected, reach: request.reach };
     return actionsOf(await users.update(change, params.realm, params.userId, body));
   });
   bind(app, api.listCredentials, ({ params }) => users.credentials(params.realm, params.userId));

@@ -1,5 +1,6 @@
 // SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { type Reach, userReached } from '../../domain/reach.ts';
 import { holding } from '../../domain/user-search.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
@@ -16,6 +17,8 @@ export interface UserSearch {
   /** Name of an organization. */
   organization?: string | undefined;
   attributes?: Readonly<Record<string, string>> | undefined;
+  /** Of who asks. */
+  reach?: Reach | undefined;
 }
 export interface UserPage {
   after: string;
@@ -40,10 +43,10 @@ const organizationId = (sql: Sql, realm: string, name: string) =>
 export async function search(
   sql: Sql,
   realm: string,
-  { text, enabled, email, role, group, organization, attributes }: UserSearch,
+  { text, enabled, email, role, group, organization, attributes, reach }: UserSearch,
   page: UserPage,
 ): Promise<UserWithLinks[]> {
-  const conditions: Fragment[] = [];
+  const conditions: Fragment[] = reach ? [userReached(realm, reach)] : [];
   if (role !== undefined) {
     const id = await roleId(sql, realm, role);
     if (id === undefined) return [];

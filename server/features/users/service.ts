@@ -12,11 +12,13 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { type EndCause, endAccess } from '../../domain/end-access.ts';
 import { giveDefaults, newUser } from '../../domain/new-users.ts';
 import type { OwnSession, Principal } from '../../domain/principal.ts';
+import type { Reach } from '../../domain/reach.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import { profileFaults, readProfile, visibleTo } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
+import { refuseBeyond } from './limits.ts';
 import { list, search, type UserPage, type UserSearch } from './search.ts';
 import * as store from './store.ts';
 import { fresh, merged, toRow, toWire } from './wire.ts';
@@ -26,6 +28,8 @@ export interface Change {
   principal: Principal;
   by: By;
   expect(current: User, on: Sql): void | Promise<void>;
+  /** Of somebody who administers single groups. */
+  reach?: Reach | undefined;
 }
 
 /** What a user is to be, and what another feature keeps of them and writes in the same transaction. */
@@ -103,13 +107,18 @@ export function createUsers({
   }
 
   /** What an administrator doesn't see stays. @throws Problem `invalid-request` where it doesn't fit the realm's profile */
-  async function fitting(on: Sql, realm: string, before: User | undefined, wanted: User): Promise<User> {
+  async function fitting(
+    on: Sql,
+    realm: string,
+    { before, wanted, reach }: { before?: User; wanted: User; reach?: Reach | undefined },
+  ): Promise<User> {
     const profile = await readProfile(on, realm);
     const had = before?.attributes ?? {};
     const seen = visibleTo(profile, 'admin', had);
     const hidden = Object.fromEntries(Object.entries(had).filter(([name]) => !Object.hasOwn(seen, name)));
     const after = { ...wanted, attributes: { ...hidden, ...wanted.attributes } };
-    const faults = profileFaults(profile, { by: 'admin', before, after });
+    if (reach) await refuseBeyond(on, realm, reach, { before, after });
+    const faults = profileFaults(profile, { by: reach ? 'user' : 'admin', before, after });
     if (faults.length > 0) throw invalid(faults);
     return after;
   }
@@ -179,12 +188,17 @@ export function createUsers({
 
     get: async (realm: string, id: string): Promise<User> => show(sql, realm, await load(sql, realm, id)),
 
-    async create(by: By, realm: string, input: UserInput, beside?: Beside): Promise<User> {
+    async create(
+      { by, reach }: Pick<Change, 'by' | 'reach'>,
+      realm: string,
+      input: UserInput,
+      beside?: Beside,
+    ): Promise<User> {
       temporaryAlone(input);
       const user = merged(fresh(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
       return transact(realm, async (tx) => {
-        await fitting(tx.sql, realm, undefined, user);
+        await fitting(tx.sql, realm, { wanted: user, reach });
         await refuseTaken(tx.sql, realm, user, ['username', 'email', 'attributes']);
         if (!(await store.insert(tx.sql, realm, toRow(user)))) throw new Problem('name-taken', 'The username is taken');
         await link(tx.sql, realm, user);
@@ -197,7 +211,7 @@ export function createUsers({
       }).catch(raced);
     },
 
-    async update({ principal, by, expect }: Change, realm: string, id: string, wish: Wish): Promise<User> {
+    async update({ principal, by, expect, reach }: Change, realm: string, id: string, wish: Wish): Promise<User> {
       const wanted = async (on: Sql): Promise<Wanted<Changes<UserInput>>> =>
         typeof wish === 'function' ? wish(on) : { input: wish };
       const { input: said } = await wanted(sql);
@@ -209,7 +223,7 @@ export function createUsers({
         const before = await load(on, realm, id);
         await expect(await show(on, realm, before), on);
         const { input, beside } = await wanted(on);
-        const after = await fitting(on, realm, before, merged(before, input));
+        const after = await fitting(on, realm, { before, wanted: merged(before, input), reach });
         const fields = [...changedFields(merged(before, {}), after), ...(beside?.fields ?? [])];
         return { before, after, fields, beside };
       };

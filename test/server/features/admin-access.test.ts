@@ -249,6 +249,8 @@ describe('what an administrator may do', () => {
       name: 'clerks',
       builtIn: false,
       permissions: ['users:read'],
+      groups: null,
+      clients: null,
     });
     const elsewhere = (await again()).call(api.putAdminRole, {
       params: { realm: 'master', id },

@@ -150,7 +150,7 @@ const cases: Case[] = [
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],
-  ['adminRoles', 'helpdesk: on', { permissions: ['users:read'] }],
+  ['adminRoles', 'team: on', { permissions: ['users:read'], groups: ['/staff'], clients: ['billing'] }],
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
   ['groups', '/staff', { roles: [], clientRoles: { web: ['on'] }, attributes: { k: ['2', '1'] }, default: true }],
   [

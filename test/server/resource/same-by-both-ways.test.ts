@@ -271,8 +271,16 @@ const samples: readonly Sample[] = [
     table: 'admin_role',
     key: 'name',
     routes: adminRoleRoutes,
-    needed: { permissions: ['users:read'] },
-    fields: { permissions: ['users:write', 'groups:read', 'users:write'] },
+    needed: {},
+    fields: {
+      permissions: ['users:write', 'clients:read', 'users:write'],
+      groups: ['/two', '/one', '/two'],
+      clients: ['jobs', 'app'],
+    },
+    links: `select array(select g.path from admin_role_group l join user_group g on g.realm_id = l.realm_id and g.id = l.group_id
+      where l.realm_id = t.realm_id and l.role_id = t.id union all
+      select c.client_id from admin_role_client l join client c on c.realm_id = l.realm_id and c.id = l.client
+      where l.realm_id = t.realm_id and l.role_id = t.id order by 1)`,
   },
   { ...ofRoles, section: 'roles', routes: roleRoutes },
   {
@@ -336,7 +344,9 @@ beforeAll(async () => {
     for (const clientId of ['app', 'jobs', 'guarded'])
       await server.admin.call(createClient, { params: { realm }, body: { clientId } });
     await server.admin.call(createUser, { params: { realm }, body: { username: 'ana' } });
-    const body = { roles: [{ name: 'one' }, { name: 'two' }], clientRoles: { app: [{ name: 'reader' }] } };
+    const named = [{ name: 'one' }, { name: 'two' }];
+    const groups = named.map(({ name }) => ({ path: `/${name}` }));
+    const body = { roles: named, groups, clientRoles: { app: [{ name: 'reader' }] } };
     await server.admin.call(importRealm, { params: { realm }, query: { manager: 'base' }, body });
   }
   const { body: clients = [] } = await server.admin.call(listClients, { params: { realm: API } });
