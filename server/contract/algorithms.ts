@@ -1,6 +1,12 @@
 // By which algorithms JWTs may be signed: asymmetric ones alone (RFC 8725 §3.1).
 import { z } from 'zod';
 
+/** What realms sign. */
+export const SigningAlgorithm = z.enum(['RS256', 'PS256', 'ES256', 'EdDSA']);
+export type SigningAlgorithm = z.infer<typeof SigningAlgorithm>;
+/** What nobody chose another for; SAML's too. */
+export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
+
 /** What clients send: assertions, request objects, DPoP proofs. */
 export const ClientAlgorithm = z.enum([
   'RS256',

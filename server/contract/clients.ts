@@ -1,6 +1,6 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
-import { ClientAlgorithm } from './algorithms.ts';
+import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
 import { ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
@@ -73,6 +73,15 @@ export const clientFields = {
   requestObjectSigningAlg: ClientAlgorithm.nullable().describe(
     'The one algorithm by which it signs them; null: any of those that discovery names',
   ),
+  idTokenSignedResponseAlg: SigningAlgorithm.nullable().describe(
+    'By which algorithm its ID tokens and logout tokens are signed; null: RS256',
+  ),
+  accessTokenSignedResponseAlg: SigningAlgorithm.nullable().describe(
+    'By which algorithm its access tokens are signed; whoever checks them must know it; null: RS256',
+  ),
+  userinfoSignedResponseAlg: SigningAlgorithm.nullable().describe(
+    'By which algorithm it gets userinfo as a signed JWT; null: as JSON',
+  ),
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
   accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
   refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
@@ -131,6 +140,9 @@ export const freshClient = {
   requirePushedAuthorizationRequests: false,
   requireSignedRequestObject: false,
   requestObjectSigningAlg: null,
+  idTokenSignedResponseAlg: null,
+  accessTokenSignedResponseAlg: null,
+  userinfoSignedResponseAlg: null,
   flowOverride: null,
   accessTokenTtlSeconds: null,
   refreshTokenTtlSeconds: null,

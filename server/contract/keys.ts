@@ -1,16 +1,17 @@
 // A realm's signing keys. Specification 2.4, 3 and 4.3.
 import { z } from 'zod';
+import { SigningAlgorithm } from './algorithms.ts';
 import { EpochMs, Id, InRealm, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 export const RealmKey = z
   .object({
     keyId: Id,
-    algorithm: z.string().describe('RSA'),
+    algorithm: z.string().describe('RSA (RS256), PS256, ES256, EdDSA'),
     status: z.enum(['ACTIVE', 'RETAINED']),
     publicKey: z.string().describe('Base64 DER of the public key (SubjectPublicKeyInfo), the same key as in the JWKS'),
     createdAt: EpochMs,
-    rotatedAt: EpochMs.nullable().describe('null on the active key'),
+    rotatedAt: EpochMs.nullable().describe('null on an active key'),
   })
   .meta({ id: 'RealmKey' });
 export type RealmKey = z.infer<typeof RealmKey>;
@@ -21,7 +22,7 @@ export const listKeys = route({
   method: 'GET',
   path: '/admin/realms/:realm/keys',
   tag,
-  summary: 'List the active key and the retained ones',
+  summary: 'List the active key of each algorithm that is used, and the retained ones',
   permission: 'keys:read',
   params: InRealm,
   query: Page,
@@ -33,8 +34,12 @@ export const rotateKeys = route({
   path: '/admin/realms/:realm/keys/rotate',
   tag,
   summary: 'Make a new active key; the one before it stays published for verification',
+  description:
+    'Without a body the one that signs by RS256, and for SAML. Another algorithm’s is made when a client first needs it, or by this.',
   permission: 'keys:write',
   params: InRealm,
+  body: z.strictObject({ algorithm: SigningAlgorithm.optional() }).nullish(),
+  example: { algorithm: 'ES256' },
   response: RealmKey,
 });
 

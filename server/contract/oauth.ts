@@ -13,7 +13,9 @@ export const OAuthErrorBody = z
 
 export const TokenResponse = z
   .object({
-    access_token: z.string().describe('RFC 9068: a JWT of type at+jwt, signed RS256 by the realm’s active key'),
+    access_token: z
+      .string()
+      .describe('RFC 9068: a JWT of type at+jwt, signed by the realm’s active key of the client’s algorithm'),
     token_type: z.enum(['Bearer', 'DPoP']).describe('DPoP where the request proved a key (RFC 9449)'),
     expires_in: z.int(),
     refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
@@ -208,6 +210,7 @@ export const userinfoRoute = {
     operationId: 'getUserinfo',
     security: byAccessToken,
     summary: 'Claims about the person of an access token with the scope openid',
+    description: 'As a signed JWT (`application/jwt`) where the client has `userinfoSignedResponseAlg`.',
     response: { 200: z.looseObject({ sub: z.string() }), 400: bad, 401: unproven, 403: insufficient, ...json },
   },
 } as const;

@@ -19,7 +19,8 @@ export const ClientMetadata = z.object({
   scope: words.optional().describe('Scopes that the client may ask for, separated by spaces'),
   jwks: z.record(z.string(), z.unknown()).optional(),
   jwks_uri: words.optional(),
-  id_token_signed_response_alg: words.optional().describe('RS256 alone'),
+  id_token_signed_response_alg: words.optional().describe('Default RS256'),
+  userinfo_signed_response_alg: words.optional().describe('Left out: userinfo is JSON'),
   require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
   require_signed_request_object: z.boolean().optional().describe('RFC 9101 §10.5'),
   request_object_signing_alg: words

@@ -5,7 +5,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, inject } from 'vitest';
 import { z } from 'zod';
-import { type GenerateKeyPair, generateRsa } from '../../server/features/keys/generate.ts';
+import { type GenerateKeyPair, generatePair } from '../../server/features/keys/generate.ts';
 import { testFolder } from './cluster.ts';
 
 /** Both halves of each pair, in base64. */
@@ -28,7 +28,7 @@ export async function prepareKeyPairs(): Promise<PreparedKeyPairs> {
   } catch {
     // not there, or not whole
   }
-  const made = await Promise.all(Array.from({ length: COUNT }, () => generateRsa()));
+  const made = await Promise.all(Array.from({ length: COUNT }, () => generatePair('RS256')));
   const pairs = made.map(({ publicKey, privateKey }): [string, string] => [
     publicKey.toString('base64'),
     privateKey.toString('base64'),
@@ -44,13 +44,14 @@ let file: string | undefined;
 let handedOut = 0;
 
 /** Gives none twice within a test file, so that no realm can verify what another has signed. */
-export const preparedKeyPair: GenerateKeyPair = async () => {
+export const preparedKeyPair: GenerateKeyPair = async (algorithm) => {
+  if (!['RS256', 'PS256'].includes(algorithm)) return generatePair(algorithm);
   const { testPath } = expect.getState();
   if (testPath !== file) handedOut = 0;
   file = testPath;
   const pair = inject('keyPairs')[handedOut];
   handedOut += 1;
-  if (!pair) return generateRsa();
+  if (!pair) return generatePair(algorithm);
   const [publicKey, privateKey] = pair;
   return { publicKey: Buffer.from(publicKey, 'base64'), privateKey: Buffer.from(privateKey, 'base64') };
 };

@@ -1,5 +1,6 @@
 // What the protocol endpoints know of a client, cached in process: a warm client_credentials request asks no query.
 // The admin API of clients is resource.ts's. Decisions "Client".
+import type { SigningAlgorithm } from '../../contract/algorithms.ts';
 import type { TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
@@ -42,6 +43,11 @@ export interface ClientView {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestObjectSigningAlg: string | null;
+  /** null: by the default. */
+  idTokenSignedResponseAlg: SigningAlgorithm | null;
+  accessTokenSignedResponseAlg: SigningAlgorithm | null;
+  /** null: as JSON. */
+  userinfoSignedResponseAlg: SigningAlgorithm | null;
   /** Its own, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
@@ -119,6 +125,9 @@ interface Row {
   require_pushed_authorization_requests: boolean;
   require_signed_request_object: boolean;
   request_object_signing_alg: string | null;
+  id_token_signed_response_alg: SigningAlgorithm | null;
+  access_token_signed_response_alg: SigningAlgorithm | null;
+  userinfo_signed_response_alg: SigningAlgorithm | null;
   flow_override: string | null;
   access_token_ttl_seconds: number | null;
   refresh_token_ttl_seconds: number | null;
@@ -151,6 +160,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
     c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg,
+    c.id_token_signed_response_alg, c.access_token_signed_response_alg, c.userinfo_signed_response_alg,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
@@ -229,6 +239,9 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   requirePushedAuthorizationRequests: row.require_pushed_authorization_requests,
   requireSignedRequestObject: row.require_signed_request_object,
   requestObjectSigningAlg: row.request_object_signing_alg,
+  idTokenSignedResponseAlg: row.id_token_signed_response_alg,
+  accessTokenSignedResponseAlg: row.access_token_signed_response_alg,
+  userinfoSignedResponseAlg: row.userinfo_signed_response_alg,
   flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,

@@ -2,7 +2,7 @@
 // Does not own: the keys (features/keys), the endpoints named here.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
 
-import { clientAlgorithms } from '../../contract/algorithms.ts';
+import { clientAlgorithms, SigningAlgorithm } from '../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -78,7 +78,8 @@ function discoveryDocument({
     introspection_endpoint_auth_methods_supported: confidential,
     introspection_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
     dpop_signing_alg_values_supported: clientAlgorithms,
-    id_token_signing_alg_values_supported: ['RS256'],
+    id_token_signing_alg_values_supported: SigningAlgorithm.options,
+    userinfo_signing_alg_values_supported: SigningAlgorithm.options,
     subject_types_supported: subjects,
     scopes_supported: scopes,
     claims_supported: [...new Set([...CLAIMS, ...claims])],

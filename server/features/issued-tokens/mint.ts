@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
+import type { SigningAlgorithm } from '../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../contract/claims.ts';
 import {
   audiencesOf,
@@ -60,8 +61,11 @@ const audience = (asked: readonly string[], said: readonly Carrier[]): string[] 
   ...new Set([...asked, ...audiencesOf(said)]),
 ];
 
-/** OIDC Core §3.1.3.6: the left half of the digest. */
-const halfHash = (token: string): string => hash('sha256', token, 'buffer').subarray(0, 16).toString('base64url');
+/** OIDC Core §3.1.3.6: the left half of the digest that the ID token's signature is made with; Ed25519's is SHA-512. */
+function halfHash(token: string, algorithm: SigningAlgorithm | null): string {
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', token, 'buffer');
+  return digest.subarray(0, digest.length / 2).toString('base64url');
+}
 
 export function createMint({
   tokens,
@@ -120,20 +124,24 @@ export function createMint({
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
       const scope = shown(scopes).join(' ');
       const said = saidFor(client, scopes);
-      const accessToken = await tokens.sign(realm, 'at+jwt', {
-        ...claimsOf(said, { roles: client.roles }, 'accessToken'),
-        ...claims,
-        ...marks(resources),
-        iss,
-        sub: client.clientId,
-        aud: one(audience(resources.length > 0 ? resources : [iss], said)),
-        exp,
-        iat,
-        jti,
-        client_id: client.clientId,
-        scope: scope || undefined,
-        cnf: jkt === undefined ? undefined : { jkt },
-      });
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          ...claimsOf(said, { roles: client.roles }, 'accessToken'),
+          ...claims,
+          ...marks(resources),
+          iss,
+          sub: client.clientId,
+          aud: one(audience(resources.length > 0 ? resources : [iss], said)),
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          scope: scope || undefined,
+          cnf: jkt === undefined ? undefined : { jkt },
+        },
+      );
       return { accessToken, expiresIn, scope, jti };
     },
 
@@ -186,38 +194,46 @@ export function createMint({
         : acting?.before;
       const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
       const session = { sid, authTime, acr, amr };
-      const accessToken = await tokens.sign(realm, 'at+jwt', {
-        ...claimsOf(said, person, 'accessToken', session),
-        ...marks(resources),
-        iss,
-        ...subject,
-        aud: one(audience(asked, said)),
-        exp,
-        iat,
-        jti,
-        client_id: client.clientId,
-        scope: scope || undefined,
-        ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
-        ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
-        gid,
-        cnf: jkt === undefined ? undefined : { jkt },
-        ...about,
-      });
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          ...claimsOf(said, person, 'accessToken', session),
+          ...marks(resources),
+          iss,
+          ...subject,
+          aud: one(audience(asked, said)),
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          scope: scope || undefined,
+          ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
+          ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
+          gid,
+          cnf: jkt === undefined ? undefined : { jkt },
+          ...about,
+        },
+      );
       if (!openid) return { accessToken, expiresIn, scope, jti };
-      const idToken = await tokens.sign(realm, 'JWT', {
-        ...namedClaims(offeredTo(client), person, claims.idToken, session),
-        // OIDC Core §5.4: where there is an access token, scopes' claims are userinfo's.
-        ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
-        ...claimsOf(said, person, 'idToken', session),
-        iss,
-        ...subject,
-        aud: client.clientId,
-        exp,
-        iat,
-        nonce,
-        at_hash: halfHash(accessToken),
-        ...about,
-      });
+      const idToken = await tokens.sign(
+        realm,
+        { typ: 'JWT', algorithm: client.idTokenSignedResponseAlg },
+        {
+          ...namedClaims(offeredTo(client), person, claims.idToken, session),
+          // OIDC Core §5.4: where there is an access token, scopes' claims are userinfo's.
+          ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
+          ...claimsOf(said, person, 'idToken', session),
+          iss,
+          ...subject,
+          aud: client.clientId,
+          exp,
+          iat,
+          nonce,
+          at_hash: halfHash(accessToken, client.idTokenSignedResponseAlg),
+          ...about,
+        },
+      );
       return { accessToken, idToken, expiresIn, scope, jti };
     },
   };

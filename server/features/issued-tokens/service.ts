@@ -5,8 +5,9 @@
 import type { KeyObject } from 'node:crypto';
 import { compactVerify } from 'jose';
 import { z } from 'zod';
+import { SigningAlgorithm } from '../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../contract/claims.ts';
-import { signJwt } from '../../crypto/jwt.ts';
+import { type JwtKey, signJwt } from '../../crypto/jwt.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Dpop } from '../../domain/dpop.ts';
@@ -54,8 +55,10 @@ export function createTokens({
   now,
 }: {
   keys: {
-    active(realm: string): Promise<{ keyId: string; privateKey: KeyObject }>;
-    published(realm: string): Promise<readonly { keyId: string; publicKey: KeyObject }[]>;
+    active(realm: string, algorithm?: SigningAlgorithm): Promise<JwtKey>;
+    published(
+      realm: string,
+    ): Promise<readonly { keyId: string; publicKey: KeyObject; jwk: { alg: SigningAlgorithm } }[]>;
   };
   settings: { issuer(realm: string): Promise<string> };
   sql: Sql;
@@ -69,10 +72,11 @@ export function createTokens({
         jwt,
         (header) => {
           const key = published.find(({ keyId }) => keyId === header.kid);
-          if (!key || header.typ !== typ) throw new Error('not a token of this realm');
+          // A key signs by one algorithm (RFC 8725 §3.1).
+          if (!key || header.typ !== typ || header.alg !== key.jwk.alg) throw new Error('not a token of this realm');
           return key.publicKey;
         },
-        { algorithms: ['RS256'] },
+        { algorithms: [...SigningAlgorithm.options] },
       );
       return Claims.parse(JSON.parse(Buffer.from(payload).toString()));
     } catch {
@@ -114,9 +118,15 @@ export function createTokens({
       return (await proven.catch(undefinedIfRefused)) === claims.cnf?.jkt ? claims : undefined;
     },
 
-    /** Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens. */
-    sign: async (realm: string, typ: 'at+jwt' | 'JWT' | 'logout+jwt', claims: object): Promise<string> =>
-      signJwt(await keys.active(realm), typ, claims),
+    /**
+     * Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens and userinfo.
+     * @param algorithm null: the default one
+     */
+    sign: async (
+      realm: string,
+      { typ, algorithm }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt'; algorithm: SigningAlgorithm | null },
+      claims: object,
+    ): Promise<string> => signJwt(await keys.active(realm, algorithm ?? undefined), typ, claims),
 
     /** Refuses an access token until it would end anyway; false: it was refused before. */
     revoke: (tx: Tx, realm: string, jti: string, until: Date): Promise<boolean> =>

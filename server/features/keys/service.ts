@@ -1,32 +1,27 @@
-// Owns: a realm's signing keys: rotation, retention, deletion, and what signs and verifies right now.
+// Owns: a realm's signing keys, one of each algorithm that is used: rotation, retention, deletion, and what signs and verifies right now.
 // Does not own: tokens (features/issued-tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/discovery).
 // Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { By } from '../../contract/events.ts';
+import { DEFAULT_ALGORITHM, type SigningAlgorithm } from '../../contract/algorithms.ts';
+import { type By, bySystem } from '../../contract/events.ts';
 import type { RealmKey } from '../../contract/keys.ts';
 import { Problem } from '../../contract/problem.ts';
+import type { JwtKey } from '../../crypto/jwt.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { createCertificates } from './certificates.ts';
-import { type GenerateKeyPair, generateRsa } from './generate.ts';
-import { contextOf, newKey } from './seed.ts';
+import { type GenerateKeyPair, generatePair } from './generate.ts';
+import { algorithmOf, contextOf, newKey } from './seed.ts';
 import * as store from './store.ts';
 
-/** What signs the realm's tokens. */
-export interface SigningKey {
-  keyId: string;
-  privateKey: KeyObject;
-}
 /** RFC 7517: a key as the JWKS shows it; `kid` is the key's id. */
 export interface PublishedJwk {
   kid: string;
-  kty: 'RSA';
-  alg: 'RS256';
+  alg: SigningAlgorithm;
   use: 'sig';
-  n: string;
-  e: string;
+  kty?: string;
 }
 export interface PublishedKey {
   keyId: string;
@@ -61,30 +56,81 @@ const toWire = (row: store.KeyRow): RealmKey => ({
 
 function published(row: store.KeyRow): PublishedKey {
   const publicKey = createPublicKey({ key: Buffer.from(row.public_key, 'base64'), format: 'der', type: 'spki' });
-  const { n, e } = publicKey.export({ format: 'jwk' });
-  if (n === undefined || e === undefined) throw new Error(`the key ${row.key_id} is not an RSA key`);
-  return { keyId: row.key_id, publicKey, jwk: { kid: row.key_id, kty: 'RSA', alg: 'RS256', use: 'sig', n, e } };
+  const alg = algorithmOf(row.algorithm);
+  return {
+    keyId: row.key_id,
+    publicKey,
+    jwk: { kid: row.key_id, alg, use: 'sig', ...publicKey.export({ format: 'jwk' }) },
+  };
 }
 
 export function createKeys(deps: KeysDeps) {
-  const { sql, transact, seal, now, newId, generate = generateRsa, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
+  const { sql, transact, seal, now, newId, generate = generatePair, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
   // One entry holds what signs and what is published, so that this process never signs with a key it doesn't publish.
   const cache = createRealmCache({
     now,
     ttlMs: CACHE_MS,
     async load(realm) {
       const rows = await store.readPublished(sql, realm);
-      let active: SigningKey | undefined;
-      for (const { key_id: keyId, private_key: sealed } of rows) {
+      const active = new Map<SigningAlgorithm, JwtKey>();
+      for (const { key_id: keyId, algorithm, private_key: sealed } of rows) {
         if (sealed === null) continue;
         const der = seal.open(sealed, contextOf(realm, keyId));
-        active = { keyId, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
+        const alg = algorithmOf(algorithm);
+        active.set(alg, { keyId, alg, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) });
       }
       return { active, published: rows.map(published) };
     },
   });
 
   const certificates = createCertificates({ sql, seal, now });
+
+  /**
+   * A verifier may ask any replica for the JWKS. So the new key is published first, everywhere, and signs only then;
+   * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
+   * @param by undefined: it is the first of its algorithm; where another replica has made that meanwhile, there is nothing to do
+   */
+  async function renew(by: By | undefined, realm: string, algorithm: SigningAlgorithm): Promise<RealmKey> {
+    const key = newKey({ realm, algorithm, pair: await generate(algorithm), seal, keyId: newId(), at: now() });
+    if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
+    cache.drop(realm);
+    certificates.drop(realm);
+    await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
+    return transact(
+      realm,
+      async (tx) => {
+        const at = now();
+        if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
+        const there = by ? undefined : await store.readActive(tx.sql, realm, key.algorithm);
+        if (there) return toWire(there);
+        await store.retireActive(tx.sql, realm, key.algorithm, at);
+        const row = await store.activate(tx.sql, realm, key.keyId, at);
+        // The realm was deleted and made anew while the key was being published.
+        if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
+        await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
+        tx.record({
+          type: 'KEY_ROTATED',
+          realm,
+          by: by ?? bySystem,
+          subject: { type: 'object', id: key.keyId, name: 'key' },
+          data: { keyId: key.keyId, algorithm: key.algorithm },
+        });
+        return toWire(row);
+      },
+      { bookkeeping: by === undefined },
+    );
+  }
+
+  /** By realm and algorithm, while they are made. */
+  const firsts = new Map<string, Promise<RealmKey>>();
+  async function first(realm: string, algorithm: SigningAlgorithm): Promise<JwtKey | undefined> {
+    const name = `${realm} ${algorithm}`;
+    const making = firsts.get(name) ?? renew(undefined, realm, algorithm).finally(() => firsts.delete(name));
+    firsts.set(name, making);
+    await making;
+    cache.drop(realm);
+    return (await cache.get(realm, '')).active.get(algorithm);
+  }
 
   return {
     drop(realm: string | undefined): void {
@@ -95,14 +141,16 @@ export function createKeys(deps: KeysDeps) {
     /** Of all keys that are published, the one that signs now first. */
     certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
 
-    /** The key that signs now. */
-    async active(realm: string): Promise<SigningKey> {
+    /** The key that signs now; made where it is the first that anybody needs of that algorithm, which takes a second. */
+    async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
       const { active } = await cache.get(realm, '');
-      if (!active) throw new Problem('not-found', `There is no realm ${realm}`, { reason: 'no active key' });
-      return active;
+      const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;
+      const key = active.get(algorithm) ?? (missing ? await first(realm, algorithm) : undefined);
+      if (!key) throw new Problem('not-found', `There is no realm ${realm}`, { reason: 'no active key' });
+      return key;
     },
 
-    /** The active key, the retained ones, and for a moment one that is about to become active. */
+    /** The active keys, the retained ones, and for a moment those that are about to become active. */
     async published(realm: string): Promise<PublishedKey[]> {
       return (await cache.get(realm, '')).published;
     },
@@ -113,34 +161,9 @@ export function createKeys(deps: KeysDeps) {
       return (await store.listUsed(sql, realm)).map(toWire);
     },
 
-    /**
-     * A verifier may ask any replica for the JWKS. So the new key is published first, everywhere, and signs only then;
-     * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
-     */
-    async rotate(by: By, realm: string): Promise<RealmKey> {
-      const key = newKey({ realm, pair: await generate(), seal, keyId: newId(), at: now() });
-      if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
-      cache.drop(realm);
-      certificates.drop(realm);
-      await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
-      return transact(realm, async (tx) => {
-        const at = now();
-        if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
-        await store.retireActive(tx.sql, realm, at);
-        const row = await store.activate(tx.sql, realm, key.keyId, at);
-        // The realm was deleted and made anew while the key was being published.
-        if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
-        await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
-        tx.record({
-          type: 'KEY_ROTATED',
-          realm,
-          by,
-          subject: { type: 'object', id: key.keyId, name: 'key' },
-          data: { keyId: key.keyId },
-        });
-        return toWire(row);
-      });
-    },
+    /** @param algorithm the others stay as they are */
+    rotate: (by: By, realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<RealmKey> =>
+      renew(by, realm, algorithm),
 
     /** Tokens that the key signed stop verifying; the active key is refused. */
     remove: (by: By, realm: string, keyId: string): Promise<void> =>

@@ -23,27 +23,29 @@ export interface CertificateRow {
 }
 export interface NewKey {
   keyId: string;
+  algorithm: string;
   /** Base64 DER. */
   publicKey: string;
   sealedPrivateKey: Buffer;
   at: Date;
 }
 
-/** What administrators see: the active key, then the retained ones, the newest first. */
+/** What administrators see: the active ones, then the retained ones, the newest first. */
 export const listUsed = (sql: Sql, realm: string) => sql<KeyRow>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
   where realm_id = ${realm} and activated_at is not null order by rotated_at desc nulls first, key_id desc`;
 
-/** What verifiers may meet now or in a moment, with the sealed half of the active key alone. */
+/** What verifiers may meet now or in a moment, with the sealed half of the active ones alone. */
 export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private_key: Buffer | null }>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
     case when activated_at is not null and rotated_at is null then private_key end as private_key
-  from realm_key where realm_id = ${realm} order by rotated_at desc nulls first, created_at desc, key_id`;
+  from realm_key where realm_id = ${realm}
+  order by rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
 
-/** Verifiers' certificates, in the order of {@link readPublished}; with the sealed half where there is none yet. */
+/** SAML's certificates, in the order of {@link readPublished}; with the sealed half where there is none yet. */
 export const readCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
   select key_id, public_key, created_at, certificate, case when certificate is null then private_key end as private_key
-  from realm_key where realm_id = ${realm}
+  from realm_key where realm_id = ${realm} and algorithm = 'RSA'
   order by activated_at is null, rotated_at desc nulls first, created_at desc, key_id`;
 
 /** Whoever is quicker makes them for all. */
@@ -56,16 +58,16 @@ export const keepCertificates = (sql: Sql, realm: string, made: readonly KeyCert
 
 export async function insertActive(sql: Sql, realm: string, key: NewKey): Promise<void> {
   await sql`
-    insert into realm_key (realm_id, key_id, public_key, private_key, created_at, activated_at)
-    values (${realm}, ${key.keyId}, ${key.publicKey}, ${key.sealedPrivateKey}, ${key.at}, ${key.at})`;
+    insert into realm_key (realm_id, key_id, algorithm, public_key, private_key, created_at, activated_at)
+    values (${realm}, ${key.keyId}, ${key.algorithm}, ${key.publicKey}, ${key.sealedPrivateKey}, ${key.at}, ${key.at})`;
 }
 
 /** Publishes a key ahead of its use and tells the other replicas, in one statement. */
 export async function publishAhead(sql: Sql, realm: string, key: NewKey): Promise<boolean> {
   const [row] = await sql<{ told: unknown }>`
     with ahead as (
-      insert into realm_key (realm_id, key_id, public_key, private_key, created_at)
-      select realm_id, ${key.keyId}, ${key.publicKey}, ${key.sealedPrivateKey}, ${key.at}::timestamptz
+      insert into realm_key (realm_id, key_id, algorithm, public_key, private_key, created_at)
+      select realm_id, ${key.keyId}, ${key.algorithm}, ${key.publicKey}, ${key.sealedPrivateKey}, ${key.at}::timestamptz
       from realm where realm_id = ${realm}
       returning realm_id
     ) select pg_notify('realm_changed', realm_id) as told from ahead`;
@@ -78,9 +80,18 @@ export async function lockRealm(sql: Sql, realm: string): Promise<boolean> {
   return row !== undefined;
 }
 
-export async function retireActive(sql: Sql, realm: string, at: Date): Promise<void> {
+export async function retireActive(sql: Sql, realm: string, algorithm: string, at: Date): Promise<void> {
   await sql`
-    update realm_key set rotated_at = ${at} where realm_id = ${realm} and activated_at is not null and rotated_at is null`;
+    update realm_key set rotated_at = ${at}
+    where realm_id = ${realm} and algorithm = ${algorithm} and activated_at is not null and rotated_at is null`;
+}
+
+/** The one that signs by this algorithm. */
+export async function readActive(sql: Sql, realm: string, algorithm: string): Promise<KeyRow | undefined> {
+  const [row] = await sql<KeyRow>`
+    select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
+    where realm_id = ${realm} and algorithm = ${algorithm} and activated_at is not null and rotated_at is null`;
+  return row;
 }
 
 export async function activate(sql: Sql, realm: string, keyId: string, at: Date): Promise<KeyRow | undefined> {

@@ -65,16 +65,20 @@ export function backChannelJob(deps: BackChannelDeps): Job {
     const iat = Math.floor(now().getTime() / 1000);
     // Whoever was deleted has no name any more; the session's is enough.
     const sub = (await subjects.ofUser(realm, client, userId))?.sub;
-    return tokens.sign(realm, 'logout+jwt', {
-      iss: await settings.issuer(realm),
-      sub,
-      aud: client.clientId,
-      iat,
-      exp: iat + TOKEN_SECONDS,
-      jti: newId(),
-      events: { [EVENT]: {} },
-      sid,
-    });
+    return tokens.sign(
+      realm,
+      { typ: 'logout+jwt', algorithm: client.idTokenSignedResponseAlg },
+      {
+        iss: await settings.issuer(realm),
+        sub,
+        aud: client.clientId,
+        iat,
+        exp: iat + TOKEN_SECONDS,
+        jti: newId(),
+        events: { [EVENT]: {} },
+        sid,
+      },
+    );
   }
 
   /** @returns what went wrong */

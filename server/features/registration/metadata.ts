@@ -1,7 +1,7 @@
 // What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import type { z } from 'zod';
-import { ClientAlgorithm } from '../../contract/algorithms.ts';
+import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../contract/algorithms.ts';
 import { ClientInput, TokenEndpointAuthMethod } from '../../contract/clients.ts';
 import { loopbackHosts } from '../../contract/names.ts';
 import { GrantType } from '../../contract/oauth.ts';
@@ -14,11 +14,14 @@ const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offl
 
 const invalid = (description: string) => new OAuthError('invalid_client_metadata', description);
 
-function oneOf<T extends string>(name: string, value: string | undefined, known: readonly T[], byDefault: T): T {
+function oneOf<T extends string>(name: string, value: string | undefined, known: readonly T[], byDefault?: T): T {
   const found = known.find((one) => one === (value ?? byDefault));
   if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}`);
   return found;
 }
+
+const oneOrNone = <T extends string>(name: string, value: string | undefined, known: readonly T[]): T | null =>
+  value === undefined ? null : oneOf(name, value, known);
 
 const NOWHERE = { protocol: '', hostname: '' };
 
@@ -60,7 +63,6 @@ export function inputOf(
     subjectTypes,
   }: { policy: Provisioning; scopes: ReadonlySet<string>; subjectTypes: readonly SubjectType[] },
 ): z.output<typeof Fields> {
-  oneOf('id_token_signed_response_alg', metadata.id_token_signed_response_alg, ['RS256'], 'RS256');
   const [byDefault = 'public'] = subjectTypes;
   const subjectType = oneOf('subject_type', metadata.subject_type, subjectTypes, byDefault);
   if (!(metadata.response_types ?? ['code']).every((type) => type === 'code'))
@@ -102,10 +104,21 @@ export function inputOf(
     requirePkce: method === 'none',
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
     requireSignedRequestObject: metadata.require_signed_request_object ?? false,
-    requestObjectSigningAlg:
-      metadata.request_object_signing_alg === undefined
-        ? null
-        : oneOf('request_object_signing_alg', metadata.request_object_signing_alg, ClientAlgorithm.options, 'RS256'),
+    requestObjectSigningAlg: oneOrNone(
+      'request_object_signing_alg',
+      metadata.request_object_signing_alg,
+      ClientAlgorithm.options,
+    ),
+    idTokenSignedResponseAlg: oneOrNone(
+      'id_token_signed_response_alg',
+      metadata.id_token_signed_response_alg,
+      SigningAlgorithm.options,
+    ),
+    userinfoSignedResponseAlg: oneOrNone(
+      'userinfo_signed_response_alg',
+      metadata.userinfo_signed_response_alg,
+      SigningAlgorithm.options,
+    ),
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
@@ -131,6 +144,8 @@ interface Registered {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestObjectSigningAlg: string | null;
+  idTokenSignedResponseAlg: string | null;
+  userinfoSignedResponseAlg: string | null;
   dpopBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   frontchannelLogoutUri: string | null;
@@ -146,7 +161,8 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   scope: ['openid', ...client.optionalClientScopes].join(' '),
   ...(client.jwks && { jwks: client.jwks }),
   ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
-  id_token_signed_response_alg: 'RS256',
+  id_token_signed_response_alg: client.idTokenSignedResponseAlg ?? DEFAULT_ALGORITHM,
+  ...(client.userinfoSignedResponseAlg !== null && { userinfo_signed_response_alg: client.userinfoSignedResponseAlg }),
   subject_type: client.subjectType ?? byDefault,
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.requireSignedRequestObject && { require_signed_request_object: true }),

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import { userinfoPostRoute, userinfoRoute } from '../../contract/oauth.ts';
 import type { Cors } from '../../http/cors.ts';
 import { parseForm } from '../../http/form.ts';
-import { realmOf, sendJson } from '../../http/oauth.ts';
+import { realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import type { Userinfo } from './service.ts';
@@ -32,9 +32,9 @@ export function userinfoRoutes(app: FastifyInstance, { userinfo, cors }: { useri
       handler: async (request, reply) => {
         await cors.allow(request, reply);
         const realm = realmOf(request);
-        const { claims, client } = await userinfo.of(realm, tokenOf(request, reply));
+        const { answer, client } = await userinfo.of(realm, tokenOf(request, reply));
         cors.restrict(request, reply, client);
-        return sendJson(reply, JSON.stringify(claims));
+        return reply.header('content-type', answer.type).send(answer.body);
       },
     });
   }

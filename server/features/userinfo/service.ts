@@ -21,14 +21,18 @@ export function createUserinfo({
   clients,
 }: {
   sql: Sql;
-  tokens: Pick<Tokens, 'present'>;
+  tokens: Pick<Tokens, 'present' | 'sign'>;
   subjects: Pick<Subjects, 'find'>;
   settings: { issuer(realm: string): Promise<string> };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
 }) {
   return {
-    async of(realm: string, accessToken: PresentedToken): Promise<{ claims: object; client: ClientView }> {
-      const claims = await tokens.present(realm, accessToken, { audience: await settings.issuer(realm) });
+    async of(
+      realm: string,
+      accessToken: PresentedToken,
+    ): Promise<{ answer: { type: string; body: string }; client: ClientView }> {
+      const issuer = await settings.issuer(realm);
+      const claims = await tokens.present(realm, accessToken, { audience: issuer });
       const invalid = (reason: string) =>
         new OAuthError('invalid_token', 'The access token is not valid here', { reason });
       if (!claims) throw invalid('it does not verify');
@@ -46,10 +50,14 @@ export function createUserinfo({
       const granted = presentScopes(client, [...scopes, ...hidden]);
       const [person, session] = [personOf(row), sessionOf(claims)];
       const named = namedClaims(offeredTo(client), person, claims[USERINFO_CLAIM] ?? [], session);
-      return {
-        claims: { ...named, ...claimsOf(saidFor(client, granted), person, 'userinfo', session), sub: claims.sub },
-        client,
-      };
+      const said = { ...named, ...claimsOf(saidFor(client, granted), person, 'userinfo', session), sub: claims.sub };
+      const { userinfoSignedResponseAlg: algorithm } = client;
+      if (algorithm === null)
+        return { answer: { type: 'application/json; charset=utf-8', body: JSON.stringify(said) }, client };
+      // OIDC Core §5.3.2
+      const signed = { ...said, iss: issuer, aud: client.clientId };
+      const body = await tokens.sign(realm, { typ: 'JWT', algorithm }, signed);
+      return { answer: { type: 'application/jwt', body }, client };
     },
   };
 }

@@ -279,7 +279,7 @@ describe('discovery', () => {
     expect(all).toMatchObject({
       response_types_supported: ['code'],
       subject_types_supported: ['public', 'pairwise'],
-      id_token_signing_alg_values_supported: ['RS256'],
+      id_token_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       request_parameter_supported: true,

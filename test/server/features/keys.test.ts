@@ -144,6 +144,14 @@ test('rotations at once, in two replicas, each make their own key and leave exac
   expect(keys.map((key) => key.keyId)).toEqual(expect.arrayContaining(ids));
 });
 
+test('two replicas that need the first key of an algorithm at once sign by one and the same', async () => {
+  const name = await realm();
+  const [mine, theirs] = await Promise.all([one.keys.active(name, 'ES256'), other.keys.active(name, 'ES256')]);
+  expect(mine.keyId).toBe(theirs.keyId);
+  const used = (await one.keys.list(name)).filter(({ status }) => status === 'ACTIVE');
+  expect(used.map(({ algorithm }) => algorithm).sort()).toEqual(['ES256', 'RSA']);
+});
+
 test('a rotation whose server died leaves a key that never signs, and the next rotation removes it', async () => {
   const name = await realm();
   const { keyId } = await one.keys.active(name);

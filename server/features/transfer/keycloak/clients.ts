@@ -43,16 +43,16 @@ const grants: readonly [(client: Client) => boolean, string][] = [
 ];
 
 const told: Readonly<Record<string, string>> = {
-  'backchannel.logout.url': 'back-channel logout isn’t there yet',
-  'frontchannel.logout.url': 'front-channel logout isn’t there yet',
-  'request.object.signature.alg': 'request objects aren’t there yet',
+  'backchannel.logout.url': 'declare backchannelLogoutUri by hand',
+  'frontchannel.logout.url': 'declare frontchannelLogoutUri by hand',
+  'request.object.signature.alg': 'declare requestObjectSigningAlg by hand',
   'token.endpoint.auth.signing.alg': 'the algorithms are the server’s here',
-  'access.token.signed.response.alg': 'tokens are signed by RS256 here',
-  'id.token.signed.response.alg': 'tokens are signed by RS256 here',
-  'user.info.response.signature.alg': 'userinfo is JSON here',
+  'access.token.signed.response.alg': 'declare accessTokenSignedResponseAlg by hand',
+  'id.token.signed.response.alg': 'declare idTokenSignedResponseAlg by hand',
+  'user.info.response.signature.alg': 'declare userinfoSignedResponseAlg by hand',
   'id.token.encrypted.response.alg': 'ID tokens are not encrypted here',
   'tls.client.certificate.bound.access.tokens': 'tokens are not bound to certificates here',
-  'dpop.bound.access.tokens': 'DPoP isn’t there yet',
+  'dpop.bound.access.tokens': 'declare dpopBoundAccessTokens by hand',
   'client.session.idle.timeout': 'a client’s session is the person’s here',
   'client.session.max.lifespan': 'a client’s session is the person’s here',
   login_theme: 'all clients have the realm’s pages here',
