@@ -1,4 +1,6 @@
 // `realmctl rotate-keys`: a new signing key; what the old one signed stays valid until it expires.
+import { Option } from 'commander';
+import { SigningAlgorithm } from '../../server/contract/algorithms.ts';
 import { listKeys, rotateKeys } from '../../server/contract/keys.ts';
 import { addRealm, examples, type Register, realmName, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
@@ -9,27 +11,37 @@ interface Options {
   yes?: boolean;
   output: Format;
   realm?: string;
+  algorithm?: (typeof others)[number];
 }
+
+/** Beside RS256. */
+const others = SigningAlgorithm.exclude(['RS256']).options;
 
 export const registerRotateKeys: Register = (program, cli) => {
   const command = addRealm(program.command('rotate-keys'))
     .argument('[realm]', 'the realm', realmName)
     .description('make a new signing key; the one before stays published, so that its tokens stay valid')
+    .addOption(
+      new Option('--algorithm <algorithm>', 'whose key; those of other algorithms stay (default: RS256)').choices([
+        ...others,
+      ]),
+    )
     .option('-y, --yes', 'do not ask');
   examples(
     addOutput(command, { names: true }),
     'realmctl rotate-keys acme',
     'realmctl rotate-keys acme --yes -o json',
-  ).action(async (place: string | undefined, { yes = false, output, realm: option }: Options) => {
+    'realmctl rotate-keys acme --algorithm ES256',
+  ).action(async (place: string | undefined, { yes = false, output, realm: option, algorithm }: Options) => {
     const realm = await realmOf(cli, { option, place });
     const { client } = await cli.connect();
     const params = { realm };
     const { body: keys = [] } = await client.call(listKeys, { params, signal: cli.signal });
-    const before = keys.find(({ status }) => status === 'ACTIVE');
+    const before = keys.find((key) => key.status === 'ACTIVE' && key.algorithm === (algorithm ?? 'RSA'));
     if (!yes && !cli.io.terminal) throw new Refused('this makes a new signing key', 'Say so with --yes.');
     if (!yes && !(await confirm(cli, `Make a new signing key for ${realm}? ${before?.keyId ?? 'None'} signs now.`)))
       throw new Refused('nothing was changed');
-    const { body: key } = await client.call(rotateKeys, { params, signal: cli.signal });
+    const { body: key } = await client.call(rotateKeys, { params, body: { algorithm }, signal: cli.signal });
     if (!key) return;
     print(cli.io, output, {
       value: { realm, before: before?.keyId ?? null, key },

@@ -224,6 +224,9 @@ create table client (
   frontchannel_logout_uri text,
   require_signed_request_object boolean not null default false,
   request_object_signing_alg text,
+  id_token_signed_response_alg text,
+  access_token_signed_response_alg text,
+  userinfo_signed_response_alg text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -864,7 +867,7 @@ create table realm_key (
   constraint realm_key_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX realm_key_id ON realm_key USING btree (key_id);
-CREATE UNIQUE INDEX realm_key_active ON realm_key USING btree (realm_id) WHERE ((activated_at IS NOT NULL) AND (rotated_at IS NULL));
+CREATE UNIQUE INDEX realm_key_active ON realm_key USING btree (realm_id, algorithm) WHERE ((activated_at IS NOT NULL) AND (rotated_at IS NULL));
 
 create table realm_user (
   realm_id text not null,

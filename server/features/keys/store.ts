@@ -30,10 +30,11 @@ export interface NewKey {
   at: Date;
 }
 
-/** What administrators see: the active ones, then the retained ones, the newest first. */
+/** What administrators see: the active ones, RSA's first, then the retained ones, the newest first. */
 export const listUsed = (sql: Sql, realm: string) => sql<KeyRow>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
-  where realm_id = ${realm} and activated_at is not null order by rotated_at desc nulls first, key_id desc`;
+  where realm_id = ${realm} and activated_at is not null 
+  order by rotated_at desc nulls first, rotated_at is null and algorithm = 'RSA' desc, key_id desc`;
 
 /** What verifiers may meet now or in a moment, with the sealed half of the active ones alone. */
 export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private_key: Buffer | null }>`
