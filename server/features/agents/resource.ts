@@ -13,7 +13,7 @@ import { lastUsed, reviewDue } from './store.ts';
 const KIND = 'agent';
 const clientOf = (fields: Fields | undefined): string[] => strings([fields?.clientId]);
 
-/** Its own: else what one is stopped for, another would go on with. */
+/** A client belongs to one agent: else a suspended agent's client would go on acting for another. */
 async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const wanted = changed

@@ -1,7 +1,7 @@
 // SQL of agents' state, and of what their review asks for; their other fields are the resource's.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 
-/** Of a row `t`. */
+/** An expression over a row `t`. */
 export const reviewDue = fragment`(coalesce(t.reviewed_at, t.created_at) + t.review_interval_days * interval '1 day')`;
 
 /** Of a row `t`, as far as the audit log goes back. */

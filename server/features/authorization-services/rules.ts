@@ -9,7 +9,7 @@ export type Services = Omit<AuthorizationService, 'clientId'>;
 interface Use {
   list: ItemList;
   index: number;
-  /** Who names. */
+  /** The item that names the others. */
   by: string;
   field: string;
   named: { list: ItemList; name: string };

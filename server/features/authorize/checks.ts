@@ -65,7 +65,7 @@ export interface CheckContext {
   adminAudience: string;
   /** What sign-ins can reach. */
   levels: readonly number[];
-  /** Of the scopes that it asks for, those that nobody has here. */
+  /** The requested scopes that the realm doesn't have. */
   unknownScopes: ReadonlySet<string>;
 }
 
@@ -78,7 +78,7 @@ const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => 
 export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
-  // What must be refused may still say where to: the request object isn't believed yet, its address is one of the client's.
+  // The redirect URI of a request object that is refused: not trusted, but one of the client's own, so the error may go there.
   const inside = requestObject(form.get('request'));
   const said = (name: string): string | undefined => inside(name) ?? form.get(name);
   const redirectUri = said('redirect_uri');
@@ -102,7 +102,7 @@ function requestObject(jwt: string | undefined): (name: string) => string | unde
   };
 }
 
-/** What could say more than was checked; a request object that counts was opened before (request-objects.ts). */
+/** Parameters that could say more than was checked are refused; a valid request object was opened before (request-objects.ts). */
 const plain: Check = (_, { form }) => {
   if (form.get('request') !== undefined) throw bad('Request objects are not supported here', 'request_not_supported');
   if (form.get('request_uri') !== undefined) throw bad('request_uri is not supported', 'request_uri_not_supported');

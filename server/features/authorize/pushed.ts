@@ -27,7 +27,7 @@ export function parametersOf(form: Form, client: ClientView, jkt?: string): stri
   const kept = new URLSearchParams(form.text);
   for (const name of PROOFS) kept.delete(name);
   kept.set('client_id', client.clientId);
-  // Who proves a key here names it by that (RFC 9449 §10.1).
+  // A DPoP proof at this endpoint binds the code to its key (RFC 9449 §10.1).
   if (jkt !== undefined) kept.set('dpop_jkt', jkt);
   return kept.toString();
 }

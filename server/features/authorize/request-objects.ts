@@ -11,7 +11,7 @@ import type { ClientView } from '../clients/view.ts';
 import type { Given } from './requests.ts';
 
 const SKEW_SECONDS = 60;
-/** It is made for one request; a long-lived one is somebody's to use again. */
+/** It is made for one request; a long-lived one could be used again by others. */
 const LONGEST_SECONDS = 3_600;
 /** RFC 9101 §10.8: a JWT of another purpose is none, whoever signed it. */
 const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;

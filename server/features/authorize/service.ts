@@ -146,7 +146,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return code;
   }
 
-  /** What it asks for, by its request object where it has one; over a sign-in goes what came. */
+  /** What it asks for, by its request object where it has one; a sign-in keeps the parameters as they came. */
   async function read(
     { realm, brand }: Pick<RequestContext, 'realm' | 'brand'>,
     given: Given,
@@ -250,7 +250,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     },
   };
 
-  /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
+  /** A fault that only a page shows is recorded as an event, for administrators to find. */
   async function knownTarget(
     { realm, request }: RequestContext,
     form: Form,

@@ -38,7 +38,7 @@ const OPERATOR_CLIENT: Fields = {
   name: 'Kubernetes operator',
   description: 'Made at start from SVC_OPERATOR_*',
 };
-/** It can do just what the operator needs, and be nobody else's; what stands there already is put back into this. */
+/** It can do what the operator needs and no more, by its own credentials alone; a client that is there already is changed back to this. */
 const OPERATOR_SHAPE: Fields = {
   enabled: true,
   grantTypes: ['client_credentials'],

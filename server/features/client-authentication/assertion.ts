@@ -47,7 +47,7 @@ export function createAssertions({
       currentDate: now(),
     });
     if (OTHER_TYPES.test(protectedHeader.typ ?? '')) throw new Error('it is a JWT of another kind');
-    // RFC 7523bis: who is sent an assertion that is also for us could use it here.
+    // RFC 7523bis: an assertion for several audiences could be used here by any of them.
     if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
     return payload;
   }

@@ -32,7 +32,7 @@ export interface Authenticated {
 }
 
 function strongHolds(mine: readonly ClientSecret[], secrets: readonly string[]): boolean {
-  // As many as a client can have: what it has doesn't show in the time.
+  // Always as many comparisons as a client can have secrets, so that time doesn't tell how many it has.
   const stored = Array.from({ length: MOST_SECRETS }, (_, i) => mine[i]?.hash ?? null);
   const compared = secrets.flatMap((secret) => {
     const digest = sha256(secret);

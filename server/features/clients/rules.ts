@@ -74,7 +74,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   ];
 }
 
-/** What is this server's and not the realm's may nobody have tokens for, nor look into; `realmctl` is who asks for the admin API. */
+/** No client may ask for tokens of this server's own APIs, nor introspect them; for the admin API only `realmctl` may. */
 export const resourceFaults = (
   { clientId, allowedResources }: Pick<Client, 'clientId' | 'allowedResources'>,
   at: RealmAt,

@@ -56,7 +56,7 @@ const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
 
-/** With whom the scopes' claims name beside those that were asked for. */
+/** With the audiences that claims of the scopes add to those that were asked for. */
 const audience = (asked: readonly string[], said: readonly Carrier[]): string[] => [
   ...new Set([...asked, ...audiencesOf(said)]),
 ];

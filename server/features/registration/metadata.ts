@@ -124,7 +124,7 @@ export function inputOf(
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
-    // What is the realm's own way follows the realm.
+    // What equals the realm's default is left unset, so that it follows the realm.
     subjectType: subjectType === byDefault ? null : subjectType,
     sectorIdentifierUri: sector ?? null,
   });

@@ -34,7 +34,7 @@ import { type Binding, UNPROVEN } from './vocabulary.ts';
 /** What reads XML is loaded when the first message comes. */
 const reading = () => import('./message.ts');
 
-/** So long everybody together may take. */
+/** How long all service providers together may take. */
 const LIFE_MS = 15 * 60_000;
 
 export interface SingleLogoutDeps {

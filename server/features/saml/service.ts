@@ -236,7 +236,7 @@ export function createSaml(deps: SamlDeps) {
     return answer(context, session, person, nameId, fresh ? (signedIn?.since ?? 0) : 0);
   }
 
-  /** What is shown on a page alone would be told to nobody who could mend it: it leaves an event. */
+  /** A fault that only a page shows is recorded as an event, for administrators to find. */
   function told(request: FastifyRequest, realm: string, { error, entityId, reason }: Refused): OAuthError {
     refusals.record({
       type: 'AUTHORIZATION_REFUSED',

@@ -12,7 +12,7 @@ import { type StandingRow, standingColumns } from '../../domain/standing.ts';
 export interface Impersonator {
   id: string;
   name: string;
-  /** Theirs. */
+  /** Of the impersonator. */
   realm: string;
 }
 

@@ -16,7 +16,7 @@ export interface Continuation {
   prepare(request: unknown, at: FastifyRequest, realm: string, session: SsoSession): Promise<Next | undefined>;
   /** Where the same thing is asked for anew: for a browser that comes back when it has been done. */
   again(request: unknown, realm: string): string;
-  /** The same in a form that outlives the sign-in; nobody vouches for what comes back in it. */
+  /** The same in a form that outlives the sign-in; what comes back in it isn't trusted. */
   asked: { write(request: unknown): string; read(text: string): unknown };
 }
 

@@ -54,7 +54,7 @@ export type Verdict =
   | { do: 'passed'; level: number }
   | { do: 'failed'; because: 'nothing-to-do' | 'no-second-factor' | 'exhausted' };
 
-/** The step of a level that the tree itself doesn't ask for is not an execution of it. */
+/** A step that is asked for by the level alone has no execution in the tree. */
 const STEP_UP = 'step-up';
 
 type Inner = Exclude<Verdict, { do: 'passed' }> | { do: 'done' };
@@ -184,7 +184,7 @@ function stepUp(walk: Walk, tree: readonly TreeNode[], level: number): Verdict {
   const picked = offered.find((c) => c.executionId === progress.chosen) ?? offered[0];
   if (!picked) {
     if (inTree.length > 0 || anywhere.length > 0) return { do: 'failed', because: 'exhausted' };
-    // Nothing here reaches that level: whoever asked decides what the lower one is worth.
+    // No method reaches that level: the application decides whether a lower one is enough.
     return progress.noEnrolment ? { do: 'failed', because: 'no-second-factor' } : { do: 'passed', level };
   }
   if (enrolled.length === 0 && progress.noEnrolment) return { do: 'failed', because: 'no-second-factor' };

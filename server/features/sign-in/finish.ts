@@ -37,7 +37,7 @@ export interface Ending extends Visit {
   level: number;
 }
 
-/** How it is to end: from here on there is only writing. */
+/** What is to be written; nothing is decided after it. */
 interface Plan extends Ending {
   by: By;
   /** The session, where none goes on. */
@@ -55,11 +55,11 @@ interface Ended extends Established {
 }
 
 export function createFinish({ transact, factors, credentials, sessions, risk, storage, now }: FinishDeps) {
-  /** Sessions that begin at the same moment are one commit. Whom it passes over it says nothing of: they go alone. */
+  /** Sessions that begin at the same moment share a commit. Those that it leaves out are written one by one, and learn their reason there. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
     async work(tx, plans) {
-      // Nobody waits for a row that has to do with somebody else.
+      // Rows that are locked are left out, so that nobody waits for another person's.
       tx.atLast`set local lock_timeout = '50ms'`;
       return plans.map((plan) => begin(tx, plan));
     },
@@ -78,7 +78,7 @@ export function createFinish({ transact, factors, credentials, sessions, risk, s
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
     });
-    // A session that goes on is known only when it is read again.
+    // Whether a session goes on is known only when it is read again.
     const next =
       state.before === undefined
         ? await continuation?.prepare(purpose.request, request, realm, planned.session)
@@ -115,7 +115,7 @@ export function createFinish({ transact, factors, credentials, sessions, risk, s
       { spent: next !== undefined },
     );
 
-  /** What nothing has to be read for. */
+  /** Writes for which nothing has to be read. */
   function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
     const { request, realm, policy, held, state, level, by, next } = plan;
     const device = risk.succeeded(tx.atLast, request, realm, policy, {
@@ -123,7 +123,7 @@ export function createFinish({ transact, factors, credentials, sessions, risk, s
       deviceKnown: state.deviceKnown,
     });
     if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
-    // Where nothing is left to go on to there is nothing to keep: its form sent again proves everything again.
+    // Where the sign-in leads nowhere else nothing is kept: a form that is sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
     tx.record({
       type: 'LOGIN_SUCCESS',

@@ -33,7 +33,7 @@ export interface Judged {
 type Config = Record<string, unknown>;
 type Offered = Ask['others'][number] & { config: Config };
 export type NextStep =
-  /** `action`: not the flow asks for it, but whoever said that it has to be set up. */
+  /** `action`: a required action asks for it, not the flow. */
   | (Omit<Ask, 'others'> & { config: Config; others: Offered[]; action?: RequiredAction })
   /** It has to be done before they are signed in. */
   | { do: 'act'; action: RequiredAction }
@@ -43,7 +43,7 @@ export type NextStep =
 export type PageAsked = Extract<NextStep, { do: 'ask' | 'act' }>;
 
 export const isPage = (nextStep: NextStep): nextStep is PageAsked => nextStep.do === 'ask' || nextStep.do === 'act';
-/** Whoever holds the browser now could set up a way to sign in, or see a secret: more than proving something. */
+/** It sets up a way to sign in, or shows a secret, so that it needs a fresh proof. */
 export const isSetUp = (nextStep: NextStep): nextStep is PageAsked =>
   nextStep.do === 'act' || (nextStep.do === 'ask' && nextStep.enrol);
 /** The step that a form is for: the one that is asked, or one that can be taken on its page instead. */

@@ -185,7 +185,7 @@ export const restarted = ({ version, round, purpose, before }: SignInState): Sig
   kept: {},
 });
 
-/** Who has signed in meanwhile in another tab proves that session anew, and has no second one. */
+/** Who has signed in meanwhile in another tab renews that session and gets no second one. */
 export const joined = (
   state: Known,
   session: { id: string; userId: string; rememberMe: boolean } | undefined,
@@ -200,7 +200,7 @@ export const over = (state: Known, done: Done, { spent }: { spent: boolean }): O
   return { ...rest, is: 'done', done, spent };
 };
 
-/** As it was before: what a form proved that comes again ends a sign-in of its own. */
+/** The state stays as it was: a form that comes again ends a sign-in of its own. */
 export const reopened = ({ is, done, spent, ...rest }: Over): Known => ({
   ...rest,
   is: 'known',

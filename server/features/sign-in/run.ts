@@ -59,13 +59,13 @@ export interface RegisterStep extends PageStep {
   isOpen(settings: RealmSettingsDto): boolean;
 }
 
-/** What came of an input, and where that stands, if it was judged. */
+/** What an input led to, with the verdict on it where it was judged. */
 interface Reached {
   state: SignInState;
   nextStep?: NextStep;
 }
 
-/** By it somebody shows a password, as the first of the flow's steps does. */
+/** What is sent holds a password, as in the flow's first step. */
 const registering: PageAsked = {
   do: 'ask',
   executionId: REGISTER,
@@ -268,7 +268,7 @@ export function createRun(deps: RunDeps) {
     /** What an input makes of a sign-in. */
     run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),
 
-    /** The same where somebody else tells the audit log, and counts the tries. */
+    /** The same for callers that write the audit log and count the tries themselves. */
     runUntold: (visit: Visit, from: SignInState, input: Input): Promise<Reached> =>
       go(visit, from, input, async (at, state, effect) => {
         if (effect.do === 'score' || effect.do === 'judge') return perform(at, state, effect);

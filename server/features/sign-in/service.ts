@@ -58,7 +58,7 @@ export interface SignInDeps {
   risk: RiskService;
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
-  /** Bounds how often one address may have kept what nobody has proven anything in. */
+  /** Bounds how many sign-ins without any proof one address may have stored. */
   unproven: { take(address: string): number | undefined };
   /** For what the cookie carries. */
   seal: TokenSeal;
@@ -119,7 +119,7 @@ export function createSignIns(deps: SignInDeps) {
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
   }
-  /** One that rests on a session is there only for the browser that is in it. */
+  /** A sign-in that began with a session is found only by that session's browser. */
   async function load(request: FastifyRequest, realm: string, named: Carried | undefined): Promise<Held | undefined> {
     const held = await storage.load(realm, named);
     if (held?.state.is !== 'known' || !held.state.before) return held;
@@ -128,7 +128,7 @@ export function createSignIns(deps: SignInDeps) {
   }
   const isLate = (state: SignInState, nextStep: NextStep): boolean =>
     state.is === 'known' && !state.before && isSetUp(nextStep) && now().getTime() - newestProof(state) > SET_UP_MS;
-  /** Whether what it would set up, or show, is no more for whoever proved themselves in it; then how it goes on. */
+  /** Whether the last proof is too old to set something up or show a secret; then the state in which it is asked for again. */
   async function leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
     if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
     if (isLate(state, nextStep)) return restarted(state);
@@ -161,7 +161,7 @@ export function createSignIns(deps: SignInDeps) {
     await storage.keep(reply, visit.realm, held, state);
   }
   /**
-   * Who clicks twice sees the second answer alone, so that the first one's session is nobody's. All of it was proven by this
+   * After a double click the browser takes the second answer alone, and never learns the first one's session. Everything was proven by this
    * form, too: it ends a sign-in of its own.
    */
   async function endOnItsOwn(
@@ -221,7 +221,7 @@ export function createSignIns(deps: SignInDeps) {
       return to(from.purpose.continueAt);
     }
     if (from.is !== 'refused' && from.took === took) return here;
-    // Where nothing has happened yet it is at its beginning.
+    // A sign-in without a row is at its beginning.
     const isFirst = from.is === 'unknown' && from.chosen === undefined;
     if (form.do === 'restart' && !held.stored && isFirst) return here;
     const asked = await nextStepOf(visit, from);
@@ -258,7 +258,7 @@ export function createSignIns(deps: SignInDeps) {
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
       const { state, nextStep } = await run(visit, begun(input, policy), { do: 'begun' });
-      // What was proven before, or refused, is not for a cookie that can be sent again and again.
+      // What was proven or refused is kept in a row: a cookie can be sent again and again.
       const inCookie = !session && nextStep?.do === 'ask';
       const beginning = input.again ? 'in its place' : 'beside others';
       const tab = await storage.begin(reply, realm, state, { beginning, inCookie });
@@ -303,7 +303,7 @@ export function createSignIns(deps: SignInDeps) {
         const view = { state, settings: policy, nextStep, page, beside, csrf };
         if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
         const kept = { [idOf(nextStep)]: page.keep };
-        // Lost where two pages were opened at once: then this one shows what the other kept.
+        // Two pages were opened at once: the slower one shows what the other stored.
         if (await storage.keep(reply, realm, held, { ...state, kept, address: page.address ?? state.address }))
           return view;
       }

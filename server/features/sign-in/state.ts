@@ -50,7 +50,7 @@ const InProgress = Any.extend({
   chosen: z.string().optional(),
   /** What pages keep, by execution. */
   kept: z.record(z.string(), Strings),
-  /** What it waits for finds it by this: a digest of what only a message says. */
+  /** By this a link or a device finds the sign-in that waits for it: a digest of what only the message says. */
   address: z.string().optional(),
   complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
   /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
@@ -148,7 +148,7 @@ export interface BegunBy extends BeginInput {
   identify(factors: readonly Factor[]): boolean;
 }
 
-/** Whoever their session still says they are is known; else they prove that first. */
+/** The session still says who the person is; else they prove that first. */
 export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
   const { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo } = input;
   const purpose = { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo };

@@ -27,7 +27,7 @@ export interface Held {
 export interface StorageDeps {
   sql: Sql;
   realmSql: RealmSql;
-  /** Bounds how often one address may have kept what nobody has proven anything in. */
+  /** Bounds how many sign-ins without any proof one address may have stored. */
   unproven: { take(address: string): number | undefined };
   /** For what the cookie carries. */
   seal: TokenSeal;
@@ -73,7 +73,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       );
     },
     /**
-     * Where the cookie itself says how it began, nobody is asked whether more has happened: that shows when something is to
+     * Where the cookie itself says how it began, the database isn't asked whether more has happened: that shows when something is to
      * be kept, and until then there is nothing in it but the way to a form.
      */
     async load(realm: string, named: Carried | undefined): Promise<Held | undefined> {
@@ -120,7 +120,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     async keepOver(tx: Tx, realm: string, { id }: Held, state: Over): Promise<void> {
       if (!(await store.save(tx.sql, realm, id, state))) throw new Lost();
     },
-    /** The same of one that is none yet: it fails with its transaction. */
+    /** The same of one that has no row yet: where another request made it first, the transaction fails. */
     keepOverLast: (run: Tx['atLast'], realm: string, { id, expiresAt }: Held, state: Over): void =>
       void store.insertLast(run, realm, id, state, now(), expiresAt),
     /** Whether another request finished it, or went on with it. */
@@ -137,7 +137,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       await store.remove(realmSql(realm), realm, [id]);
       cookie.clear(reply, realm, tab);
     },
-    /** The same of all that have come anywhere in this browser; one that only began says nothing of anybody. */
+    /** The same of all stored sign-ins of this browser; those without a row name nobody. */
     async dropAll(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<void> {
       const stored = cookie.all(request, realm).filter(({ begun }) => !begun);
       if (stored.length === 0) return;

@@ -9,7 +9,7 @@ import { SignInState } from './state.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** With which it ends; one that has come to its end stays, whatever becomes of the session before it. */
+/** The session with which the sign-in ends; one that is done stays when the session before it ends. */
 const sessionOf = (state: SignInState): string | null => (state.is === 'done' ? null : (state.before?.id ?? null));
 
 const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => fragment`
