@@ -9,6 +9,7 @@ import { guardAccount } from './features/account/surface.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { agentData } from './features/agents/personal-data.ts';
 import { authorizationData } from './features/authorization-services/personal-data.ts';
+import { identityData } from './features/brokering/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
 import { deviceData } from './features/devices/personal-data.ts';
 import { historyData } from './features/gdpr/history.ts';
@@ -28,6 +29,7 @@ import { profileData } from './features/users/personal-data.ts';
 export const personalData: readonly PersonalData[] = [
   profileData,
   credentialData,
+  identityData,
   recoveryData,
   messagingData,
   organizationData,

@@ -125,6 +125,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     passwords,
     credentials,
     enrolments,
+    links: people.links,
     sessions,
     baseUrl,
     now,

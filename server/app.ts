@@ -133,6 +133,9 @@ export async function buildApp({
     notify: messaging.notify,
     sends: messaging.sends,
     pushTokens: messaging.pushTokens,
+    keys,
+    outbound,
+    environment: config.documentEnvironment,
     registration: config.USER_REGISTRATION_ENABLED,
     attempts,
     breached: createBreaches({

@@ -5,6 +5,8 @@ import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Access } from './features/admin-access/service.ts';
+import { identityLinkRoutes } from './features/brokering/admin-routes.ts';
+import type { Links } from './features/brokering/links.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import type { Enrolments } from './features/devices/enrolment.ts';
 import { enrolmentTokenRoutes } from './features/devices/routes.ts';
@@ -25,6 +27,7 @@ export interface DirectoryDeps {
   passwords: Passwords;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove' | 'lockout' | 'unlock'>;
   enrolments: Enrolments;
+  links: Links;
   sessions: Pick<Sessions, 'list' | 'planFor' | 'begin' | 'endOfActing'>;
   baseUrl: string;
   now: () => Date;
@@ -32,7 +35,7 @@ export interface DirectoryDeps {
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, enrolments, sessions, baseUrl, now, newId } = deps;
+  const { sql, transact, access, passwords, credentials, enrolments, links, sessions, baseUrl, now, newId } = deps;
   const mustCover = coverage(access);
   const users = createUsers({
     sql,
@@ -49,6 +52,7 @@ export function createDirectory(deps: DirectoryDeps) {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
       enrolmentTokenRoutes(admin, { transact, enrolments, mustCover });
+      identityLinkRoutes(admin, { sql, transact, links, mustCover });
       membershipRoutes(admin, createMemberships({ sql, transact, mustCover }));
       impersonationRoutes(admin, createImpersonation({ sql, transact, access, sessions, baseUrl }));
       userAccessRoutes(admin, createUserAccess({ sql, transact, mustCover, credentials, sessions, now }));

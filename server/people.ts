@@ -14,6 +14,15 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createCodeFlow } from './features/brokering/code-flow.ts';
+import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
+import { createLinks } from './features/brokering/links.ts';
+import { createOauth2 } from './features/brokering/oauth2.ts';
+import { createOidc } from './features/brokering/oidc.ts';
+import { createProviders } from './features/brokering/providers.ts';
+import { brokeringRoutes } from './features/brokering/routes.ts';
+import { createBrokering } from './features/brokering/service.ts';
+import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
@@ -27,6 +36,7 @@ import { createTransactions } from './features/devices/transactions.ts';
 import { createFlows } from './features/flows/service.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
+import type { Keys } from './features/keys/service.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
@@ -49,6 +59,8 @@ import { createVerifyEmail } from './features/sign-in/verify-email.ts';
 import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
+import { applyProvided } from './features/users/provided.ts';
+import type { Outbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { text } from './http/texts.ts';
 
@@ -78,6 +90,11 @@ export interface PeopleDeps {
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   pushTokens: Pick<PushTokens, 'replace'>;
   attempts: Attempts;
+  /** What the realm proves itself by to identity providers. */
+  keys: Pick<Keys, 'active'>;
+  outbound: Outbound;
+  /** What placeholders stand for. */
+  environment: Readonly<Record<string, string>>;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
   /** For hashing passwords. */
@@ -114,8 +131,23 @@ export function createPeople(deps: PeopleDeps) {
     now,
     newId,
   });
+  const codes = createMailedCodes({ send, seal, now });
+  const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
+  const providers = createProviders({ sql, seal, environment: deps.environment, now });
+  const links = createLinks({ sql, now, newId });
+  const codeFlow = createCodeFlow({ outbound: deps.outbound, keys: deps.keys, newId, now });
+  const documents = createRemoteKeys({ outbound: deps.outbound, loopback: true, now });
+  const oidc = createOidc({ codeFlow, documents, now });
+  const firstSignIns = createFirstSignIns({
+    ...{ sql, transact, accounts, credentials, codes, codeFields: mailedCodeFields },
+    ...{ links, providers, apply: applyProvided, sends },
+  });
+  const brokering = createBrokering({
+    ...{ providers, links, firstSignIns, apply: applyProvided, notify, transact, seal, now },
+    upstreams: { oidc, oauth2: createOauth2({ codeFlow }) },
+  });
   const registry = createRegistry({
-    ...{ credentials, passkeys, recoveryCodes, challenges, enrolments },
+    ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering },
     ...{ transact, send, seal, now, newId },
   });
   const factors = createFactors(registry);
@@ -125,7 +157,6 @@ export function createPeople(deps: PeopleDeps) {
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
   const emails = createOwnEmails({ sql });
-  const codes = createMailedCodes({ send, seal, now });
   const recovery = createRecovery({
     sql,
     transact,
@@ -141,7 +172,7 @@ export function createPeople(deps: PeopleDeps) {
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
     deps.registration && registrationEnabled;
   const register = createRegister({
-    accounts: createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId }),
+    accounts,
     choosePassword,
     codes,
     codeFields: mailedCodeFields,
@@ -184,7 +215,11 @@ export function createPeople(deps: PeopleDeps) {
     signIns,
     risk,
     enrolments,
-    drop: flows.drop,
+    links,
+    drop(realm: string | undefined): void {
+      flows.drop(realm);
+      providers.drop(realm);
+    },
     /** What devices call. */
     mountDevices(app: FastifyInstance, known: Pick<DeviceSurface, 'realmExists' | 'tokens' | 'subjects'>): void {
       const refused = createAttempts({ now });
@@ -244,6 +279,7 @@ export function createPeople(deps: PeopleDeps) {
         links,
         registration: { isOpen, sendClosed },
       });
+      brokeringRoutes(pages, { signIns, settings, continuations });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });

@@ -24,6 +24,8 @@ export const eventTypes = {
   MFA_CHALLENGE: runtime,
   CREDENTIAL_CREATED: runtime,
   CREDENTIAL_DELETED: runtime,
+  IDENTITY_LINKED: runtime,
+  IDENTITY_UNLINKED: runtime,
   RECOVERY_CODE_USED: runtime,
   DEVICE_ENROLMENT_OFFERED: runtime,
   DEVICE_ENROLMENT_USED: runtime,

@@ -17,6 +17,7 @@ export const authenticatorIds = [
   'push',
   'qr',
   'recovery-codes',
+  'idp-redirect',
   'risk',
   'mfa-enabled',
   'role',

@@ -1,19 +1,21 @@
 // Identity providers: by whom else people sign in. Decisions "Identity provider"; specification 2.10, 4.10.
 import { z } from 'zod';
-import { Id, isHttpsAddress, name, text } from './names.ts';
+import { Id, isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
 import { byKey, resourceRoutes } from './resource.ts';
 
-/** What this release does of it: keeps it. */
-const notYet = 'Signing in by a provider is not a part of this release: it is kept, and nobody is sent there';
+const supported = 'Whether this release signs people in by it; false: it is kept, and nobody is sent there';
 
 /** A document may have one in place of an endpoint; whoever goes there looks it up. */
 export const isPlaceholder = (value: unknown): boolean =>
   typeof value === 'string' && /^\$\{SVC_VAR_[A-Z0-9_]+\}$/.test(value);
+/** Plain http is spoken on this machine alone; whether the server goes there at all is the outbound guard's to say. */
+export const isProviderAddress = (s: unknown): boolean =>
+  isHttpsAddress(s) || (typeof s === 'string' && isHttpsAddress(s.replace(/^http:/, 'https:')) && isLoopback(s));
 const Endpoint = z
   .string()
   .max(2048)
-  .refine((s) => isHttpsAddress(s) || isPlaceholder(s), 'must be an absolute https address');
+  .refine((s) => isProviderAddress(s) || isPlaceholder(s), 'must be an absolute https address');
 const Pem = text(20_000).regex(
   /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/,
   'must be a certificate in PEM',
@@ -42,7 +44,10 @@ const Config = z
     tokenEndpointAuthMethod: z
       .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])
       .describe('oidc, oauth2'),
-    pkce: z.boolean().describe('oidc, oauth2: whether a code challenge is sent'),
+    pkce: z.boolean().describe('oidc, oauth2: whether a code challenge is sent; left out: it is'),
+    trustEmail: z
+      .boolean()
+      .describe('Whether its e-mail addresses count as confirmed, also where it does not say so (`email_verified`)'),
     metadataUrl: Endpoint.describe('saml: where its metadata is'),
     entityId: text(1024).min(1).describe('saml: its entity id'),
     singleSignOnUrl: Endpoint.describe('saml'),
@@ -55,7 +60,10 @@ const Config = z
   .partial();
 export type ProviderConfig = z.infer<typeof Config>;
 
-const both = ['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint', 'tokenEndpointAuthMethod', 'pkce'];
+const both = [
+  ...['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint', 'tokenEndpointAuthMethod', 'pkce'],
+  'trustEmail',
+];
 export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly string[]>> = {
   oidc: [...both, 'issuer', 'jwksUri', 'endSessionEndpoint'],
   oauth2: both,
@@ -68,6 +76,7 @@ export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly 
     'signingCertificates',
     'nameIdFormat',
     'signRequests',
+    'trustEmail',
   ],
 };
 
@@ -109,7 +118,7 @@ export const IdentityProvider = z
     ...fields,
     secret: z.null().describe('Write-only'),
     secretSet: z.boolean(),
-    supported: z.boolean().describe(`false: ${notYet.charAt(0).toLowerCase()}${notYet.slice(1)}`),
+    supported: z.boolean().describe(supported),
   })
   .meta({ id: 'IdentityProvider' });
 export type IdentityProvider = z.infer<typeof IdentityProvider>;
@@ -150,7 +159,7 @@ export const identityProviderRoutes = resourceRoutes({
   updateExample: { hidden: true },
   problems: ['in-use'],
   describe: {
-    create: `Create an identity provider. ${notYet}`,
+    create: 'Create an identity provider',
     remove: 'Delete an identity provider that no organization names',
   },
 });

@@ -64,6 +64,8 @@ export const Attributes = z
 /** As a URL parser writes them: what plain http may be spoken with. */
 export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+export const isLoopback = (address: string): boolean => loopbackHosts.has(URL.parse(address)?.hostname ?? '');
+
 const https = z.url({ protocol: /^https$/ });
 /** An absolute https address without user name or password; where it may point is the outbound guard's to say. */
 export const isHttpsAddress = (s: unknown): boolean =>

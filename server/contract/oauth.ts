@@ -93,6 +93,9 @@ const AuthorizeParameters = z.object({
   request: parameter.describe(
     'All of it as a JWT that the client has signed (RFC 9101); what stands beside it, but client_id, counts for nothing',
   ),
+  kc_idp_hint: parameter.describe(
+    'The alias of an identity provider by which the person is to sign in, without a choice',
+  ),
   resource: z.array(z.string()).optional(),
 });
 /** Or the one that was pushed, by its name. */

@@ -9,6 +9,8 @@ export interface Proven {
   userId: string;
   /** By id: a new password is a new credential, the same one under another hash is not. */
   credentials: readonly string[];
+  /** The link to an identity provider, by id. */
+  identity?: string | undefined;
   /** The session that proved more before, where they rely on it. */
   sessionId?: string | undefined;
 }
@@ -17,7 +19,7 @@ export interface Proven {
  * The person's id; null where the person is disabled or gone, or something of the proof is. Whoever takes it away at the same
  * moment waits for the transaction and then sees what it wrote, or is waited for. The person is locked first, as elsewhere.
  */
-export const provenUser = (realm: string, { userId, credentials, sessionId }: Proven): Fragment => fragment`(
+export const provenUser = (realm: string, { userId, credentials, identity, sessionId }: Proven): Fragment => fragment`(
   select u.id from (
     select realm_id, id from realm_user where realm_id = ${realm} and id = ${userId} and enabled for key share
   ) u
@@ -26,14 +28,18 @@ export const provenUser = (realm: string, { userId, credentials, sessionId }: Pr
       select from credential c
       where c.realm_id = u.realm_id and c.user_id = u.id and c.id = any(${credentials}::uuid[]) for key share
     ) held
-  )${sessionId === undefined ? NOTHING : sessionOf(sessionId)})`;
+  )${identity === undefined ? NOTHING : identityOf(identity)}${sessionId === undefined ? NOTHING : sessionOf(sessionId)})`;
 
 const NOTHING = fragment``;
+const identityOf = (id: string) => fragment` and exists (
+    select from identity_link l where l.realm_id = u.realm_id and l.user_id = u.id and l.id = ${id} for key share
+  )`;
 const sessionOf = (id: string) => fragment` and exists (
     select from session s where s.realm_id = u.realm_id and s.user_id = u.id and s.id = ${id} for key share
   )`;
 
-class Withdrawn extends Error {}
+/** What a sign-in rests on is there no more. */
+export class Withdrawn extends Error {}
 
 /** Within a transaction that writes something else than a row of theirs. @throws what {@link isWithdrawn} knows */
 export async function mustHold(sql: Sql, realm: string, proven: Proven): Promise<void> {

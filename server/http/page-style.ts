@@ -71,6 +71,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .error ~ form .lead { margin-top: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
+.ways { display: grid; gap: .625rem; margin-top: 1.25rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
 .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }

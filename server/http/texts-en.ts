@@ -1,5 +1,8 @@
 // Texts of the pages in English. `{name}` is a placeholder. The keys are grouped by page; another language has the same keys.
+import { brokering } from './texts-brokering-en.ts';
+
 export const en = {
+  ...brokering,
   'account.deviceUnknown': 'Unknown device',
   'account.device': '{browser} on {system}',
   'account.justNow': 'just now',

@@ -160,6 +160,8 @@ export interface RealmPart {
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
   /** clientIds that the caller could act as after this change; the caller must hold all that these clients hold. */
   actsAs?(change: PlannedChange): readonly string[];
+  /** Identity providers that say who people are; the caller must hold all that those people hold who come by them. */
+  speaksFor?(change: PlannedChange): readonly string[];
   /** Admin roles that the change grants; the caller must hold what they allow. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
   /** For admin roles: the permissions that are added or removed. */

@@ -39,6 +39,26 @@ export async function refuseStronger(
       throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
 }
 
+/** @throws Problem `privilege-escalation` naming somebody who comes by one of them and holds more than the principal */
+async function refuseSpeakingFor(
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  providers: readonly string[],
+): Promise<void> {
+  if (providers.length === 0) return;
+  const grants = await sql<GrantRow>`
+    select distinct u.username as holder, r.name as role, r.permissions, g.target_realm
+    from identity_provider p join identity_link l on l.realm_id = p.realm_id and l.provider_id = p.id
+    join realm_user u on u.realm_id = l.realm_id and u.id = l.user_id
+    join admin_grant g on g.realm_id = u.realm_id and g.user_id = u.id
+    join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+    where p.realm_id = ${realm} and p.alias = any(${providers}::text[])`;
+  for (const grant of grants)
+    if (!holdsAll(principal, grant.target_realm, grant.permissions))
+      throw escalation(`The user ${grant.holder}, who signs in by this provider, by the admin role ${grant.role},`);
+}
+
 /**
  * Refuses changes that reach a client that is stronger than the principal, that give an admin role that they don't hold, or
  * that change what an admin role may do by more than their own.
@@ -55,12 +75,14 @@ export async function refuseEscalation(
 ): Promise<void> {
   const byKind = new Map(parts.map((part) => [part.kind, part]));
   const clients = new Set<string>();
+  const providers = new Set<string>();
   const grants: { role: string; to: string }[] = [];
   const widened = new Map<string, readonly string[]>();
   const planned = new Map<string, readonly string[]>();
   for (const change of changes) {
     const part = byKind.get(change.kind);
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
+    for (const alias of part?.speaksFor?.(change) ?? []) providers.add(alias);
     grants.push(...(part?.gives?.(change) ?? []));
     const moved = part?.permissionsOf?.(change);
     // The stored role is looked up below by the name that it has now.
@@ -69,6 +91,7 @@ export async function refuseEscalation(
     if (moved && Array.isArray(permissions)) planned.set(change.key, permissions.map(String));
   }
   await refuseStronger(sql, principal, realm, [...clients]);
+  await refuseSpeakingFor(sql, principal, realm, [...providers]);
 
   const named = [...new Set([...grants.map((grant) => grant.role), ...widened.keys()])];
   if (named.length === 0) return;

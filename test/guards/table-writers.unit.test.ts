@@ -48,6 +48,10 @@ const exceptions: Record<string, Record<string, string>> = {
     because: 'an agent stops in the transaction in which its owner does',
     tables: 'agent',
   },
+  'domain/identity-links.ts': {
+    because: 'an identity provider that is deleted takes its links along, and ends what their people had signed in to',
+    tables: 'identity_link',
+  },
   'features/agents': {
     because: 'an agent’s end disables its client in the same transaction, so that nobody acts by it in between',
     tables: 'client',

@@ -1,6 +1,6 @@
 // Owns: a test server whose realms send mail to a real SMTP server, and what stands in the mails.
 // Does not own: gateways themselves (gateways.ts).
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -13,15 +13,19 @@ const plain = ({ raw }: Mail): string => raw.replaceAll('=\r\n', '').replaceAll(
 
 export async function startMailingServer({
   env = {},
+  caFiles = [],
   now = () => new Date(),
 }: {
   env?: Record<string, string>;
+  /** Of other servers that the test has. */
+  caFiles?: readonly string[];
   now?: () => Date;
 } = {}) {
   const mail = await startMailServer();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'mail-'));
   const file = path.join(folder, 'ca.crt');
-  await writeFile(file, mail.ca);
+  const others = await Promise.all(caFiles.map((one) => readFile(one, 'utf8')));
+  await writeFile(file, [mail.ca, ...others].join('\n'));
   const server = await startTestServer({
     env: { SVC_OUTBOUND_CA_FILE: file, ...env },
     retryDelaysSeconds: [0, 0],

@@ -557,6 +557,25 @@ create table group_role (
 );
 CREATE INDEX group_role_role ON group_role USING btree (realm_id, role_id);
 
+create table identity_link (
+  realm_id text not null,
+  id uuid not null,
+  user_id uuid not null,
+  provider_id uuid not null,
+  issuer text not null,
+  subject text not null,
+  subject_digest bytea not null,
+  name text,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint identity_link_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint identity_link_realm_id_provider_id_fkey FOREIGN KEY (realm_id, provider_id) REFERENCES identity_provider(realm_id, id) DEFERRABLE INITIALLY DEFERRED,
+  constraint identity_link_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX identity_link_user ON identity_link USING btree (realm_id, user_id);
+CREATE UNIQUE INDEX identity_link_subject ON identity_link USING btree (realm_id, provider_id, subject_digest);
+
 create table identity_provider (
   realm_id text not null,
   id uuid not null,

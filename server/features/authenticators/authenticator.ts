@@ -4,6 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
+import type { Tx } from '../../db/transact.ts';
 import type { Person } from '../../domain/person.ts';
 import type { Proven } from '../../domain/proof.ts';
 import type { Site } from '../../domain/site.ts';
@@ -31,6 +32,10 @@ export interface Step {
   wanted: boolean;
   /** What the application thinks the person's name is. */
   loginHint: string;
+  /** By which identity provider it wants them to come. */
+  providerHint: string | undefined;
+  /** Whoever has a session is asked to prove it anew. */
+  anew: boolean;
   /** What {@link PageStep.begin} kept for this step, between two requests. */
   kept: Record<string, string>;
   /** The session that goes on, if one does. */
@@ -40,6 +45,8 @@ export interface Step {
   userAgent: string | undefined;
   /** Of the execution. */
   id: string;
+  /** The sign-in's number among the browser's: addresses about it say it. */
+  tab: number;
   /** Where the browser shows this page. */
   site: Site;
   /** What a device signs here: another one in each sign-in, and at each new beginning of it. */
@@ -59,7 +66,8 @@ export interface Sent {
 export interface StepPage {
   title: string;
   body: Html;
-  submit: string;
+  /** Absent: there is nothing to send. */
+  submit?: string;
   /** The page's one script: its text. */
   script?: string;
   /** It waits for something that is done elsewhere, and looks again so often. */
@@ -82,12 +90,15 @@ export interface Complaint {
 }
 
 /** What can be tried beside the step that is asked, on its page. */
-export interface Beside {
-  body: Html;
-  script: string;
-  /** Of the button that leads to it. */
-  words: string;
-}
+export type Beside =
+  | {
+      body: Html;
+      script: string;
+      /** Of the button that leads to it. */
+      words: string;
+    }
+  /** Each leads away by itself. */
+  | { ways: readonly { words: string; path: string }[] };
 
 export interface Passed {
   do: 'passed';
@@ -101,6 +112,10 @@ export interface Passed {
   amr?: string[];
   /** It counts beside another proof, and says by itself not who it is. */
   beside?: true;
+  /** The link to an identity provider that it was proven by. */
+  identityId?: string;
+  /** What {@link Method.atEnd} is given. */
+  atEnd?: Kept;
 }
 
 /** What a step keeps between two requests. */
@@ -110,18 +125,20 @@ export type StepVerdict =
   | Passed
   /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
-  /** `reason` is for the audit log alone. */
-  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined; keep?: Kept }
+  /** `reason` is for the audit log alone; `leaves`: what they had chosen leads nowhere. */
+  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined; keep?: Kept; leaves?: true }
   /** The person says that this sign-in is somebody else's: nothing leads on from it. */
   | { do: 'ended'; because: 'denied' }
-  /** It goes on with what is kept from here. */
-  | { do: 'kept'; keep: Kept; address?: string };
+  /** It goes on with what is kept from here; `leadsTo`: elsewhere, from where the browser comes back. */
+  | { do: 'kept'; keep: Kept; address?: string; leadsTo?: string };
 
 /** What somebody does on a page of the sign-in. */
 export interface PageStep {
   begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
   /** It may throw that what the person has proven holds no more (`isWithdrawn`, domain/proof.ts). */
   verify(step: Step, form: Form): Promise<StepVerdict>;
+  /** Whether the form could be a guess, so that tries are counted; left out: it could. */
+  guesses?(step: Step, form: Form): boolean;
 }
 
 /** What is required of people who have proven who they are, where it sets up no authenticator. */
@@ -152,6 +169,19 @@ export interface Method extends AuthenticatorEntry, PageStep {
   answers?(sent: Sent): Form | undefined;
   /** Offers it on the page of another one that it is an alternative to. */
   beside?(step: Step): Promise<Beside>;
+  /** A flow without it offers it beside that authenticator, and takes it for that. */
+  standsFor?: string;
+  /** What it writes when a sign-in ends in which it was passed, in that transaction. */
+  atEnd?(tx: Tx, end: SignInEnd): Promise<void>;
+}
+
+/** A sign-in that has come to its end. */
+export interface SignInEnd {
+  realm: string;
+  by: By;
+  user: KnownUser;
+  sessionId: string;
+  kept: Kept;
 }
 
 /** What only conditions look at, read where a flow has such a one. */

@@ -1,6 +1,7 @@
 // The registry: every authenticator that works on this server, in the order that GET /authenticators lists them.
 import type { AuthenticatorRecord } from './authenticator.ts';
 import { conditions, mfaEnabled, riskCondition } from './conditions.ts';
+import { createIdpRedirect, type IdpRedirectDeps } from './idp-redirect.ts';
 import { createMagicLink, type MagicLinkDeps } from './magic-link.ts';
 import { createMessageCodes, type MessageCodeDeps } from './message-code.ts';
 import { createOtp, type OtpDeps } from './otp.ts';
@@ -17,6 +18,7 @@ type Deps = OtpDeps &
   RecoveryCodesDeps &
   PushDeps &
   QrDeps &
+  IdpRedirectDeps &
   Parameters<typeof createUsernamePassword>[0];
 
 export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
@@ -28,6 +30,7 @@ export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createPush(deps),
   createQr(deps),
   createRecoveryCodesMethod(deps),
+  createIdpRedirect(deps),
   riskCondition,
   mfaEnabled,
   ...conditions,

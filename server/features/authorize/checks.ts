@@ -50,6 +50,8 @@ export interface AuthorizationRequest extends Target {
   /** The token will carry the person's own admin rights. */
   administers: boolean;
   loginHint: string | undefined;
+  /** By which identity provider people are to come: Keycloak's word for it. */
+  providerHint: string | undefined;
   idTokenHint: string | undefined;
   /** The digest of its request_uri, where the application has pushed it. */
   pushed: Buffer | undefined;
@@ -306,6 +308,7 @@ function checked(by: readonly Check[], target: Target, context: CheckContext): A
     toAgree: { scopes: [], resources: [], claims: [] },
     administers: false,
     loginHint: form.get('login_hint'),
+    providerHint: form.get('kc_idp_hint'),
     idTokenHint: form.get('id_token_hint'),
     pushed: context.pushed,
   };

@@ -165,6 +165,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     maxAgeSeconds: asked.maxAgeSeconds,
     forced,
     loginHint: asked.loginHint,
+    provider: asked.providerHint,
     request: { text: asked.text },
     continueAt: resumePath(realm),
     redirectTo: asked.redirectUri,

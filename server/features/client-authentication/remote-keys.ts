@@ -1,4 +1,5 @@
 // The JWK sets of clients' jwksUri: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
+import { isLoopback } from '../../contract/names.ts';
 import { makeRoom } from '../../db/cache.ts';
 import type { Outbound } from '../../http/outbound.ts';
 
@@ -12,12 +13,22 @@ interface Entry {
   keys: Promise<unknown>;
 }
 
-export function createRemoteKeys({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now: () => Date }) {
+export function createRemoteKeys({
+  outbound,
+  loopback = false,
+  now,
+}: {
+  outbound: Pick<Outbound, 'fetch'>;
+  /** Whether plain http is spoken with this machine. */
+  loopback?: boolean;
+  now: () => Date;
+}) {
   const entries = new Map<string, Entry>();
 
   async function download(uri: string): Promise<unknown> {
     const { status, body } = await outbound.fetch(uri, {
       headers: { accept: 'application/jwk-set+json, application/json' },
+      httpsOnly: !(loopback && isLoopback(uri)),
       ...LIMITS,
     });
     if (status !== 200) throw new Error(`${uri} answered ${status}`);

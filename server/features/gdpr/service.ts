@@ -40,7 +40,9 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
       const none = { attributes: {}, roles: [], realmMemberships: [], organizations: [], credentials: [] };
       const empty = { ...none, federatedLinks: [], consents: [], loginEvents: [] };
       const head = { generatedAt: now().getTime(), schema: EXPORT_SCHEMA, realmId: realm, userId } as const;
-      const { profile, ...rest } = Object.assign({}, empty, ...parts) as Partial<GdprExport> & typeof empty;
+      const federatedLinks = parts.flatMap((part) => part?.federatedLinks ?? []);
+      const { profile, ...rest } = Object.assign({}, empty, ...parts, { federatedLinks }) as Partial<GdprExport> &
+        typeof empty;
       if (!profile) throw new Problem('not-found', 'There is no such user');
       return { ...head, profile, ...rest };
     },

@@ -1,5 +1,5 @@
-// Owns: identity providers as administrators keep them. Signing in by them is not a part of this release, and the answer says so.
-// Does not own: placeholders of a document (features/transfer), reaching the endpoints (http/outbound.ts guards it).
+// Owns: identity providers as administrators keep them.
+// Does not own: signing in by them (features/brokering), placeholders of a document (features/transfer), reaching the endpoints (http/outbound.ts guards it).
 // Implements: specification 2.10, 4.10; decisions "Identity provider".
 import {
   configFields,
@@ -7,14 +7,15 @@ import {
   IdentityProvider,
   identityProviderRoutes,
   isPlaceholder,
+  isProviderAddress,
   type ProviderConfig,
 } from '../../contract/identity-providers.ts';
-import { isHttpsAddress } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
+import { endLinksOfDeleted } from '../../domain/identity-links.ts';
 import { asSet, strings } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
-import type { Fields, Saved } from '../../resource/part.ts';
+import type { Fields, PlannedChange, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
@@ -41,7 +42,7 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
   const was: ProviderConfig = Object(before?.config);
   // features/transfer has judged a document's; a request can only leave one where it is
   const isEndpoint = (field: (typeof endpointFields)[number]) =>
-    isHttpsAddress(all[field]) || (isPlaceholder(all[field]) && (path !== '' || all[field] === was[field]));
+    isProviderAddress(all[field]) || (isPlaceholder(all[field]) && (path !== '' || all[field] === was[field]));
   const foreign = Object.keys(all).filter((field) => !configFields[type].includes(field));
   const unsafe = endpointFields.filter((field) => all[field] !== undefined && !isEndpoint(field));
   const missing = lacking(type, all);
@@ -51,6 +52,11 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
     ...(missing === undefined ? [] : [{ path: 'config', message: missing }]),
   ];
 }
+
+/** Whoever changes one of these could have it say that they are somebody else. */
+const SAYING = ['type', 'clientId', 'config', 'mappers'];
+const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
+  action === 'update' && fields.some(({ path }) => SAYING.includes(path.split(/[.[]/)[0] ?? ''));
 
 const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => ({
   ...fields,
@@ -113,7 +119,11 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
         select 'organization' as kind, o.name as key, n.alias as on, 'identityProviders' as field
         from organization o cross join lateral unnest(o.identity_providers) as n (alias)
         where o.realm_id = ${realm} and n.alias = any(${removed}::text[])`,
-      shown: () => ({ supported: false }),
+      async onChange(tx, realm, changes, by) {
+        if (changes.some(({ action }) => action === 'delete')) await endLinksOfDeleted(tx, realm, { by, at: now() });
+      },
+      speaksFor: (change) => (saysWhoIsWho(change) ? [change.key] : []),
+      shown: ({ fields: { type } }) => ({ supported: type !== 'saml' }),
       detail: ({ type, enabled }) => ({ type, enabled }),
     },
     { now },

@@ -11,6 +11,8 @@ const words = {
   'profile-changed': 'your profile was changed',
   'credential-added': 'a new way to sign in was set up',
   'credential-removed': 'a way to sign in was removed',
+  'identity-linked': 'an account at another identity provider was connected, by which you can sign in from now on',
+  'identity-unlinked': 'an account at another identity provider was disconnected',
   'sessions-ended': 'your other sessions were ended',
 } as const;
 export type NoticeOf = keyof typeof words;

@@ -7,6 +7,7 @@ import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Factors, merged } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
+import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
@@ -19,6 +20,7 @@ import type { Held, Storage } from './storage.ts';
 
 export interface FinishDeps {
   transact: Transact;
+  registry: readonly AuthenticatorRecord[];
   factors: Factors;
   credentials: Pick<Credentials, 'forgetFailures'>;
   sessions: Sessions;
@@ -54,7 +56,8 @@ interface Ended extends Established {
   device: string | undefined;
 }
 
-export function createFinish({ transact, factors, credentials, sessions, risk, storage, now }: FinishDeps) {
+export function createFinish(deps: FinishDeps) {
+  const { transact, registry, factors, credentials, sessions, risk, storage, now } = deps;
   /** Sessions that begin at the same moment share a commit. Those that it leaves out are written one by one, and learn their reason there. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
@@ -146,9 +149,17 @@ export function createFinish({ transact, factors, credentials, sessions, risk, s
     sessions.begin(tx, plan.realm, plan.planned);
     return conclude(tx, plan, plan.planned);
   }
+  /** What its authenticators have left for now. */
+  async function writeAtEnd(tx: Tx, { realm, by, state: { user, atEnd = {} } }: Plan, sessionId: string) {
+    for (const entry of registry) {
+      const kept = atEnd[entry.id];
+      if (kept && entry.category === 'METHOD') await entry.atEnd?.(tx, { realm, by, user, sessionId, kept });
+    }
+  }
   async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
     const { realm, held } = plan;
     const established = await establish(tx, plan);
+    await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
     return conclude(tx, plan, established);
   }
@@ -171,7 +182,8 @@ export function createFinish({ transact, factors, credentials, sessions, risk, s
 
   async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state, next } = plan;
-    const nothingToRead = state.before === undefined && !held.stored && policy.maxConcurrentSessions === 0;
+    const nothingToRead =
+      state.before === undefined && !state.atEnd && !held.stored && policy.maxConcurrentSessions === 0;
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));

@@ -9,7 +9,7 @@ import type { AuthenticatorRecord, Circumstances, Method } from '../authenticato
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
-import type { Because } from './state.ts';
+import { type Because, BY_PROVIDER } from './state.ts';
 
 /** What is asked of people. */
 export interface Demand {
@@ -73,16 +73,22 @@ export function createJudge({
     const { person, risk } = judged;
     const types = person?.types ?? [];
     const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
+    // What a flow names itself stands for nothing else in it, switched off or not.
+    const standIns = methods.filter(
+      ({ id, standsFor }) => standsFor && ![...nodes.values()].some(({ authenticatorId }) => authenticatorId === id),
+    );
+    const passed = judged.factors.flatMap((factor) => {
+      const standsFor = standIns.find(({ id }) => id === factor.authenticator)?.standsFor;
+      return standsFor === undefined ? [factor] : [factor, { authenticator: standsFor, at: factor.at }];
+    });
     const suspicious = risk?.action === 'step_up';
     const conditions = new Map<string, boolean>();
     const progress: Progress = {
       userKnown: judged.known,
-      proven: new Set(judged.factors.map(({ authenticator }) => authenticator)),
+      proven: new Set(passed.map(({ authenticator }) => authenticator)),
       otherwise: new Set(
         [...nodes.values()]
-          .filter(
-            ({ authenticatorId, config }) => !judged.factors.some((f) => isPassOf(f, authenticatorId ?? '', config)),
-          )
+          .filter(({ authenticatorId, config }) => !passed.some((f) => isPassOf(f, authenticatorId ?? '', config)))
           .map(({ executionId }) => executionId),
       ),
       enrolled: new Set(methods.filter((m) => person && isAvailable(m, person)).map(({ id }) => id)),
@@ -103,8 +109,20 @@ export function createJudge({
     for (;;) {
       const verdict = next(tree, progress, facts);
       if (verdict.do === 'ask') {
-        const others = verdict.others.map((other) => ({ ...other, config: configOf(other) }));
-        return { ...verdict, config: configOf(verdict), others };
+        const { others, ...first } = verdict;
+        const inFlow = [first, ...others].map((one) => ({ ...one, config: configOf(one) }));
+        const beside = judged.known
+          ? []
+          : standIns.filter((m) => inFlow.some((o) => o.authenticatorId === m.standsFor));
+        const all: Offered[] = [
+          ...inFlow,
+          ...beside.map(({ id }) => ({ executionId: id, authenticatorId: id, config: {} })),
+        ];
+        const picked = all.find((one) => isChosen(one, judged.chosen)) ?? { ...first, config: configOf(first) };
+        const { executionId, authenticatorId, config } = picked;
+        const enrol = executionId === first.executionId && first.enrol;
+        const rest = all.filter((one) => one.executionId !== executionId);
+        return { do: 'ask', executionId, authenticatorId, enrol, config, others: rest.map(offered) };
       }
       if (verdict.do === 'passed') return { do: 'finish', level: verdict.level };
       if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
@@ -137,6 +155,14 @@ export function createJudge({
   };
 }
 export type Judge = ReturnType<typeof createJudge>;
+
+const offered = ({ executionId, authenticatorId, config }: Offered): Offered => ({
+  executionId,
+  authenticatorId,
+  config,
+});
+const isChosen = ({ executionId, authenticatorId }: Offered, chosen: string | undefined): boolean =>
+  executionId === chosen || (chosen === BY_PROVIDER && authenticatorId === BY_PROVIDER);
 
 const isAvailable = ({ availableTo, credential }: Method, person: Omit<PersonStanding, 'enabled'>): boolean =>
   availableTo?.(person) ?? person.types.includes(credential?.type ?? '');

@@ -90,7 +90,8 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   if (verdict.do === 'again') {
     const { complaint, reason, user } = verdict;
     const { keep } = verdict;
-    const after: Open = { ...state, complaint, ...(keep && { kept: { ...state.kept, [idOf(asked)]: keep } }) };
+    const kept = keep ? { ...state.kept, [idOf(asked)]: keep } : state.kept;
+    const after: Open = { ...state, complaint, kept, ...(verdict.leaves && { chosen: undefined, address: undefined }) };
     // Empty: it was no try at all.
     const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
     return { state: after, effects: [...told, ...toJudge(after)] };
@@ -98,7 +99,8 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   if (verdict.do === 'ended') return refused(state, verdict.because);
   if (verdict.do === 'kept') {
     const kept = { ...state.kept, [idOf(asked)]: verdict.keep };
-    const after: Open = { ...state, kept, address: verdict.address, complaint: undefined };
+    const chosen = asked.do === 'ask' ? idOf(asked) : state.chosen;
+    const after: Open = { ...state, chosen, kept, address: verdict.address, complaint: undefined };
     return { state: after, effects: toJudge(after) };
   }
   if (verdict.do === 'done') {
@@ -111,7 +113,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
   const { authenticatorId, config } = asked;
-  const { amr, beside, credentialId } = verdict;
+  const { amr, beside, credentialId, identityId, atEnd } = verdict;
   const passed = {
     authenticator: authenticatorId,
     at,
@@ -124,6 +126,8 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     ...base,
     factors: merged(base.factors, [passed]),
     credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
+    ...(identityId !== undefined && { identity: identityId }),
+    ...(atEnd && { atEnd: { ...base.atEnd, [authenticatorId]: atEnd } }),
     setUp: asked.action === base.setUp ? undefined : base.setUp,
     kept: {},
     address: undefined,
@@ -196,7 +200,7 @@ export const joined = (
 
 /** How it is kept once it has its session. */
 export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
-  const { kept, address, complaint, chosen, setUp, challenged, ...rest } = state;
+  const { kept, address, complaint, chosen, setUp, challenged, atEnd, ...rest } = state;
   return { ...rest, is: 'done', done, spent };
 };
 

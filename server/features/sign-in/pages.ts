@@ -8,7 +8,7 @@ import { text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
-import { isFromAccount, REGISTER } from './state.ts';
+import { BY_PROVIDER, isFromAccount, REGISTER } from './state.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';
@@ -51,9 +51,14 @@ export function sendStep(
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
   const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
+  // What has ways of its own leads there by itself.
+  const choices = others.flatMap(({ executionId, authenticatorId }) => {
+    const offer = beside.get(executionId);
+    return offer && 'ways' in offer ? [] : [{ executionId, authenticatorId, offer }];
+  });
   const { complaint, purpose } = state;
   // Pages have one script at most.
-  const script = page.script ?? [...beside.values()][0]?.script;
+  const script = page.script ?? [...beside.values()].flatMap((one) => ('script' in one ? [one.script] : []))[0];
   const user = state.is === 'known' ? state.user : undefined;
   const fromAccount = isFromAccount(realm, state);
   const registers = idOf(nextStep) === REGISTER;
@@ -63,16 +68,17 @@ ${form(
   of,
   html`<input type="hidden" name="step" value="${idOf(nextStep)}">
 ${page.body}
-<button name="do" value="next">${page.submit}</button>`,
+${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}`,
 )}
+${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
 ${
-  (others.length > 0 || registers || links.length > 0 || user || fromAccount) &&
+  (choices.length > 0 || registers || links.length > 0 || user || fromAccount) &&
   html`<div class="more">
-${others.map(({ executionId, authenticatorId }) =>
+${choices.map(({ executionId, authenticatorId, offer }) =>
   form(
     of,
-    html`<input type="hidden" name="execution" value="${executionId}">${beside.get(executionId)?.body}
-<button class="link" name="do" value="choose">${beside.get(executionId)?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
+    html`<input type="hidden" name="execution" value="${executionId}">${offer?.body}
+<button class="link" name="do" value="choose">${offer?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
   ),
 )}
 ${registers && restart(of, text('register.signIn'))}
@@ -90,8 +96,13 @@ ${
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
 }
 
+const waysSection = (ways: readonly { words: string; path: string }[]): Html | false =>
+  ways.length > 0 &&
+  html`<div class="ways">
+${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${words}</a>\n`)}</div>`;
+
 /** Steps whose link proves an address. */
-const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER];
+const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER, BY_PROVIDER];
 
 /** The page that a link leads to. */
 export function sendLink(

@@ -24,6 +24,7 @@ import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { createCircumstances } from './circumstances.ts';
+import { tabOf } from './cookie.ts';
 import { idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
 import { countedOf, type Known, provenBy, REGISTER, type SignInState } from './state.ts';
@@ -63,6 +64,8 @@ export interface RegisterStep extends PageStep {
 interface Reached {
   state: SignInState;
   nextStep?: NextStep;
+  /** Where the browser is to go now. */
+  leadsTo?: string;
 }
 
 /** What is sent holds a password, as in the flow's first step. */
@@ -119,11 +122,14 @@ export function createRun(deps: RunDeps) {
       enrol: asked.do === 'ask' && asked.enrol,
       wanted: asked.action !== undefined && asked.action === known?.setUp,
       loginHint: state.purpose.loginHint,
+      providerHint: state.purpose.provider,
+      anew: state.before !== undefined || state.purpose.maxAgeSeconds !== undefined,
       kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
       sessionId: state.before?.id,
       application: state.purpose.clientName ?? state.purpose.clientId,
       userAgent: request.headers['user-agent'],
       id: idOf(asked),
+      tab: tabOf(request),
       site: siteOf(request, policy, baseUrl),
       challenge: sha256(`challenge:${state.round}:${idOf(asked)}:${token}`).toString('base64url'),
     };
@@ -216,9 +222,8 @@ export function createRun(deps: RunDeps) {
         const { asked, form } = effect;
         const step = stepOf(visit, state, asked);
         const record = recordOf(asked);
-        const verdict = await (asked.do === 'ask' && idOf(asked) !== REGISTER
-          ? proof(visit, record, step, form)
-          : tried(record, step, form));
+        const isGuess = asked.do === 'ask' && idOf(asked) !== REGISTER && (record.guesses?.(step, form) ?? true);
+        const verdict = await (isGuess ? proof(visit, record, step, form) : tried(record, step, form));
         return { do: 'answered', asked, verdict, at: now().getTime() };
       }
       case 'score':
@@ -249,8 +254,10 @@ export function createRun(deps: RunDeps) {
   async function go(visit: Visit, from: SignInState, first: Input, doing: typeof perform): Promise<Reached> {
     let state = from;
     let nextStep: NextStep | undefined;
+    let leadsTo: string | undefined;
     async function take(input: Input): Promise<void> {
       if (input.do === 'judged') nextStep = input.nextStep;
+      if (input.do === 'answered' && input.verdict.do === 'kept') leadsTo = input.verdict.leadsTo;
       const next = advance(state, input, isSecond);
       state = next.state;
       for (const effect of next.effects) {
@@ -259,7 +266,7 @@ export function createRun(deps: RunDeps) {
       }
     }
     await take(first);
-    return nextStep ? { state, nextStep } : { state };
+    return { state, ...(nextStep && { nextStep }), ...(leadsTo !== undefined && { leadsTo }) };
   }
 
   return {

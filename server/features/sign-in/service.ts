@@ -226,13 +226,13 @@ export function createSignIns(deps: SignInDeps) {
     if (form.do === 'restart' && !held.stored && isFirst) return here;
     const asked = await nextStepOf(visit, from);
     if (isLate(from, asked)) return here;
-    const { state: reached, nextStep } = await run(visit, from, { do: 'sent', form, nextStep: asked });
+    const { state: reached, nextStep, leadsTo } = await run(visit, from, { do: 'sent', form, nextStep: asked });
     if (reached === from && !nextStep) return here;
     const state = takenBy(reached, took);
     if (nextStep?.do === 'finish' && state.is === 'known')
       return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;
-    await storage.keep(reply, realm, held, state);
-    return here;
+    const kept = await storage.keep(reply, realm, held, state);
+    return kept && leadsTo !== undefined ? to(leadsTo) : here;
   }
 
   return {

@@ -9,6 +9,8 @@ import type { SsoSession } from '../sessions/service.ts';
 
 /** Chosen in place of an alternative: to make an account. */
 export const REGISTER = 'register';
+/** To come by an identity provider, wherever the flow has that. */
+export const BY_PROVIDER = 'idp-redirect';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
@@ -25,6 +27,8 @@ const Purpose = z.object({
   flow: z.string().optional(),
   requiredLevel: z.int(),
   loginHint: z.string(),
+  /** By which identity provider, as the application asks. */
+  provider: z.string().optional(),
   /** Only what the session before has proven since then counts. */
   maxAgeSeconds: z.int().optional(),
   /** Opaque: the authorization request. */
@@ -62,6 +66,10 @@ const Proof = z.object({
   factors: z.array(Factor),
   /** By which credential, by authenticator. */
   credentials: Strings,
+  /** By who they are at an identity provider: the link's id. */
+  identity: z.string().optional(),
+  /** What is written for them when it ends, by authenticator. */
+  atEnd: z.record(z.string(), Strings).optional(),
   rememberMe: z.boolean(),
   risk: z
     .object({
@@ -127,6 +135,8 @@ export interface BeginInput {
   /** What they have proven before must be no older. */
   maxAgeSeconds?: number | undefined;
   loginHint?: string | undefined;
+  /** By which identity provider, as the application asks. */
+  provider?: string | undefined;
   session?: SsoSession | undefined;
   /** The caller's own; given back by `take`. */
   request: unknown;
@@ -150,8 +160,9 @@ export interface BegunBy extends BeginInput {
 
 /** The session still says who the person is; else they prove that first. */
 export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
-  const { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo } = input;
-  const purpose = { clientId, clientName, flow, requiredLevel, maxAgeSeconds, request, continueAt, redirectTo };
+  const { clientId, clientName, flow, requiredLevel, maxAgeSeconds, provider, request, continueAt, redirectTo } = input;
+  const what = { clientId, clientName, flow, requiredLevel, maxAgeSeconds, provider };
+  const purpose = { ...what, request, continueAt, redirectTo };
   const user = session && { id: session.userId, username: session.username };
   const before = session &&
     user && {
@@ -164,7 +175,7 @@ export function begunBy({ session, forced, now, identify, ...input }: BegunBy): 
   const known = before && knownBy({ ...any, purpose: { ...purpose, loginHint: input.loginHint ?? '' } }, before);
   if (known && identify(countedOf(known, now))) return known;
   const loginHint = input.loginHint ?? session?.username ?? '';
-  const chosen = input.register ? REGISTER : undefined;
+  const chosen = input.register ? REGISTER : provider && BY_PROVIDER;
   return { ...any, is: 'unknown', chosen, purpose: { ...purpose, loginHint } };
 }
 
@@ -199,6 +210,7 @@ export function countedOf(state: SignInState, now: Date): Factor[] {
 export const provenBy = (state: Known, now: Date): Proven => ({
   userId: state.user.id,
   credentials: Object.values(state.credentials),
+  identity: state.identity,
   sessionId: countedOf(state, now).length > state.factors.length ? state.before?.id : undefined,
 });
 

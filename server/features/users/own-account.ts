@@ -24,10 +24,15 @@ export interface NewPerson {
 }
 export interface NewAccount {
   person: NewPerson;
-  phc: string;
+  /** Of their password; undefined: they have none. */
+  phc: string | undefined;
   emailVerified: boolean;
   /** The version of the terms that they accepted; undefined: they were asked for none. */
   terms: { url: string | null; version: string | null } | undefined;
+  /** How they came, for the audit log. */
+  registered?: Record<string, unknown>;
+  /** What comes with the account. */
+  beside?(tx: Tx, by: By, user: KnownUser): Promise<void>;
 }
 
 export interface OwnAccountsDeps {
@@ -74,8 +79,8 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
     async create(
       realm: string,
       ipAddress: string,
-      { person, phc, emailVerified, terms }: NewAccount,
-    ): Promise<{ user: KnownUser; credentialId: string } | undefined> {
+      { person, phc, emailVerified, terms, registered, beside }: NewAccount,
+    ): Promise<{ user: KnownUser; credentialId?: string } | undefined> {
       const user = { id: newId(), username: person.username };
       const by: By = { actor: userParty(user.id, user.username), ipAddress };
       const attributes = Object.fromEntries(Object.entries(person.attributes).map(([name, list]) => [name, [...list]]));
@@ -88,14 +93,15 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
         if (!(await store.insert(tx.sql, realm, { ...row, required_actions: [], created_at: now() })))
           throw new Taken();
         await giveDefaults(tx.sql, realm, newUser(user.id));
-        tx.record({ type: 'USER_CREATED', realm, by, subject: by.actor, data: { registered: true } });
+        tx.record({ type: 'USER_CREATED', realm, by, subject: by.actor, data: { registered: true, ...registered } });
         if (terms) {
           const { url: termsUrl, version: termsVersion } = terms;
           await store.setTerms(tx.sql, realm, user.id, termsVersion);
           tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl, termsVersion } });
         }
-        const credentialId = await setPassword(tx, by, realm, user, { phc, temporary: false });
-        return { user, credentialId };
+        await beside?.(tx, by, user);
+        if (phc === undefined) return { user };
+        return { user, credentialId: await setPassword(tx, by, realm, user, { phc, temporary: false }) };
       };
       return transact(realm, write).catch((error: unknown) => {
         if (error instanceof Taken || constraintOf(error) === SUBJECT_TAKEN) return undefined;

@@ -76,6 +76,7 @@ test('the registry names what works here', async () => {
     'device-known',
     'email-otp',
     'group',
+    'idp-redirect',
     'level-of-assurance',
     'magic-link',
     'mfa-enabled',

@@ -39,9 +39,9 @@ const problem = (work: Promise<unknown>): Promise<ServerProblem> =>
 const pathsOf = (refused: ServerProblem) => [refused.status, refused.problem?.errors?.map((e) => e.path)];
 
 describe('an identity provider', () => {
-  test('says that this release does not use it, and never what its secret is', async () => {
+  test('says that people sign in by it, and never what its secret is', async () => {
     const made = await create('honest', { ...oidc, secret: 'the secret there' });
-    expect(made).toMatchObject({ alias: 'honest', supported: false, secret: null, secretSet: true, linking: 'ask' });
+    expect(made).toMatchObject({ alias: 'honest', supported: true, secret: null, secretSet: true, linking: 'ask' });
     expect((await server.admin.call(api.putIdentityProvider, { ...at('honest'), body: made })).body).toEqual(made);
     const { rows } = await server.pool.query("select * from identity_provider where alias = 'honest'");
     expect(JSON.stringify(rows)).not.toContain('the secret there');

@@ -1,0 +1,43 @@
+// Who a user is at the realm's identity providers. Decisions "Identity provider", "Single sign-on and freshness".
+import { z } from 'zod';
+import { EpochMs, Id, RealmName } from './names.ts';
+import { route } from './route.ts';
+
+export const IdentityLink = z
+  .object({
+    id: Id,
+    identityProvider: z.string().describe('The alias'),
+    displayName: z.string().describe('What people know the provider by'),
+    subject: z.string().describe('Who the user is there'),
+    name: z.string().nullable().describe('What they are called there'),
+    linkedAt: EpochMs,
+    lastUsedAt: EpochMs.nullable(),
+  })
+  .meta({ id: 'IdentityLink' });
+export type IdentityLink = z.infer<typeof IdentityLink>;
+
+const at = '/admin/realms/:realm/users/:userId/identities' as const;
+const ByUser = z.strictObject({ realm: RealmName, userId: Id });
+const tag = 'users';
+
+export const listIdentityLinks = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'By which identity providers a user signs in, and who they are there',
+  permission: 'users:read',
+  params: ByUser,
+  response: z.array(IdentityLink),
+  problems: ['not-found'],
+});
+export const deleteIdentityLink = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  summary: 'Disconnect a user from an identity provider',
+  description: 'Ends all sessions and tokens of the user. Links are made by people alone, as they sign in.',
+  permission: 'users:write',
+  params: ByUser.extend({ id: Id }),
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});

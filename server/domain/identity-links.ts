@@ -1,0 +1,15 @@
+// What ends with an identity provider that is deleted: its links, and what their people had signed in to.
+// Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
+import type { By } from '../contract/events.ts';
+import type { Tx } from '../db/transact.ts';
+import { endAccess } from './end-access.ts';
+
+/** Behind the deletion, in its transaction. */
+export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by: By; at: Date }): Promise<void> {
+  const rows = await tx.sql<{ user_id: string }>`
+    delete from identity_link l where l.realm_id = ${realm} and not exists (
+      select from identity_provider p where p.realm_id = l.realm_id and p.id = l.provider_id)
+    returning l.user_id`;
+  const people = [...new Set(rows.map(({ user_id }) => user_id))];
+  if (people.length > 0) await endAccess(tx, realm, { people, cause: 'credential-removed', by, at });
+}

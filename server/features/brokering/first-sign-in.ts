@@ -1,0 +1,268 @@
+// Somebody's first sign-in by an identity provider: what is lacking of their profile, whether the address is theirs, and then a new
+// account. Where somebody here has the address, it is connected by a proof of that account alone: its password, or a code to the
+// address that it has confirmed. That an address is equal proves nothing.
+import type { By } from '../../contract/events.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { valuesIn, withValues } from '../../http/profile-fields.ts';
+import { text } from '../../http/texts.ts';
+import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
+import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import type { Credentials, KnownUser } from '../credentials/service.ts';
+import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
+import type { applyProvided } from '../users/provided.ts';
+import type { Links } from './links.ts';
+import { codePage, linkPage, reviewPage } from './pages.ts';
+import type { Arrived } from './person.ts';
+import type { Provider, Providers } from './providers.ts';
+import type { Stage } from './stage.ts';
+
+export interface FirstSignInDeps {
+  sql: Sql;
+  accounts: OwnAccounts;
+  credentials: Pick<Credentials, 'checkPassword' | 'guess' | 'standing'>;
+  codes: MailedCodes;
+  codeFields: typeof mailedCodeFields;
+  links: Pick<Links, 'make'>;
+  providers: Pick<Providers, 'named'>;
+  apply: typeof applyProvided;
+  transact: Transact;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+}
+
+type Review = Extract<Stage, { is: 'review' }>;
+type Mail = Extract<Stage, { is: 'mail' }>;
+type Link = Extract<Stage, { is: 'link' }>;
+type Later = Review | Mail | Link;
+
+export type Outcome =
+  | { do: 'verdict'; verdict: StepVerdict }
+  | { do: 'stage'; stage: Later; complaint?: { field: string; message: string } }
+  /** They have an account now. */
+  | { do: 'made'; user: KnownUser; linkId: string }
+  /** The account is theirs: it is connected when the sign-in ends. */
+  | { do: 'theirs'; user: KnownUser; credentialId?: string; arrived: Arrived };
+
+const field = (form: Form, name: string): string => (form[name] ?? '').trim();
+const NAMES = new Set(['username', 'email']);
+
+export function createFirstSignIns(deps: FirstSignInDeps) {
+  const { sql, accounts, credentials, codes, codeFields, links, providers, apply, transact, sends } = deps;
+  const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
+    `brokering:${realm}:${challenge}:${providerId}:${subject}`;
+  const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
+    do: 'verdict',
+    verdict: { do: 'again', complaint: { field: at, message, values }, reason },
+  });
+  const over = (message: string, reason: string): Outcome => ({
+    do: 'verdict',
+    verdict: { do: 'again', complaint: { field: 'form', message }, reason, keep: {}, leaves: true },
+  });
+
+  /** Who has the address, by whichever of their names. */
+  async function ownerOf(realm: string, email: string): Promise<Link['owner'] | undefined> {
+    const owner = email === '' ? undefined : await accounts.ownerOf(realm, email);
+    if (!owner) return undefined;
+    const [row] = await sql<{ id: string; username: string }>`
+      select id, username from realm_user where realm_id = ${realm} and id = ${owner.id}`;
+    return row;
+  }
+  /** The address that an account has confirmed, and this server can write to. */
+  async function reachOf(realm: string, userId: string): Promise<string | undefined> {
+    const standing = await credentials.standing(realm, userId);
+    const email = standing?.enabled ? standing.reach.EMAIL : null;
+    return email !== null && (await sends(realm, 'EMAIL')) ? email : undefined;
+  }
+
+  const titleOf = async (realm: string, { alias }: Arrived): Promise<string> =>
+    (await providers.named(realm, alias))?.title ?? alias;
+
+  /** What speaks against their account as it would be. */
+  async function faultOf(step: Step, person: NewPerson): Promise<{ at: string; message: string } | undefined> {
+    const { realm, settings } = step;
+    const fault = await accounts.fault(realm, person);
+    const byEmail = settings.registrationEmailAsUsername;
+    if (fault) {
+      const label = fault.label || text(fault.path === 'email' ? 'account.email' : 'account.username');
+      const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
+      return { at, message: text('profile.fault', { label, fault: fault.message }) };
+    }
+    if (!byEmail && (await accounts.usernameTaken(realm, person.username)))
+      return { at: 'username', message: text('register.usernameTaken') };
+    return undefined;
+  }
+
+  async function toLink(step: Step, arrived: Arrived, owner: Link['owner']): Promise<Outcome> {
+    const provider = await providers.named(step.realm, arrived.alias);
+    if (provider?.linking !== 'ask') return over(text('provider.notConnected'), 'provider-linking-never');
+    return { do: 'stage', stage: { is: 'link', arrived, owner } };
+  }
+
+  /** An account that needs nothing more, or whatever is lacking. @param proven that the address is theirs, by this server */
+  async function goOn(step: Step, arrived: Arrived, person: NewPerson, proven: boolean): Promise<Outcome> {
+    const { realm, settings } = step;
+    const confirmed = proven || (arrived.emailVerified && person.email.toLowerCase() === arrived.email.toLowerCase());
+    if (!confirmed && settings.registrationVerifyEmail && (await sends(realm, 'EMAIL')))
+      return sendCode(step, { arrived, person });
+    const owner = await ownerOf(realm, person.email);
+    if (!owner) return create(step, arrived, person, confirmed);
+    if (proven && (await reachOf(realm, owner.id))?.toLowerCase() === person.email.toLowerCase()) {
+      const linked = await toLink(step, arrived, owner);
+      return linked.do === 'stage' ? { do: 'theirs', user: owner, arrived } : linked;
+    }
+    return toLink(step, arrived, owner);
+  }
+
+  async function sendCode(step: Step, { arrived, person }: Pick<Mail, 'arrived' | 'person'>): Promise<Outcome> {
+    const { realm, site, by } = step;
+    const mailing = { realm, origin: site.origin, by, userId: null, email: person.email, owner: undefined };
+    const code = await transact(realm, (tx) => codes.send(tx, { ...mailing, context: contextOf(step, arrived) }));
+    const stage: Mail = { is: 'mail', arrived, person, code };
+    return { do: 'stage', stage };
+  }
+
+  async function create(step: Step, arrived: Arrived, person: NewPerson, emailVerified: boolean): Promise<Outcome> {
+    const { realm, by } = step;
+    let linkId: string | undefined;
+    const made = await accounts
+      .create(realm, by.ipAddress ?? '', {
+        person,
+        phc: undefined,
+        emailVerified,
+        terms: undefined,
+        registered: { identityProvider: arrived.alias },
+        async beside(tx, them: By, user) {
+          linkId = await links.make(tx, them, realm, user, arrived);
+          if (linkId === undefined) throw new LinkTaken();
+          const { roles, groups } = arrived.provided;
+          const ties = { properties: {}, attributes: {}, roles, groups };
+          await apply(tx, them, realm, user.id, ties, { from: arrived.alias, emailVerified });
+        },
+      })
+      .catch((error: unknown) => {
+        if (error instanceof LinkTaken) return undefined;
+        throw error;
+      });
+    return made && linkId !== undefined
+      ? { do: 'made', user: made.user, linkId }
+      : over(text('register.taken'), 'provider-taken');
+  }
+
+  async function personIn(step: Step, before: NewPerson, form: Form): Promise<NewPerson> {
+    const inputs = await accounts.inputs(step.realm);
+    const email = form.email === undefined ? before.email : field(form, 'email');
+    const asked = form.username === undefined ? before.username : field(form, 'username');
+    const username = step.settings.registrationEmailAsUsername ? email : asked;
+    return withValues(inputs, valuesIn(inputs, form), { ...before, username, email });
+  }
+
+  async function review(step: Step, { arrived, person: before }: Review, form: Form): Promise<Outcome> {
+    const person = await personIn(step, before, form);
+    const values = Object.fromEntries(
+      Object.entries(form).filter(([name]) => NAMES.has(name) || /^(firstName|lastName|attribute\.)/.test(name)),
+    );
+    const fault = await faultOf(step, person);
+    return fault ? again(fault.at, fault.message, values) : goOn(step, arrived, person, false);
+  }
+
+  async function confirm(step: Step, stage: Mail, form: Form): Promise<Outcome> {
+    const { arrived, person, code } = stage;
+    if (form.other !== undefined) return { do: 'stage', stage: { is: 'review', arrived, person } };
+    if (form.resend !== undefined)
+      return codes.mayResend(code) ? sendCode(step, stage) : again('code', text('messageCode.sentJustNow'));
+    const proof = codes.check(code, form, contextOf(step, arrived));
+    if (proof.do === 'proven') return goOn(step, arrived, person, true);
+    return wrong(stage, proof);
+  }
+  /** A code that was tried: how often is kept. */
+  const wrong = (stage: Mail | Link, { message, keep }: { message: string; keep?: Kept }): Outcome =>
+    keep
+      ? { do: 'stage', stage: { ...stage, code: keep }, complaint: { field: 'code', message } }
+      : again('code', message);
+
+  async function prove(step: Step, stage: Link, form: Form): Promise<Outcome> {
+    const { realm, by } = step;
+    const { arrived, owner, code } = stage;
+    if (form.mail !== undefined || form.resend !== undefined) {
+      const email = await reachOf(realm, owner.id);
+      if (email === undefined) return again('form', text('verify.nowhere'));
+      if (code && !codes.mayResend(code)) return again('code', text('messageCode.sentJustNow'));
+      const mailing = { realm, origin: step.site.origin, by, userId: owner.id, email, owner: undefined };
+      const sent = await transact(realm, (tx) => codes.send(tx, { ...mailing, context: contextOf(step, arrived) }));
+      const next: Link = { ...stage, code: sent };
+      return { do: 'stage', stage: next };
+    }
+    if (form.other !== undefined) return { do: 'stage', stage: { is: 'link', arrived, owner } };
+    if (code && form.password === undefined) return byCode(step, stage, code, form);
+    const checked = await credentials.checkPassword({
+      realm,
+      username: owner.username,
+      password: form.password ?? '',
+      by,
+    });
+    if (!checked.ok || checked.user.id !== owner.id)
+      return again('password', text('provider.wrongPassword'), {}, checked.ok ? 'wrong' : checked.reason);
+    return { do: 'theirs', user: checked.user, credentialId: checked.credentialId, arrived };
+  }
+
+  async function byCode(step: Step, stage: Link, code: Kept, form: Form): Promise<Outcome> {
+    const { realm, by } = step;
+    const { arrived, owner } = stage;
+    const proof = codes.check(code, form, contextOf(step, arrived));
+    if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
+    // Guesses count with those of every other kind of code.
+    const counted = await credentials.guess(realm, owner, by, async () => ({ ok: proof.do === 'proven' }));
+    if (proof.do === 'again') return wrong(stage, proof);
+    // The address may be another's by now.
+    if (!counted.ok || (await reachOf(realm, owner.id)) !== code.email) return again('code', text('messageCode.wrong'));
+    return { do: 'theirs', user: owner, arrived };
+  }
+
+  return {
+    async begin(step: Step, provider: Provider, arrived: Arrived): Promise<Outcome> {
+      const { realm } = step;
+      const { username, email, firstName, lastName, provided } = arrived;
+      const person: NewPerson = {
+        username,
+        email,
+        firstName: firstName || null,
+        lastName: lastName || null,
+        attributes: withValuesOnly(provided.attributes),
+      };
+      const owner = arrived.emailVerified ? await ownerOf(realm, email) : undefined;
+      if (owner) return toLink(step, { ...arrived, alias: provider.alias }, owner);
+      const fault = await faultOf(step, person);
+      return fault ? { do: 'stage', stage: { is: 'review', arrived, person } } : goOn(step, arrived, person, false);
+    },
+
+    go: (step: Step, stage: Later, form: Form): Promise<Outcome> => {
+      if (stage.is === 'review') return review(step, stage, form);
+      return stage.is === 'mail' ? confirm(step, stage, form) : prove(step, stage, form);
+    },
+
+    async page(step: Step, stage: Later, complaint: StepComplaint | undefined): Promise<StepPage> {
+      const { realm, settings } = step;
+      const title = await titleOf(realm, stage.arrived);
+      if (stage.is === 'mail') return codePage(codeFields, { email: stage.person.email, complaint });
+      if (stage.is === 'review') {
+        const inputs = await accounts.inputs(realm);
+        return reviewPage({ title, settings, inputs, person: stage.person, complaint });
+      }
+      const { arrived, owner, code } = stage;
+      if (code) return codePage(codeFields, { email: code.email ?? '', complaint });
+      const mail = await reachOf(realm, owner.id);
+      const them = arrived.name ?? arrived.subject;
+      return linkPage({ title, them, email: arrived.email, mail: mail !== undefined, complaint });
+    },
+  };
+}
+export type FirstSignIns = ReturnType<typeof createFirstSignIns>;
+type StepComplaint = { field: string; values?: Record<string, string> | undefined };
+
+/** The identity became somebody's meanwhile. */
+class LinkTaken extends Error {}
+
+const withValuesOnly = (attributes: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, values]) => (values.length > 0 ? [[name, [...values]]] : [])),
+  );

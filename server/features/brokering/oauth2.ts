@@ -1,0 +1,22 @@
+// A provider that speaks plain OAuth 2.0: who somebody is says its userinfo endpoint alone.
+import type { CodeFlow } from './code-flow.ts';
+import { type Upstream, UpstreamError } from './upstream.ts';
+
+export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => ({
+  async depart(provider, departure) {
+    const { authorizationEndpoint: endpoint } = provider.config;
+    if (endpoint === undefined) throw new UpstreamError('no-authorization-endpoint');
+    return codeFlow.depart(provider, departure, { endpoint });
+  },
+
+  async arrive(provider, back) {
+    const { tokenEndpoint, userinfoEndpoint } = provider.config;
+    if (tokenEndpoint === undefined || userinfoEndpoint === undefined) throw new UpstreamError('no-endpoints');
+    const { accessToken } = await codeFlow.redeem(provider, back, { endpoint: tokenEndpoint, audience: tokenEndpoint });
+    const claims = await codeFlow.userinfo(userinfoEndpoint, accessToken);
+    // GitHub and others of its time call it id, a number.
+    const subject = String(claims.sub ?? claims.id ?? '');
+    if (subject === '') throw new UpstreamError('no-subject');
+    return { issuer: new URL(userinfoEndpoint).origin, subject, claims };
+  },
+});

@@ -1,0 +1,56 @@
+// Where somebody stands who comes by an identity provider, as a sign-in keeps it sealed between two requests.
+import { z } from 'zod';
+
+const Strings = z.record(z.string(), z.string());
+const Lists = z.record(z.string(), z.array(z.string()).readonly()).readonly();
+const Tie = z.object({ name: z.string(), holds: z.boolean() });
+const Arrived = z.object({
+  alias: z.string(),
+  providerId: z.string(),
+  issuer: z.string(),
+  subject: z.string(),
+  name: z.string().nullable(),
+  username: z.string(),
+  email: z.string(),
+  emailVerified: z.boolean(),
+  firstName: z.string(),
+  lastName: z.string(),
+  provided: z.object({
+    properties: Strings,
+    attributes: Lists,
+    roles: z.array(Tie).readonly(),
+    groups: z.array(Tie).readonly(),
+  }),
+});
+const NewPerson = z.object({
+  username: z.string(),
+  email: z.string(),
+  firstName: z.string().nullable(),
+  lastName: z.string().nullable(),
+  attributes: Lists,
+});
+/** Whose account it seems to be. */
+const Owner = z.object({ id: z.string(), username: z.string() });
+
+export const Stage = z.discriminatedUnion('is', [
+  /** At the provider. */
+  z.object({
+    is: z.literal('away'),
+    alias: z.string(),
+    luggage: Strings,
+    callback: z.string(),
+    anew: z.boolean(),
+    at: z.number(),
+  }),
+  /** New here: to say what is lacking. */
+  z.object({ is: z.literal('review'), arrived: Arrived, person: NewPerson }),
+  /** New here: to prove the address; `code` as mailed codes keep it. */
+  z.object({ is: z.literal('mail'), arrived: Arrived, person: NewPerson, code: Strings }),
+  /** To prove that the account is theirs; `code` where that goes by mail. */
+  z.object({ is: z.literal('link'), arrived: Arrived, owner: Owner, code: Strings.optional() }),
+]);
+export type Stage = z.infer<typeof Stage>;
+
+/** What is written when the sign-in ends: a link was used, or is made. */
+export const Ended = z.union([z.object({ link: z.string() }), z.object({ connect: Arrived })]);
+export type Ended = z.infer<typeof Ended>;

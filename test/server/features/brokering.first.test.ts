@@ -1,0 +1,262 @@
+// Somebody's first sign-in by a provider, with mail: whose the address is, what is lacking, what mappers make of claims, plain OAuth 2.0,
+// and one realm as the provider of another.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createGroup } from '../../../server/contract/groups.ts';
+import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
+import { putIdentityProvider } from '../../../server/contract/identity-providers.ts';
+import { createRole } from '../../../server/contract/roles.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
+import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
+import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { comeBy, makeProvider, oidcOf, wayIn } from '../../support/brokering.ts';
+import { makeClient } from '../../support/clients.ts';
+import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson } from '../../support/person.ts';
+import type { TestServer } from '../../support/server.ts';
+import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let mailing: MailingServer;
+let server: TestServer;
+let upstream: Upstream;
+let realm = '';
+let made = 0;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  mailing = await startMailingServer({ caFiles: [upstream.caFile] });
+  server = mailing.server;
+});
+afterAll(async () => {
+  await mailing?.stop();
+  await upstream?.stop();
+});
+beforeEach(async () => {
+  made += 1;
+  realm = `first${made}`;
+  mailing.mails.length = 0;
+  upstream.reset();
+  upstream.claims = { email: 'ada@corp.example', preferred_username: 'ada', given_name: 'Ada', family_name: 'Low' };
+  await makePeopledRealm(server, realm, []);
+  await makeProvider(server, realm, oidcOf(upstream));
+});
+
+const set = (body: object) => server.admin.call(putSettings, { params: { realm }, body });
+const provider = (body: object) => server.admin.call(putIdentityProvider, { params: { realm, alias: 'corp' }, body });
+const people = async () => (await server.admin.call(listUsers, { params: { realm } })).body ?? [];
+const linksOf = async (userId = '') =>
+  (await server.admin.call(listIdentityLinks, { params: { realm, userId } })).body ?? [];
+const isHome = ({ url }: { url: string }) => new URL(url).pathname === `/realms/${realm}/account`;
+const bob = (more: object = {}) =>
+  server.admin.call(createUser, {
+    params: { realm },
+    body: { username: 'bob', email: 'ada@corp.example', emailVerified: true, password: PASSWORD, ...more },
+  });
+
+describe('an address that the provider has not confirmed', () => {
+  test('is confirmed by mail first, by code or link, and then theirs', async () => {
+    await mailing.sendsMail(realm);
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.heading).toBe('Confirm your e-mail address');
+    expect(await people()).toEqual([]);
+    const mail = await mailing.mailTo('ada@corp.example', 'code');
+    const wrong = await person.fill(page, { code: codeIn(mail) === '000000' ? '000001' : '000000' });
+    expect(wrong.text).toContain('role="alert"');
+    expect(isHome(await person.fill(wrong, { code: codeIn(mail) }))).toBe(true);
+    expect(await people()).toMatchObject([{ email: 'ada@corp.example', emailVerified: true }]);
+
+    upstream.claims = { ...upstream.claims, sub: 'subject-2', email: 'eve@corp.example' };
+    upstream.userinfo = { sub: 'subject-2' };
+    const eve = await comeBy(server, realm, upstream);
+    const link = await eve.person.open(linkIn(await mailing.mailTo('eve@corp.example', 'login/link')));
+    const home = await eve.person.post(`/realms/${realm}/login`, { ...link.fields, do: 'next' });
+    expect(isHome(home)).toBe(true);
+    expect(await people()).toHaveLength(2);
+  });
+
+  test('is confirmed by mail to whoever has an account, and so connects it: nobody is told before that there is one', async () => {
+    await mailing.sendsMail(realm);
+    await bob();
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.heading).toBe('Confirm your e-mail address');
+    const home = await person.fill(page, { code: codeIn(await mailing.mailTo('ada@corp.example', 'code')) });
+    expect(isHome(home)).toBe(true);
+    const [only, ...others] = await people();
+    expect([only?.username, others]).toEqual(['bob', []]);
+    expect(await linksOf(only?.id)).toMatchObject([{ subject: SUBJECT, name: 'ada' }]);
+    await mailing.mailTo('ada@corp.example', 'was connected');
+  });
+
+  test('doesn’t open an account that has not confirmed it itself: its password does', async () => {
+    await mailing.sendsMail(realm);
+    await bob({ emailVerified: false });
+    const { person, page } = await comeBy(server, realm, upstream);
+    const next = await person.fill(page, { code: codeIn(await mailing.mailTo('ada@corp.example', 'code')) });
+    expect([next.heading, next.text.includes('Send me a code')]).toEqual(['Is this account yours?', false]);
+    expect(await linksOf((await people())[0]?.id)).toEqual([]);
+    expect(isHome(await person.fill(next, { password: PASSWORD }))).toBe(true);
+  });
+
+  test('counts where an administrator says that the provider’s do', async () => {
+    await mailing.sendsMail(realm);
+    await provider({ config: { issuer: upstream.url, trustEmail: true }, secret: 'the secret there' });
+    expect(isHome((await comeBy(server, realm, upstream)).page)).toBe(true);
+    expect(await people()).toMatchObject([{ emailVerified: true }]);
+  });
+});
+
+test('an account is connected by a code to the address that it has confirmed', async () => {
+  await mailing.sendsMail(realm);
+  await bob();
+  upstream.claims = { ...upstream.claims, email_verified: true };
+  const { person, page } = await comeBy(server, realm, upstream);
+  expect(page.heading).toBe('Is this account yours?');
+  const { csrf = '', step = '' } = page.fields;
+  const asked = await person.post(`/realms/${realm}/login`, { csrf, step, mail: '1' });
+  expect(asked.heading).toBe('Confirm your e-mail address');
+  expect(isHome(await person.fill(asked, { code: codeIn(await mailing.mailTo('ada@corp.example', 'code')) }))).toBe(
+    true,
+  );
+  expect(await linksOf((await people())[0]?.id)).toHaveLength(1);
+});
+
+describe('somebody new', () => {
+  test('says what is lacking: a name that is free, what the realm’s profile asks for', async () => {
+    await set({ registrationEmailAsUsername: false, registrationVerifyEmail: false });
+    await server.admin.call(putUserProfile, {
+      params: { realm },
+      body: {
+        attributes: [
+          {
+            name: 'department',
+            displayName: 'Department',
+            required: ['user'],
+            view: ['user', 'admin'],
+            edit: ['user', 'admin'],
+          },
+        ],
+      },
+    });
+    await bob({ username: 'ada', email: 'other@corp.example', attributes: { department: ['x'] } });
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.heading).toBe('Complete your account');
+    expect(page.fields).toMatchObject({
+      username: 'ada',
+      email: 'ada@corp.example',
+      firstName: 'Ada',
+      lastName: 'Low',
+    });
+    const again = await person.fill(page, { 'attribute.department': 'R&D' });
+    expect(again.text).toContain('This username is taken');
+    expect(again.fields).toMatchObject({ 'attribute.department': 'R&D' });
+    expect(isHome(await person.fill(again, { username: 'ada.low' }))).toBe(true);
+    expect((await people()).find(({ username }) => username === 'ada.low')).toMatchObject({
+      firstName: 'Ada',
+      attributes: { department: ['R&D'] },
+      emailVerified: false,
+    });
+  });
+
+  test('gets no account by an address that they typed themselves, before it is confirmed', async () => {
+    await mailing.sendsMail(realm);
+    upstream.claims = { email: '', preferred_username: 'ada' };
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.heading).toBe('Complete your account');
+    const next = await person.fill(page, { email: 'typed@corp.example' });
+    expect(next.heading).toBe('Confirm your e-mail address');
+    expect(await people()).toEqual([]);
+  });
+
+  test('has what the mappers make of the claims, once or at each sign-in', async () => {
+    await set({ registrationVerifyEmail: false });
+    for (const name of ['admin', 'staff']) await server.admin.call(createRole, { params: { realm }, body: { name } });
+    await server.admin.call(createGroup, { params: { realm }, body: { name: 'crew' } });
+    await provider({
+      mappers: [
+        { name: 'dept', claim: 'dept', to: 'attribute', target: 'department' },
+        { name: 'admin', claim: 'groups', value: 'admins', to: 'role', target: 'admin' },
+        { name: 'staff', claim: 'realm_access.staff', to: 'role', target: 'staff' },
+        { name: 'crew', claim: 'groups', value: 'crew', to: 'group', target: '/crew' },
+        { name: 'name', claim: 'nick', to: 'property', target: 'firstName' },
+      ],
+    });
+    const says = { dept: ['A', 'B'], groups: ['admins', 'crew'], realm_access: { staff: true }, nick: 'Addie' };
+    upstream.claims = { ...upstream.claims, ...says };
+    await comeBy(server, realm, upstream);
+    const params = { realm, userId: (await people())[0]?.id ?? '' };
+    const ada = async () => (await server.admin.call(getUser, { params })).body;
+    const first = {
+      attributes: { department: ['A', 'B'] },
+      roles: ['admin', 'staff'],
+      groups: ['/crew'],
+      firstName: 'Addie',
+    };
+    expect(await ada()).toMatchObject(first);
+    upstream.claims = { ...upstream.claims, dept: 'C', groups: [], realm_access: {}, nick: 'Ada' };
+    await comeBy(server, realm, upstream);
+    expect(await ada()).toMatchObject(first);
+    await provider({ syncMode: 'always' });
+    await comeBy(server, realm, upstream);
+    expect(await ada()).toMatchObject({ attributes: { department: ['C'] }, roles: [], groups: [], firstName: 'Ada' });
+  });
+});
+
+test('a provider of plain OAuth 2.0, as GitHub is one, says by its userinfo who it is', async () => {
+  await set({ registrationEmailAsUsername: false, registrationVerifyEmail: false });
+  const config = {
+    authorizationEndpoint: `${upstream.url}/login/oauth/authorize`,
+    tokenEndpoint: `${upstream.url}/token`,
+    userinfoEndpoint: `${upstream.url}/user`,
+    tokenEndpointAuthMethod: 'client_secret_post' as const,
+  };
+  const body = { alias: 'github', type: 'oauth2' as const, displayName: 'GitHub', scopes: ['user:email'], config };
+  await makeProvider(server, realm, { ...body, clientId: 'realm', secret: 'the secret there' });
+  upstream.userinfo = { id: 583_231, login: 'octocat', name: 'Mona Lisa Octocat', email: 'octo@hub.example' };
+  const person = createPerson(server.baseUrl);
+  const page = await person.open(`/realms/${realm}/login?for=account`);
+  const left = await person.open(wayIn(page, 'github'));
+  expect(left.url).toContain('/login/oauth/authorize?');
+  const back = new URL(upstream.answer(left.url));
+  expect(isHome(await person.open(`${back.pathname}${back.search}`))).toBe(true);
+  const [octocat] = await people();
+  expect(octocat).toMatchObject({
+    username: 'octocat',
+    email: 'octo@hub.example',
+    emailVerified: false,
+    firstName: 'Mona Lisa',
+    lastName: 'Octocat',
+  });
+  expect(await linksOf(octocat?.id)).toMatchObject([{ subject: '583231', identityProvider: 'github' }]);
+  const form = new URLSearchParams(upstream.received.find((one) => one.url === '/token')?.raw.toString());
+  expect(form.get('client_secret')).toBe('the secret there');
+});
+
+test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const)(
+  'one realm is the provider of another, which proves itself by %s',
+  async (tokenEndpointAuthMethod) => {
+    const partner = `partner${made}`;
+    await makePeopledRealm(server, partner, []);
+    const body = { username: 'grace', email: 'grace@partner.example', emailVerified: true, password: PASSWORD };
+    await server.admin.call(createUser, { params: { realm: partner }, body });
+    const isJwt = tokenEndpointAuthMethod === 'private_key_jwt';
+    const secret = 'a secret of both realms, long enough';
+    await makeClient(server, partner, {
+      clientId: 'there',
+      tokenEndpointAuthMethod,
+      redirectUris: [`${server.baseUrl}/realms/${realm}/broker/partner/endpoint`],
+      ...(isJwt
+        ? { jwks: Object(await (await fetch(`${server.baseUrl}/realms/${realm}/oauth2/jwks`)).json()) }
+        : { secret }),
+    });
+    await makeProvider(server, realm, {
+      ...{ alias: 'partner', type: 'oidc', clientId: 'there', scopes: ['openid', 'email', 'profile'] },
+      ...(!isJwt && { secret }),
+      config: { issuer: `${server.baseUrl}/realms/${partner}`, tokenEndpointAuthMethod },
+    });
+    const grace = createPerson(server.baseUrl);
+    const page = await grace.open(`/realms/${realm}/login?for=account`);
+    const there = await grace.open(wayIn(page, 'partner'));
+    expect(new URL(there.url).pathname).toBe(`/realms/${partner}/login`);
+    expect(isHome(await grace.fill(there, { username: 'grace', password: PASSWORD }))).toBe(true);
+    expect(await people()).toMatchObject([{ username: 'grace@partner.example', emailVerified: true }]);
+  },
+);

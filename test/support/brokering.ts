@@ -1,0 +1,56 @@
+// Owns: a realm with an identity provider, and the way of a person over it, by hand: to the provider, back, and on.
+// Does not own: the provider (upstream.ts), the person (person.ts).
+
+import type { z } from 'zod';
+import { createIdentityProvider, type IdentityProviderInput } from '../../server/contract/identity-providers.ts';
+import { createPerson, type Person, type Shown } from './person.ts';
+import type { TestServer } from './server.ts';
+import type { Upstream } from './upstream.ts';
+
+type Input = z.input<typeof IdentityProviderInput>;
+
+export const makeProvider = async (server: TestServer, realm: string, body: Input): Promise<string> =>
+  (await server.admin.call(createIdentityProvider, { params: { realm }, body })).body?.id ?? '';
+
+/** An OpenID provider as tests' upstream is one. */
+export const oidcOf = (upstream: Upstream, more: Partial<Input> = {}): Input => ({
+  alias: 'corp',
+  type: 'oidc',
+  displayName: 'Corp',
+  clientId: 'realm',
+  secret: 'the secret there',
+  scopes: ['openid', 'email', 'profile'],
+  config: { issuer: upstream.url },
+  ...more,
+});
+
+/** The address of the page's way to a provider. */
+export const wayIn = ({ text }: Shown, alias = 'corp'): string =>
+  new RegExp(`href="([^"]*/login/provider/${alias}[^"]*)"`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+/** Where the person is sent who presses the provider's button on the page. */
+export async function sentTo(person: Person, page: Shown, alias = 'corp'): Promise<string> {
+  const left = await person.open(wayIn(page, alias));
+  return left.url;
+}
+
+/** Somebody who opens the realm's sign-in and comes back from the provider. */
+export async function comeBy(
+  server: TestServer,
+  realm: string,
+  upstream: Upstream,
+  {
+    person = createPerson(server.baseUrl),
+    parameters = {},
+    path = `/realms/${realm}/login?for=account`,
+  }: {
+    person?: Person;
+    parameters?: Record<string, string>;
+    path?: string;
+  } = {},
+): Promise<{ person: Person; page: Shown; back: string }> {
+  const url = await sentTo(person, await person.open(path));
+  const back = upstream.answer(url, parameters);
+  const { pathname, search } = new URL(back);
+  return { person, page: await person.open(`${pathname}${search}`), back: `${pathname}${search}` };
+}
