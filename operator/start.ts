@@ -63,9 +63,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const { source, client, clusterName, timers = systemTimers, log, metrics } = options;
   const { concurrency = 4, resyncMs = RESYNC_MS } = options;
   const registry = createRegistry({ source, kinds });
+  const inRealm = (name: string) => registry.ofRealm(name).flatMap((key) => source.get(key) ?? []);
   const realms = createRealms({
     source,
-    inRealm: (name) => registry.ofRealm(name).flatMap((key) => source.get(key) ?? []),
+    inRealm,
     client,
     clusterName,
     operatorNamespace: options.operatorNamespace,
@@ -95,6 +96,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     kinds,
     clusterName,
     realms,
+    inRealm,
+    pause: (ms) => new Promise((resolve) => void timers.after(ms, resolve)),
     details: createDetails({ client }),
     looked: drift.looked,
     applied(name, revision) {

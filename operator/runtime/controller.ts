@@ -10,14 +10,16 @@ import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
 import { type ConvergeOptions, createConverge, type Result } from './converge.ts';
 import { createDeletion } from './deletion.ts';
+import { createHandOver, type HandOverOptions } from './hand-over.ts';
 import { type Outcome, outcomeOf, Stalled, Waiting } from './outcome.ts';
 import { oneLine } from './plan-words.ts';
 import type { Realms } from './realms.ts';
 import { realmOf } from './registry.ts';
 import { eventOf } from './resource-event.ts';
 import { createSecretOutputs } from './secret-outputs.ts';
+import { appliedBefore } from './takeover.ts';
 
-export interface ControllerOptions extends Omit<ConvergeOptions, 'say'> {
+export interface ControllerOptions extends Omit<ConvergeOptions, 'say'>, Pick<HandOverOptions, 'inRealm' | 'pause'> {
   source: Source;
   kinds: ReadonlyMap<string, AnyKind>;
   realms: Realms;
@@ -39,6 +41,7 @@ export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now, released } = options;
   const remove = createDeletion({ client, clusterName, realms, now });
   const { converge, look, secretChanged, forget } = createConverge({ ...options, say: source.say });
+  const handOver = createHandOver(options);
   const outputsOf = createSecretOutputs({ source, client, now });
   /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
@@ -93,6 +96,7 @@ export function createController(options: ControllerOptions) {
         const mustExist = kind.attached;
         const intent = { resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings };
         if (observe) return look(intent);
+        if (!appliedBefore(resource) && (await handOver(resource, realm, { going: false }))) released(realm);
         const result = await converge(intent);
         await outputs.finish(realm, result.outcome);
         return result;
@@ -121,8 +125,12 @@ export function createController(options: ControllerOptions) {
     return values;
   }
 
-  const letGo = async (resource: Resource, kind: AnyKind): Promise<string> =>
-    observes(resource.spec) ? 'only looked at: what is on the server stays as it is' : remove(resource, kind);
+  async function letGo(resource: Resource, kind: AnyKind): Promise<string> {
+    if (observes(resource.spec)) return 'only looked at: what is on the server stays as it is';
+    const realm = realmOf(resource);
+    if (realm !== undefined) await handOver(resource, realm, { going: true });
+    return remove(resource, kind);
+  }
 
   async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
     if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;

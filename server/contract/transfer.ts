@@ -270,6 +270,8 @@ export const ManagersMove = z
   })
   .meta({ id: 'ManagersMove' });
 export type ManagersMove = z.infer<typeof ManagersMove>;
+/** Objects in one request. */
+export const MOST_HANDED_OVER = 1000;
 export const moveManagers = route({
   method: 'POST',
   path: '/admin/managers/move',
@@ -277,13 +279,25 @@ export const moveManagers = route({
   tag,
   summary: 'Let one name, with all that begins with it before a slash, own what another did, in every realm',
   description:
-    'For a cluster that was rebuilt under another name: `k8s:one` to `k8s:two` moves `k8s:one/identity/Realm/acme` to `k8s:two/identity/Realm/acme`. Objects, people, who made a realm and who may adopt it follow, in one transaction; nothing else in the realms changes. Needs `managers:write` over every realm and, unless it is a dry run, every permission there.',
+    'For a cluster that was rebuilt under another name: `k8s:one` to `k8s:two` moves `k8s:one/identity/Realm/acme` to `k8s:two/identity/Realm/acme`. Objects, people, the history of applied plans, who made a realm and who may adopt it follow, in one transaction; nothing else in the realms changes. With `realm` and `objects` those objects of one manager alone become another’s. Needs `managers:write` over every realm and, unless it is a dry run, every permission there.',
   permission: null,
   query: z.strictObject({ dryRun: flag.default(false).describe('Answer what would move without moving it') }),
-  body: z.strictObject({
-    from: ManagerName.describe('A manager, or the beginning of managers’ names up to a slash'),
-    to: ManagerName,
-  }),
+  body: z
+    .strictObject({
+      from: ManagerName.describe('A manager, or the beginning of managers’ names up to a slash'),
+      to: ManagerName,
+      realm: RealmName.optional().describe('With objects: whose they are'),
+      objects: z
+        .array(z.strictObject({ kind: z.string().max(100), key: z.string().max(2048) }))
+        .min(1)
+        .max(MOST_HANDED_OVER)
+        .optional()
+        .describe('Only these of what the manager `from` owns; what it does not own is passed over'),
+    })
+    .refine(({ realm, objects }) => (realm === undefined) === (objects === undefined), {
+      path: ['objects'],
+      error: 'goes with realm, and realm with it',
+    }),
   example: { from: 'k8s:one', to: 'k8s:two' },
   response: ManagersMove,
   problems: ['forbidden', 'privilege-escalation'],

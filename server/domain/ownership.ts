@@ -72,6 +72,22 @@ export async function release(sql: Sql, realm: string, rows: readonly { kind: st
     where m.realm_id = ${realm} and m.kind = r.kind and m.key = r.key`;
 }
 
+export interface Named {
+  kind: string;
+  key: string;
+}
+
+/** Those of the objects that the manager owns; what was kept for whoever declares it has an owner again. */
+export const moveOwnedObjects = (
+  sql: Sql,
+  realm: string,
+  { from, to, objects }: { from: string; to: string; objects: readonly Named[] },
+): Promise<Named[]> => sql<Named>`
+  update managed_object m set manager = ${to}, kept = false
+  from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as o (kind text, key text)
+  where m.realm_id = ${realm} and m.manager = ${from} and m.kind = o.kind and m.key = o.key
+  returning m.kind, m.key`;
+
 /** All that a manager owns, or managers whose names begin with its name before a slash, in every realm. */
 export async function moveOwned(sql: Sql, { from, to }: { from: string; to: string }): Promise<void> {
   await sql`

@@ -1,7 +1,8 @@
 // SQL of managers that get other names: theirs, and what begins with them before a slash.
 import type { ManagersMove } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
-import { moveOwned } from '../../domain/ownership.ts';
+import { moveOwned, moveOwnedObjects, type Named } from '../../domain/ownership.ts';
+import { forgetIdleManagers } from './store.ts';
 
 export interface Rename {
   from: string;
@@ -46,4 +47,43 @@ export async function renameManagers(sql: Sql, { from, to }: Rename): Promise<vo
     where m.users and (m.name = ${from} or starts_with(m.name, ${from}::text || '/'))
       and u.realm_id = m.realm_id and u.manager = m.name`;
   await sql`delete from manager where name = ${from} or starts_with(name, ${from}::text || '/')`;
+}
+
+/** Undoing goes by who owned what: by the old names everything would look taken over since. Names hold nothing that JSON escapes. */
+export async function renameInHistory(sql: Sql, { from, to }: Rename, realms: readonly string[]): Promise<void> {
+  const named = (name: string, end: string) => `"manager": "${name}${end}`;
+  await sql`
+    update applied_plan set
+      manager = case when manager = ${from} or starts_with(manager, ${from}::text || '/')
+        then ${to}::text || substr(manager, length(${from}::text) + 1) else manager end,
+      ownership = replace(replace(ownership::text, ${named(from, '"')}, ${named(to, '"')}),
+        ${named(from, '/')}, ${named(to, '/')})::jsonb
+    where realm_id = any(${realms}::text[])`;
+}
+
+export async function countOwned(
+  sql: Sql,
+  realm: string,
+  { from, objects }: { from: string; objects: readonly Named[] },
+): Promise<number> {
+  const [row] = await sql<{ count: number }>`
+    select count(*)::int as count from managed_object m
+    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as o (kind text, key text) on m.kind = o.kind and m.key = o.key
+    where m.realm_id = ${realm} and m.manager = ${from}`;
+  return row?.count ?? 0;
+}
+
+/** What was kept for others has an owner again. */
+export async function handOver(
+  sql: Sql,
+  realm: string,
+  { from, to, objects }: Rename & { objects: readonly Named[] },
+): Promise<Named[]> {
+  await sql`
+    insert into manager (realm_id, name, last_applied_at)
+    select realm_id, ${to}, last_applied_at from manager where realm_id = ${realm} and name = ${from}
+    on conflict do nothing`;
+  const moved = await moveOwnedObjects(sql, realm, { from, to, objects });
+  await forgetIdleManagers(sql, realm);
+  return moved;
 }

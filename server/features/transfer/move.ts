@@ -7,6 +7,7 @@ import { MASTER } from '../../contract/realms.ts';
 import { ManagerName, type ManagersMove } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Named } from '../../domain/ownership.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { escalation, holdsAll } from '../../resource/rights.ts';
 import type { Realms } from '../realms/service.ts';
@@ -17,6 +18,9 @@ export interface MoveRequest extends store.Rename {
   principal: Principal;
   by: By;
   dryRun: boolean;
+  /** These alone. */
+  realm?: string | undefined;
+  objects?: readonly Named[] | undefined;
 }
 
 export function createManagersMove({
@@ -39,11 +43,37 @@ export function createManagersMove({
     ...new Set([...move.managers.map(({ realm }) => realm), ...move.realms]),
   ];
 
+  /** Some objects of one manager: as of a client that another resource declares from now on. */
+  async function handOver(
+    { by, from, to, dryRun }: MoveRequest,
+    realm: string,
+    objects: readonly Named[],
+  ): Promise<ManagersMove> {
+    const answer = (found: number): ManagersMove => ({
+      managers: found === 0 ? [] : [{ realm, from, to, objects: found }],
+      realms: [],
+      formerRealms: [],
+    });
+    const owned = await store.countOwned(sql, realm, { from, objects });
+    if (dryRun || owned === 0) return answer(owned);
+    return transact(realm, async (tx) => {
+      await store.lockRealms(tx.sql, [realm]);
+      const moved = await store.handOver(tx.sql, realm, { from, to, objects });
+      const subject = { type: 'manager', id: null, name: from } as const;
+      const names = moved.map(({ kind, key }) => `${kind} ${key}`);
+      if (names.length > 0)
+        tx.record({ type: 'MANAGERS_MOVED', realm, by, subject, data: { from, to, objects: names } });
+      return answer(moved.length);
+    });
+  }
+
   /** Who moves ownership hands over realms, by the operator's hand: nobody gives more than they hold. */
-  return async ({ principal, by, from, to, dryRun }: MoveRequest): Promise<ManagersMove> => {
+  return async (request: MoveRequest): Promise<ManagersMove> => {
+    const { principal, by, from, to, dryRun, realm: of, objects } = request;
     requirePermission(principal, '*', 'managers:write');
     if (!dryRun && !holdsAll(principal, '*', permissions)) throw escalation('Who owns what others owned');
     refuse(from, to, []);
+    if (of !== undefined && objects) return handOver(request, of, objects);
     const rename = { from, to };
     const planned = await plan(sql, rename);
     refuse(from, to, planned.managers);
@@ -52,6 +82,7 @@ export function createManagersMove({
       await store.lockRealms(tx.sql, realmsIn(planned));
       const moved = await plan(tx.sql, rename);
       await store.renameManagers(tx.sql, rename);
+      await store.renameInHistory(tx.sql, rename, realmsIn(moved));
       await realms.renameMakers(tx.sql, rename, [...moved.realms, ...moved.formerRealms]);
       const subject = { type: 'manager', id: null, name: from } as const;
       // of a realm that is deleted nothing else would tell

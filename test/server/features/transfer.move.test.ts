@@ -1,5 +1,6 @@
 // Ownership under another name in every realm, as after a cluster was rebuilt.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listHistory, undoHistory } from '../../../server/contract/history.ts';
 import { permissions } from '../../../server/contract/permissions.ts';
 import { getAdoption, getFormerRealm, getRealm, putAdoption } from '../../../server/contract/realms.ts';
 import { listManagers, moveManagers } from '../../../server/contract/transfer.ts';
@@ -102,4 +103,51 @@ test('it is for who manages every realm, and moved only by who may do everything
   expect((await some.call(moveManagers, { ...asked, query: { dryRun: 'true' } })).body?.realms).toContain('a');
   await expect(some.call(moveManagers, asked)).rejects.toMatchObject({ status: 403 });
   expect(await owners('a')).toEqual(before);
+});
+
+test('single objects of a manager are another’s, and what it does not own is passed over', async () => {
+  const two = { roles: [{ name: 'goes', description: 'kept' }, { name: 'stays' }] };
+  await admin.apply('part', two, { manager: 'k8s:one/team/Realm/from' });
+  await admin.apply('part', role('others'), { manager: 'cli:ana' });
+  const objects = ['goes', 'others', 'nobody'].map((key) => ({ kind: 'role', key }));
+  const body = { from: 'k8s:one/team/Realm/from', to: 'k8s:one/team/Realm/to', realm: 'part', objects };
+  const exported = await admin.download('part');
+  const planned = (await server.admin.call(moveManagers, { body, query: { dryRun: 'true' } })).body;
+  expect(planned?.managers).toEqual([{ realm: 'part', from: body.from, to: body.to, objects: 1 }]);
+  expect(await told('part')).toEqual([]);
+
+  expect((await server.admin.call(moveManagers, { body })).body).toEqual(planned);
+  expect(await owners('part')).toEqual([
+    ['cli:ana', ['others']],
+    ['k8s:one/team/Realm/from', ['stays']],
+    ['k8s:one/team/Realm/to', ['goes']],
+  ]);
+  expect(await told('part')).toMatchObject([{ data: { from: body.from, to: body.to, objects: ['role goes'] } }]);
+  expect(await admin.download('part')).toBe(exported);
+  expect((await server.admin.call(moveManagers, { body })).body?.managers).toEqual([]);
+  expect(await told('part')).toHaveLength(1);
+  const left = await admin.apply('part', role('stays'), { manager: body.from, prune: 'true' });
+  expect(left).toMatchObject({ inSync: true });
+
+  const { objects: _, ...alone } = body;
+  await expect(server.admin.call(moveManagers, { body: alone })).rejects.toMatchObject({ status: 400 });
+  const some = await administrator(server, { target: '*', permissions: ['managers:write'] });
+  await expect(some.call(moveManagers, { body })).rejects.toMatchObject({ status: 403 });
+});
+
+test('the history follows: it tells the new name, and a plan from before can be undone', async () => {
+  const manager = 'k8s:past/team/Realm/a';
+  const { revision: first } = await admin.apply('past', { roles: [{ name: 'r', description: 'one' }] }, { manager });
+  const { revision } = await admin.apply('past', { roles: [{ name: 'r', description: 'two' }] }, { manager });
+  await move('k8s:past', 'k8s:present');
+  const { body = [] } = await server.admin.call(listHistory, { params: { realm: 'past' } });
+  expect(body.map((plan) => [plan.revision, plan.manager])).toEqual([
+    [revision, 'k8s:present/team/Realm/a'],
+    [first, 'k8s:present/team/Realm/a'],
+  ]);
+  const undone = await server.admin.call(undoHistory, { params: { realm: 'past', revision } });
+  expect(undone.body).toMatchObject({ manager: 'k8s:present/team/Realm/a', inSync: false });
+  expect(JSON.parse(await admin.download('past')).roles).toContainEqual(
+    expect.objectContaining({ description: 'one' }),
+  );
 });

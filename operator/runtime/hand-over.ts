@@ -1,0 +1,136 @@
+// What moves from one resource to another of its kind and namespace changes hands before the first lets go of it: a client
+// keeps its id and its secret so, a webhook its deliveries. It takes from nobody else. Decisions "Ownership".
+import type { Client } from '../../server/contract/client.ts';
+import { elementsOf } from '../../server/contract/section.ts';
+import { presentSections } from '../../server/contract/sections.ts';
+import { MOST_HANDED_OVER, moveManagers } from '../../server/contract/transfer.ts';
+import { type AnyKind, secretName } from '../kinds/kind.ts';
+import { keyOfResource, managerOf, nameOf, observes, type Resource } from '../resource.ts';
+
+interface Named {
+  kind: string;
+  key: string;
+}
+/** By kind and key. */
+type Objects = ReadonlyMap<string, Named>;
+const NONE: Objects = new Map();
+/** Resources of one commit come one after another: what one lets go another may be about to declare. */
+const PATIENCE_MS = 1_500;
+
+export interface HandOverOptions {
+  client: Client;
+  clusterName: string;
+  kinds: ReadonlyMap<string, AnyKind>;
+  /** The resources that name the realm. */
+  inRealm(realm: string): readonly Resource[];
+  pause(ms: number): Promise<void>;
+  log(line: { resource: string; message: string }): void;
+}
+
+export function createHandOver({ client, clusterName, kinds, inRealm, pause, log }: HandOverOptions) {
+  /** What Realm resources that share a realm declared last. */
+  const declaredLast = new Map<string, Objects>();
+  const known = new WeakMap<Resource, Objects>();
+
+  function declaredBy(resource: Resource): Objects {
+    const found = known.get(resource) ?? objectsOf(resource, kinds.get(resource.kind));
+    known.set(resource, found);
+    return found;
+  }
+
+  /** What is to be another's: of what goes all, else what it may have declared before and doesn't any more. */
+  function lost(resource: Resource, going: boolean, theirs: Objects): Named[] {
+    const mine = declaredBy(resource);
+    const both = (names: Iterable<string>) => [...names].flatMap((name) => theirs.get(name) ?? []);
+    if (going) return both(mine.keys());
+    const before = resource.kind === 'Realm' ? [...theirs.keys()] : formerNames(resource, mine);
+    return both(before.filter((one) => !mine.has(one)));
+  }
+
+  const besides = ({ kind, metadata }: Resource, realm: string): Resource[] =>
+    inRealm(realm).filter(
+      (other) =>
+        other.kind === kind &&
+        other.metadata.namespace === metadata.namespace &&
+        other.metadata.uid !== metadata.uid &&
+        acts(other),
+    );
+
+  /** Whether it may have let something go; after a start that isn't known of a Realm. */
+  function letsGo(resource: Resource): boolean {
+    if (resource.status.lastAppliedGeneration === undefined) return false;
+    const mine = declaredBy(resource);
+    const before =
+      resource.kind === 'Realm' ? declaredLast.get(keyOfResource(resource))?.keys() : formerNames(resource, mine);
+    return before === undefined || [...before].some((one) => !mine.has(one));
+  }
+
+  async function handOver(resource: Resource, realm: string, going: boolean): Promise<boolean> {
+    const from = managerOf(clusterName, resource);
+    let changed = false;
+    for (const other of besides(resource, realm)) {
+      const objects = lost(resource, going, declaredBy(other));
+      for (let at = 0; at < objects.length; at += MOST_HANDED_OVER) {
+        const part = objects.slice(at, at + MOST_HANDED_OVER);
+        const body = { from, to: managerOf(clusterName, other), realm, objects: part };
+        const { body: moved } = await client.call(moveManagers, { body });
+        const count = moved?.managers[0]?.objects ?? 0;
+        if (count === 0) continue;
+        changed = true;
+        log({
+          resource: nameOf(resource),
+          message: `${count} objects are ${nameOf(other)}’s now, which declares them`,
+        });
+      }
+    }
+    return changed;
+  }
+
+  /**
+   * @param going the resource is being deleted
+   * @returns whether anything changed hands
+   */
+  return async (resource: Resource, realm: string, { going }: { going: boolean }): Promise<boolean> => {
+    if (besides(resource, realm).length === 0) return false;
+    const changed = await handOver(resource, realm, going);
+    const key = keyOfResource(resource);
+    if (going) {
+      declaredLast.delete(key);
+      return changed;
+    }
+    const waits = !changed && letsGo(resource);
+    if (resource.kind === 'Realm') declaredLast.set(key, declaredBy(resource));
+    if (!waits) return changed;
+    await pause(PATIENCE_MS);
+    return handOver(resource, realm, going);
+  };
+}
+
+/** Of one object: what its resource called it when it was applied. */
+const formerNames = ({ status: { name, alias } }: Resource, mine: Objects): string[] =>
+  [...mine.values()].map(({ kind }) => nameIn(kind, name ?? alias));
+
+const nameIn = (kind: string, key: unknown): string => `${kind} ${String(key)}`;
+
+/** It keeps what it is given. */
+const acts = ({ metadata, spec }: Resource): boolean =>
+  !metadata.deletionTimestamp && !observes(spec) && Object(spec).suspend !== true;
+
+/** None of a spec that can't be applied. */
+function objectsOf({ metadata, spec }: Resource, kind: AnyKind | undefined): Objects {
+  const parsed = kind?.spec.safeParse(spec);
+  if (!kind || !parsed?.success) return NONE;
+  try {
+    // names alone count, whatever the secrets are
+    const secrets = new Map(kind.secrets(parsed.data).map((ref) => [secretName(ref), 'unread']));
+    const document = kind.document(parsed.data, { metadata, secrets, clusterIssuer: 'https://unread.invalid' });
+    const named = [...presentSections].flatMap(([name, section]) =>
+      section.shape === 'object'
+        ? []
+        : elementsOf(section, Reflect.get(document, name)).map(({ key }) => ({ kind: section.kind, key })),
+    );
+    return new Map(named.map((one) => [nameIn(one.kind, one.key), one]));
+  } catch {
+    return NONE;
+  }
+}
