@@ -104,6 +104,7 @@ export async function buildApp({
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
 
+  const audit = createAudit({ config, sql, transact, bus, log, now, newId });
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
@@ -180,6 +181,7 @@ export async function buildApp({
     components: components({ sql, now, ...watched(config) }),
     build: { name: 'realmkeeper', version: VERSION },
     eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
+    forwarding: () => audit.status(),
     denied,
   });
   const adminSignIn = createAdminSignIn({
@@ -267,10 +269,9 @@ export async function buildApp({
     }),
     ...protocol.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
-    janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS }),
+    janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS, forwarding: audit.forwarding }),
   ]);
 
-  const audit = createAudit({ sql, transact, bus, log, now });
   const ready = answerReady(protocol.ready, metrics.request);
   const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready });
   const admin = await onDemand(http, '/admin', async () => {

@@ -1,36 +1,101 @@
-// The composition root's part for the audit log once it is written: sealing it. It decides nothing. Specification 6.1.
+// The composition root's part for the audit log once it is written: sealing it, forwarding it. It decides nothing. Specification 6.1.
 import type { Logger } from 'pino';
+import { type Config, forwardingOf } from './config.ts';
+import type { AuditConfig } from './contract/monitoring.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Bus } from './events/bus.ts';
 import { sealEvents } from './events/chain.ts';
 import { continuePositions } from './events/position.ts';
+import { createReceiver } from './features/forwarding/receivers.ts';
+import { createForwarding, forwardingProgress } from './features/forwarding/service.ts';
+import { createOutbound } from './http/outbound.ts';
 import { createRecurring } from './schedule/recurring.ts';
 
 const SOON_MS = 1_000;
 /** Where the process that wrote events died before it sealed them. */
 const IDLE_MS = 30_000;
+/** A receiver that is away is asked again after this at the latest. */
+const LONGEST_MS = 60_000;
 
 export interface AuditDeps {
+  config: Config;
   sql: Sql;
   transact: Transact;
   bus: Pick<Bus, 'on'>;
   log: Logger;
   now: () => Date;
+  newId: () => string;
 }
 
-export function createAudit({ sql, transact, bus, log, now }: AuditDeps) {
+export function createAudit({ config, sql, transact, bus, log, now, newId }: AuditDeps) {
+  const sending = createSending({ config, sql, log, now, newId });
   const sealing = createRecurring({
-    run: () => sealEvents({ sql, transact, now }),
+    run: async () => {
+      const left = await sealEvents({ sql, transact, now });
+      sending?.recurring.ask();
+      return left;
+    },
     soonMs: SOON_MS,
     idleMs: IDLE_MS,
     failed: (err) => log.warn({ err }, 'the audit log could not be sealed'),
   });
   bus.on(() => sealing.ask());
+  const target = sending?.target;
   return {
+    forwarding: target !== undefined,
     /** Before anything is written. */
-    prepare: () => continuePositions(transact),
-    start: sealing.start,
-    stop: sealing.stop,
+    async prepare() {
+      await continuePositions(transact);
+      await sending?.forwarding.begin();
+    },
+    start() {
+      sealing.start();
+      sending?.recurring.start();
+    },
+    async stop() {
+      await sealing.stop();
+      await sending?.stop();
+    },
+    async status(): Promise<AuditConfig['forwarding']> {
+      if (!target) return { enabled: false, target: null, format: null, ...NOTHING };
+      const { protocol, host, pathname } = target.url;
+      // Somebody's path and query may be a key.
+      const shown = protocol === 'file:' ? `file://${pathname}` : `${protocol}//${host}`;
+      return { enabled: true, target: shown, format: target.shape, ...(await forwardingProgress(sql)) };
+    },
   };
+}
+
+const NOTHING = { waiting: 0, oldestWaitingAt: null, sent: 0, lastSentAt: null, lastError: null };
+
+function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' | 'transact'>) {
+  const target = forwardingOf(config);
+  if (!target) return undefined;
+  const caFile = config.SVC_OUTBOUND_CA_FILE;
+  // Who runs the server has named this receiver, which is usually a private one; no realm may reach it by that.
+  const outbound = createOutbound({
+    allow: [...(config.SVC_OUTBOUND_ALLOW ?? []), ...(target.url.host === '' ? [] : [target.url.host])],
+    caFile,
+    log: (message) => log.info({ outbound: message }, 'an outbound request failed'),
+  });
+  const host = new URL(config.baseUrl).hostname;
+  const forwarding = createForwarding({
+    sql,
+    receiver: createReceiver(target, { outbound, caFile, host }),
+    holder: newId(),
+    now,
+  });
+  const recurring = createRecurring({
+    run: forwarding.run,
+    soonMs: SOON_MS,
+    idleMs: IDLE_MS,
+    longestMs: LONGEST_MS,
+    failed: (err) => log.warn({ err }, 'the audit log could not be forwarded; events wait'),
+  });
+  const stop = async () => {
+    await forwarding.stop(recurring.stop);
+    await outbound.close();
+  };
+  return { target, forwarding, recurring, stop };
 }

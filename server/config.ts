@@ -82,6 +82,20 @@ const Environment = z.object({
     .max(36_500)
     .optional()
     .describe('Audit events that are older are deleted; without it they are kept'),
+  SVC_SIEM_URL: z
+    .url({ protocol: /^(https|syslog\+tls|file)$/, error: 'must be https://…, syslog+tls://host:6514 or file:///…' })
+    .transform((address) => new URL(address))
+    .refine(
+      ({ protocol, hostname }) => (protocol === 'file:') === (hostname === ''),
+      'must name a host, or a file here',
+    )
+    .refine(({ username, password }) => username === '' && password === '', 'must not hold a user name or password')
+    .optional()
+    .describe('Where the audit log is forwarded to'),
+  SVC_SIEM_FORMAT: z.enum(['ecs', 'ocsf', 'event']).default('ecs'),
+  SVC_SIEM_AUTHORIZATION: z.string().min(1).optional().describe('The Authorization header of these requests'),
+  SVC_SIEM_CERT_FILE: z.string().optional().describe('A client certificate for syslog, PEM'),
+  SVC_SIEM_KEY_FILE: z.string().optional(),
   SVC_HTTP_HISTOGRAM: z.stringbool().default(false),
   USER_REGISTRATION_ENABLED: z.stringbool().default(false),
   SVC_BOOTSTRAP_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
@@ -106,6 +120,9 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   const faults = apart.map((name) => `${name}: is needed too: ${identity.join(', ')} go together`);
   if (env.DATABASE_URL !== undefined && env.SVC_MASTER_KEY === undefined) {
     faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
+  }
+  if ((env.SVC_SIEM_CERT_FILE === undefined) !== (env.SVC_SIEM_KEY_FILE === undefined)) {
+    faults.push('SVC_SIEM_CERT_FILE: goes together with SVC_SIEM_KEY_FILE');
   }
   return faults;
 }
@@ -177,9 +194,21 @@ export const clusterOf = ({
   return { issuer: named, caFile, tokenFile };
 };
 
+/** Where the audit log is forwarded to. */
+export const forwardingOf = ({
+  SVC_SIEM_URL: url,
+  SVC_SIEM_FORMAT: shape,
+  SVC_SIEM_AUTHORIZATION: authorization,
+  SVC_SIEM_CERT_FILE: certFile,
+  SVC_SIEM_KEY_FILE: keyFile,
+}: Config) =>
+  url && { url, shape, authorization, certificate: certFile && keyFile ? { certFile, keyFile } : undefined };
+
 /** What health looks at: the disk that data lies on, and the certificates that the server was given. */
 export const watched = (config: Config) => ({
   folder: config.DATABASE_URL ? '.' : config.SVC_DATA_DIR,
   minimumBytes: config.SVC_DISK_FREE_MIN_BYTES,
-  certificateFiles: [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE].filter((file) => file !== undefined),
+  certificateFiles: [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE, config.SVC_SIEM_CERT_FILE].filter(
+    (file) => file !== undefined,
+  ),
 });

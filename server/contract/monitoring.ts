@@ -47,7 +47,18 @@ export const AuditConfig = z
     enabled: z.boolean(),
     store: z.string().describe('Where the audit log is kept'),
     retentionDays: z.int().nullable().describe('null: events are kept until their realm is deleted'),
-    forwarding: z.object({ enabled: z.boolean(), target: z.string().nullable() }).describe('To a SIEM'),
+    forwarding: z
+      .object({
+        enabled: z.boolean(),
+        target: z.string().nullable().describe('Without what may be secret in its address'),
+        format: z.string().nullable(),
+        waiting: z.int().describe('Events that the receiver has not got yet; 100,000 stand for more'),
+        oldestWaitingAt: EpochMs.nullable(),
+        sent: z.int().describe('Since it was first configured'),
+        lastSentAt: EpochMs.nullable(),
+        lastError: z.string().nullable().describe('null: what was sent last was taken'),
+      })
+      .describe('To a SIEM'),
     eventTypes: z.array(EventTypeName),
   })
   .meta({ id: 'AuditConfig' });

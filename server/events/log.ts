@@ -2,11 +2,21 @@
 // how long they are kept the janitor's.
 import type { Sql } from '../db/sql.ts';
 
-/** All of a realm's, and the chain over them. */
+/** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
 export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
+  await sql`
+    insert into departed_event (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
+    select e.realm_id, e.id, e.position, e.type, e.occurred_at, e.actor, e.subject, e.client_id, e.ip_address, e.outcome, e.data
+    from event e, event_forwarding f
+    where e.realm_id = ${realm} and e.position >= f.position and (e.position > f.position or e.id > f.id)
+    on conflict do nothing`;
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from event_block where realm_id = ${realm}`;
 }
+
+/** What was forwarded of realms that are gone. */
+export const forgetDeparted = (sql: Sql) => sql`
+  delete from departed_event where position < (select position from event_forwarding)`;
 
 /**
  * Puts a name in the place of whatever `found` (a regular expression) matches. Of what the subject did themselves the address

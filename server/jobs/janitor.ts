@@ -50,6 +50,8 @@ const expiries: readonly Expiry[] = [
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
+  // For a receiver that nobody configures any more.
+  { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY)}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
@@ -91,8 +93,9 @@ const aged = ({ table, time, also = fragment`true` }: Ageing, until: Date): Frag
  * Audit events are forgotten a block at a time: of what is left of one, nobody could say whether it was changed. What has
  * no place in the log's order is from before there were blocks.
  */
-const forgetBlocks = (sql: Sql, now: Date, until: Date) => sql`
-  update event_block set forgotten_at = ${now} where forgotten_at is null and newest_at < ${until}`;
+const forgetBlocks = (sql: Sql, now: Date, until: Date, { forwarding }: SweepOptions) => sql`
+  update event_block set forgotten_at = ${now} where forgotten_at is null and newest_at < ${until}
+    and (${!forwarding} or last_position < (select position from event_forwarding))`;
 const OF_NO_BLOCK = fragment`(row.position is null or (
   select forgotten_at is not null and first_position <= row.position from event_block
   where realm_id = row.realm_id and last_position >= row.position order by last_position limit 1))`;
@@ -100,17 +103,24 @@ const OF_NO_BLOCK = fragment`(row.position is null or (
 export interface SweepOptions {
   /** undefined: audit events are kept. */
   eventRetentionDays?: number | undefined;
+  /** They are forwarded, and kept until they are. */
+  forwarding?: boolean | undefined;
 }
 
 /** Deletes what has expired; gives the number of rows. */
-export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: SweepOptions = {}): Promise<number> {
+export async function sweep(
+  sql: Sql,
+  now: Date,
+  { eventRetentionDays, forwarding }: SweepOptions = {},
+): Promise<number> {
   const ageing = [
     SIGN_IN_HISTORY,
     ...(eventRetentionDays === undefined
       ? []
       : [{ table: fragment`event`, time: fragment`occurred_at`, days: eventRetentionDays, also: OF_NO_BLOCK }]),
   ];
-  if (eventRetentionDays !== undefined) await forgetBlocks(sql, now, before(now, eventRetentionDays * DAY));
+  if (eventRetentionDays !== undefined)
+    await forgetBlocks(sql, now, before(now, eventRetentionDays * DAY), { forwarding });
   const doomed = [
     ...expiries.map(({ table, gone }) => ({
       table,

@@ -327,6 +327,22 @@ CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type)
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
 
+create table departed_event (
+  realm_id text not null,
+  id uuid not null,
+  position bigint not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  actor jsonb,
+  subject jsonb,
+  client_id text,
+  ip_address text,
+  outcome text not null,
+  data jsonb not null,
+  primary key (realm_id, id)
+);
+CREATE INDEX departed_event_position ON departed_event USING btree ("position");
+
 create table device_authorization (
   realm_id text not null,
   code_hash bytea not null,
@@ -498,6 +514,19 @@ create table event_block (
 );
 CREATE INDEX event_block_rewritten ON event_block USING btree (realm_id, number) WHERE rewritten;
 CREATE UNIQUE INDEX event_block_position ON event_block USING btree (realm_id, last_position) WHERE (last_position IS NOT NULL);
+
+create table event_forwarding (
+  one boolean not null default true,
+  position bigint not null,
+  id uuid not null,
+  holder uuid,
+  held_until timestamp with time zone,
+  sent bigint not null default 0,
+  last_sent_at timestamp with time zone,
+  last_error text,
+  primary key (one),
+  constraint event_forwarding_one_check CHECK (one)
+);
 
 create table event_log (
   position bigint not null,

@@ -18,7 +18,7 @@ interface EventRow {
 
 /** Of the audit log, and of sessions that go on. */
 const loginEvents: PersonalData = {
-  tables: ['event', 'session', 'sign_in_history', 'known_device'],
+  tables: ['event', 'departed_event', 'session', 'sign_in_history', 'known_device'],
   async export(sql, realm, userId) {
     const rows = await sql<EventRow>`
       select type, occurred_at, ip_address, null as user_agent, client_id, outcome from event

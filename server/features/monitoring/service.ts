@@ -19,6 +19,7 @@ export interface MonitoringDeps {
   build: { name: string; version: string };
   /** undefined: they are kept for ever. */
   eventRetentionDays?: number | undefined;
+  forwarding(): Promise<AuditConfig['forwarding']>;
   denied: AdminSurface['denied'];
 }
 
@@ -29,7 +30,16 @@ export interface AdminRequest {
   path: string;
 }
 
-export function createMonitoring({ sql, now, metrics, components, build, eventRetentionDays, denied }: MonitoringDeps) {
+export function createMonitoring({
+  sql,
+  now,
+  metrics,
+  components,
+  build,
+  eventRetentionDays,
+  forwarding,
+  denied,
+}: MonitoringDeps) {
   let draining = false;
   const startedAt = now().getTime();
 
@@ -78,7 +88,7 @@ export function createMonitoring({ sql, now, metrics, components, build, eventRe
         enabled: true,
         store: 'postgresql',
         retentionDays: eventRetentionDays ?? null,
-        forwarding: { enabled: false, target: null },
+        forwarding: await forwarding(),
         eventTypes: [...EventTypeName.options],
       };
     },

@@ -228,7 +228,16 @@ test('the summary and the audit configuration are for administrators of every re
     enabled: true,
     store: 'postgresql',
     retentionDays: null,
-    forwarding: { enabled: false, target: null },
+    forwarding: {
+      enabled: false,
+      target: null,
+      format: null,
+      waiting: 0,
+      oldestWaitingAt: null,
+      sent: 0,
+      lastSentAt: null,
+      lastError: null,
+    },
     eventTypes: EventTypeName.options,
   });
   await server.admin.call(createRealm, { body: { realm: 'of-one' } });

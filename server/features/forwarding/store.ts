@@ -1,0 +1,100 @@
+// SQL of forwarding: a cursor over the sealed log, which one process holds at a time.
+import type { Event, EventType, Party } from '../../contract/events.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+
+export interface Cursor {
+  position: number;
+  id: string;
+}
+export interface ForwardedRow extends Cursor {
+  realm_id: string;
+  type: EventType;
+  occurred_at: Date;
+  actor: Party | null;
+  subject: Party | null;
+  client_id: string | null;
+  ip_address: string | null;
+  outcome: Event['outcome'];
+  data: Record<string, unknown>;
+  block: number | null;
+  hash: string | null;
+}
+
+/** The first time: from what is sealed so far. */
+export const begin = (sql: Sql) => sql`
+  insert into event_forwarding (position, id) select position, 'ffffffff-ffff-ffff-ffff-ffffffffffff' from event_log
+  on conflict do nothing`;
+
+const behind = (at: { position: Fragment; id: Fragment }): Fragment => fragment`
+  position >= ${at.position} and (position > ${at.position} or id > ${at.id}) and position <= (select position from event_log)`;
+const cursor = {
+  position: fragment`(select position from event_forwarding)`,
+  id: fragment`(select id from event_forwarding)`,
+};
+
+/** Whether there is something to send; it takes no lock and writes nothing. */
+export async function waiting(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ waiting: boolean }>`
+    select exists (select from event where ${behind(cursor)}) or exists (select from departed_event where ${behind(cursor)}) as waiting`;
+  return row?.waiting ?? false;
+}
+
+/** undefined: another process holds it. */
+export async function take(sql: Sql, holder: string, seconds: number): Promise<Cursor | undefined> {
+  const [row] = await sql<Cursor>`
+    update event_forwarding set holder = ${holder}, held_until = clock_timestamp() + ${seconds} * interval '1 second'
+    where holder = ${holder} or held_until is null or held_until < clock_timestamp() returning position, id`;
+  return row;
+}
+
+export const next = (sql: Sql, { position, id }: Cursor, limit: number) => {
+  const from = (table: Fragment) => fragment`
+    (select realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data from ${table}
+     where ${behind({ position: fragment`${position}::bigint`, id: fragment`${id}::uuid` })} order by position, id limit ${limit})`;
+  return sql<ForwardedRow>`
+    select e.*, b.number as block, encode(b.hash, 'hex') as hash
+    from (select * from (${from(fragment`event`)} union all ${from(fragment`departed_event`)}) both_of order by position, id limit ${limit}) e
+    left join lateral (
+      select number, hash from event_block
+      where realm_id = e.realm_id and last_position >= e.position and first_position <= e.position order by last_position limit 1
+    ) b on true
+    order by e.position, e.id`;
+};
+
+/** @returns false: another process has it now */
+export async function sent(
+  sql: Sql,
+  holder: string,
+  to: Cursor,
+  { count, at, seconds }: { count: number; at: Date; seconds: number },
+): Promise<boolean> {
+  const rows = await sql`
+    update event_forwarding set position = ${to.position}, id = ${to.id}, sent = sent + ${count}, last_sent_at = ${at}, last_error = null,
+      held_until = clock_timestamp() + ${seconds} * interval '1 second'
+    where holder = ${holder} returning 1`;
+  return rows.length > 0;
+}
+
+export const failed = (sql: Sql, holder: string, message: string) => sql`
+  update event_forwarding set last_error = ${message} where holder = ${holder}`;
+
+export const release = (sql: Sql, holder: string) => sql`
+  update event_forwarding set holder = null, held_until = null where holder = ${holder}`;
+
+export interface Progress {
+  waiting: number;
+  oldest: Date | null;
+  sent: number;
+  last_sent_at: Date | null;
+  last_error: string | null;
+}
+/** @param most counted of what waits */
+export async function progress(sql: Sql, most: number): Promise<Progress | undefined> {
+  const after = fragment`position >= f.position and (position > f.position or id > f.id)`;
+  const [row] = await sql<Progress>`
+    select f.sent, f.last_sent_at, f.last_error,
+      (select count(*)::int from (select from event where ${after} limit ${most}) counted) as waiting,
+      (select occurred_at from event where ${after} order by position, id limit 1) as oldest
+    from event_forwarding f`;
+  return row;
+}
