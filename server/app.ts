@@ -35,14 +35,11 @@ import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
-import { registrationRoutes } from './features/registration/routes.ts';
-import { createRegistration } from './features/registration/service.ts';
 import { createSettings } from './features/settings/service.ts';
 import { insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
-import { guardProtocol } from './http/oauth.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { answerReady } from './http/ready.ts';
@@ -51,9 +48,9 @@ import { janitor } from './jobs/janitor.ts';
 import { createMessaging } from './messaging.ts';
 import { createPeople } from './people.ts';
 import { createProtocol } from './protocol.ts';
-import { createResourceApi } from './resource/api.ts';
 import { createResources } from './resources.ts';
 import { createScim } from './scim.ts';
+import { createSelfMadeClients } from './self-made-clients.ts';
 
 export const VERSION = '0.1.0';
 
@@ -215,7 +212,9 @@ export async function buildApp({
     newId,
   });
 
+  const selfMade = createSelfMadeClients({ sql, outbound, transact, resources, settings, baseUrl, now, newId });
   const protocol = createProtocol({
+    documents: selfMade.documents,
     sql,
     realmSql,
     registry,
@@ -335,29 +334,7 @@ export async function buildApp({
     newId,
   });
   await http.register(async (app) => scim.mount(app));
-  const registration = createRegistration({
-    sql,
-    outbound,
-    transact,
-    requestsIn: (tx) =>
-      createResourceApi({
-        sql: tx.sql,
-        transact: (_, work) => work(tx),
-        // what a registering client can name is its scopes
-        parts: [resources.clientScopes, resources.clients],
-        newId,
-      }),
-    clients: resources.clients,
-    settings,
-    baseUrl,
-    now,
-    newId,
-  });
-  const registrations = createAttempts({ now });
-  await http.register(async (app) => {
-    guardProtocol(app, { surface: 'registration', realmExists: realms.exists });
-    registrationRoutes(app, { registration, attempts: registrations });
-  });
+  await http.register(async (app) => selfMade.mount(app, { realmExists: realms.exists }));
   await protocol.mount(http);
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;

@@ -21,7 +21,7 @@ import { devicePageRoutes, deviceRoutes } from './features/authorize/device-rout
 import { createPushed } from './features/authorize/pushed.ts';
 import { pushedRoutes } from './features/authorize/pushed-routes.ts';
 import { createRequestObjects } from './features/authorize/request-objects.ts';
-import { createRequests } from './features/authorize/requests.ts';
+import { createRequests, type Documents } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import { createAssertions } from './features/client-authentication/assertion.ts';
@@ -96,6 +96,7 @@ export interface ProtocolDeps {
   signIns: SignIns;
   metrics: Pick<Metrics, 'tokenIssued'>;
   realmExists(realm: string): Promise<boolean>;
+  documents: Documents;
   /** What the job of back-channel logout needs of the queue. */
   deliveries: Pick<BackChannelDeps, 'enqueue' | 'retryDelaysSeconds'>;
   /** Of one address in one realm. */
@@ -109,7 +110,7 @@ export interface ProtocolDeps {
 export function createProtocol(deps: ProtocolDeps) {
   const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
     deps;
-  const { realmSql, dpop, realmExists, baseUrl, log, now, newId } = deps;
+  const { realmSql, dpop, realmExists, documents, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
     newId,
@@ -171,6 +172,7 @@ export function createProtocol(deps: ProtocolDeps) {
     clients,
     requests,
     requestObjects,
+    documents,
     pushed,
     settings,
     sessions,
@@ -257,8 +259,9 @@ export function createProtocol(deps: ProtocolDeps) {
         tokenRoutes(app, { endpoint, dpop, cors });
         userinfoRoutes(app, { userinfo, cors });
         const audited = auditedAuthentication(authentication, refusals);
-        pushedRoutes(app, { authentication: audited, pushed, attempts: pushes, refusals, dpop, cors });
-        deviceRoutes(app, { authentication: audited, devices, attempts: pushes, refusals, cors });
+        const clientEndpoint = { authentication: audited, attempts: pushes, refusals, documents, cors };
+        pushedRoutes(app, { ...clientEndpoint, pushed, dpop });
+        deviceRoutes(app, { ...clientEndpoint, devices });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint });

@@ -12,6 +12,8 @@ const fields = {
   allowedRedirectHosts: settingsShape.clientRegistrationRedirectHosts,
   allowedResources: settingsShape.clientRegistrationResources,
   requireConsent: settingsShape.clientRegistrationConsent,
+  metadataDocuments: settingsShape.clientIdMetadataDocuments,
+  metadataHosts: settingsShape.clientIdMetadataHosts,
   mostClients: settingsShape.mostRegisteredClients,
   initialAccessTokenTtlSeconds: settingsShape.initialAccessTokenTtlSeconds,
 };
@@ -27,6 +29,8 @@ export const settingOf = {
   allowedRedirectHosts: 'clientRegistrationRedirectHosts',
   allowedResources: 'clientRegistrationResources',
   requireConsent: 'clientRegistrationConsent',
+  metadataDocuments: 'clientIdMetadataDocuments',
+  metadataHosts: 'clientIdMetadataHosts',
   mostClients: 'mostRegisteredClients',
   initialAccessTokenTtlSeconds: 'initialAccessTokenTtlSeconds',
 } as const;

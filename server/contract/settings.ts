@@ -128,6 +128,12 @@ export const settingsShape = {
   clientRegistrationConsent: z
     .boolean()
     .describe('Whether people are asked before a registered client learns about them'),
+  clientIdMetadataDocuments: z
+    .boolean()
+    .describe(
+      'Whether the https address of its metadata is a client’s id (OAuth Client ID Metadata Document): nobody registers it, and people are always asked',
+    ),
+  clientIdMetadataHosts: z.array(name(253)).max(200).describe('Hosts whose metadata documents are taken; empty: any'),
   mostRegisteredClients: z.int().min(0).max(1_000_000).describe('Clients that registered themselves, at most'),
   initialAccessTokenTtlSeconds: seconds(YEAR).describe('Lifetime of initial access tokens that say no other'),
   termsUrl: HttpUrl.nullable().describe('The terms that people accept who must do TERMS; null: no link to them'),
@@ -234,6 +240,8 @@ export const freshSettings = (realm: string): Settings => ({
   clientRegistrationRedirectHosts: [],
   clientRegistrationResources: [],
   clientRegistrationConsent: true,
+  clientIdMetadataDocuments: false,
+  clientIdMetadataHosts: [],
   mostRegisteredClients: 1000,
   initialAccessTokenTtlSeconds: 86_400,
   termsUrl: null,

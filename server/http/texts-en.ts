@@ -104,6 +104,8 @@ export const en = {
 
   'consent.title': 'Allow access?',
   'consent.lead': '{application} asks for access to your account {username}:',
+  'consent.origin':
+    'Nobody here has checked this application: {host} says what it is called. If you allow it, you go on to {address}.',
   'consent.administer': 'Administer this server with all the rights that you have',
   'consent.administerWarning':
     'A program on this computer asks for it: allow it only if you have just started a sign-in yourself.',

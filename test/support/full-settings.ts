@@ -49,6 +49,8 @@ export const fullSettings = {
   clientRegistrationRedirectHosts: ['apps.example.com'],
   clientRegistrationResources: ['https://api.example.com'],
   clientRegistrationConsent: false,
+  clientIdMetadataDocuments: true,
+  clientIdMetadataHosts: ['apps.example.com'],
   mostRegisteredClients: 7,
   initialAccessTokenTtlSeconds: 3601,
   termsUrl: 'https://acme.example.com/terms',

@@ -246,7 +246,9 @@ CREATE INDEX client_assertion_expiry ON client_assertion USING btree (expires_at
 create table client_registration (
   realm_id text not null,
   client uuid not null,
-  token_hash bytea not null,
+  token_hash bytea,
+  document_fresh_until timestamp with time zone,
+  document_etag text,
   primary key (realm_id, client),
   constraint client_registration_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
 );

@@ -10,24 +10,27 @@ import { formOf, oauthErrorOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { ClientView } from '../clients/view.ts';
+import type { Documents } from './requests.ts';
 
 export interface ClientEndpoint {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
   /** Of clients that only name themselves. */
   attempts: Pick<Attempts, 'take'>;
   refusals: Pick<Refusals, 'record'>;
+  documents: Documents;
   cors: Cors;
 }
 
 /** @param tooMany what a client is told that only names itself, once there were too many from its address */
 export async function answerClient(
-  { authentication, attempts, refusals, cors }: ClientEndpoint,
+  { authentication, attempts, refusals, documents, cors }: ClientEndpoint,
   { request, reply, tooMany }: { request: FastifyRequest; reply: FastifyReply; tooMany: string },
   work: (asked: { by: By; realm: string; client: ClientView; form: Form }) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const realm = realmOf(request);
   const form = formOf(request);
   const { authorization } = request.headers;
+  await documents.ensure(realm, form.get('client_id') ?? '', request.ip);
   const { client, confidential } = await authentication.authenticate({
     realm,
     authorization,

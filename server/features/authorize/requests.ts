@@ -26,6 +26,11 @@ export interface Clients {
   knownScopes(realm: string): Promise<ReadonlySet<string>>;
 }
 
+/** Clients whose id is the address of their metadata. */
+export interface Documents {
+  ensure(realm: string, clientId: string, ipAddress: string): Promise<void>;
+}
+
 export function createRequests({
   clients,
   levels,

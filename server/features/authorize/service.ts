@@ -30,7 +30,7 @@ import { createExpected } from './expected.ts';
 import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
-import type { Clients, Given, Requests } from './requests.ts';
+import type { Clients, Documents, Given, Requests } from './requests.ts';
 import { dropPushed, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
@@ -52,6 +52,7 @@ export interface AuthorizationDeps {
   requests: Requests;
   pushed: Pick<Pushed, 'resolve'>;
   requestObjects: RequestObjects;
+  documents: Documents;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
   signIns: Pick<SignIns, 'begin' | 'missing'>;
@@ -87,7 +88,7 @@ interface Progress {
 
 export function createAuthorization(deps: AuthorizationDeps) {
   const { transact, clients, settings, sessions, signIns, factors, consents, subjects, now } = deps;
-  const { refusals, requests, pushed, requestObjects } = deps;
+  const { refusals, requests, pushed, requestObjects, documents } = deps;
 
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
@@ -255,9 +256,12 @@ export function createAuthorization(deps: AuthorizationDeps) {
   async function knownTarget(
     { realm, request }: RequestContext,
     form: Form,
-    { client, first }: { client: ClientView | undefined; first: boolean },
+    { first, gone = false }: { first: boolean; gone?: boolean },
   ): Promise<{ given: Given; target: Target }> {
+    const clientId = form.get('client_id') ?? '';
     try {
+      if (first) await documents.ensure(realm, clientId, request.ip);
+      const client = gone ? undefined : await clients.view(realm, clientId);
       const given = await pushed.resolve(realm, client, form, { first });
       return { given, target: targetOf(given, client) };
     } catch (thrown) {
@@ -284,15 +288,14 @@ export function createAuthorization(deps: AuthorizationDeps) {
     refused?: OAuthError,
   ): Promise<FastifyReply> {
     const { realm, brand, issuer } = context;
-    const client = await clients.view(realm, form.get('client_id') ?? '');
     const { first = false } = progress;
-    const { given, target } = await knownTarget(context, form, { client, first });
+    const { given, target } = await knownTarget(context, form, { first });
     try {
       if (refused) throw refused;
       return await proceed(context, await read(context, given, { client: target.client, first }), progress);
     } catch (thrown) {
       // The application was deleted in the meantime: nobody is known any more to whom an error could go.
-      if (refersToNothing(thrown)) await knownTarget(context, form, { client: undefined, first: false });
+      if (refersToNothing(thrown)) await knownTarget(context, form, { first: false, gone: true });
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
       return sendAnswer(context.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });

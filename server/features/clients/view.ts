@@ -63,6 +63,8 @@ export interface ClientView {
   mayActClient: string | null;
   /** It registered itself: an empty list of resources is none. */
   registered: boolean;
+  /** Where its metadata is, which is its id. */
+  documentHost: string | null;
   /** null: as the realm says. */
   subjectType: 'public' | 'pairwise' | null;
   /** Of pairwise subjects. */
@@ -137,7 +139,7 @@ interface Row {
   dpop_bound_access_tokens: boolean;
   token_exchange_impersonation: boolean;
   may_act_client: string | null;
-  registered: boolean;
+  registered: 'itself' | 'document' | null;
   subject_type: 'public' | 'pairwise' | null;
   sector_identifier_uri: string | null;
   scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
@@ -163,7 +165,10 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.id_token_signed_response_alg, c.access_token_signed_response_alg, c.userinfo_signed_response_alg,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
-    exists (select from client_registration g where g.realm_id = c.realm_id and g.client = c.id) as registered,
+    (
+      select case when g.document_fresh_until is null then 'itself' else 'document' end
+      from client_registration g where g.realm_id = c.realm_id and g.client = c.id
+    ) as registered,
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
         'inTokenScope', s.include_in_token_scope, 'optional', l.optional, 'claims', (
@@ -220,10 +225,20 @@ const secretsOf = (row: Row): ClientSecret[] => {
 const scopesOf = ({ scopes, agent }: Row): Row['scopes'] =>
   agent ? scopes.filter(({ name }) => agent.scopes.includes(name)) : scopes;
 
+const documentHost = ({ registered, client_id }: Row): string | null =>
+  registered === 'document' ? new URL(client_id).host : null;
+
+/** What a document says of itself stands beside where it is, wherever people read it. */
+function titleOf(row: Row): string {
+  const title = row.name ?? row.application?.displayName;
+  const host = documentHost(row);
+  return host === null ? (title ?? row.client_id) : title ? `${title} (${host})` : host;
+}
+
 const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => ({
   id: row.id,
   clientId: row.client_id,
-  title: row.name ?? row.application?.displayName ?? row.client_id,
+  title: titleOf(row),
   homeUrl: row.application?.url ?? null,
   enabled: row.enabled && row.agent?.acts !== false,
   authMethod: row.token_endpoint_auth_method,
@@ -251,7 +266,8 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   dpopBoundAccessTokens: row.dpop_bound_access_tokens,
   tokenExchangeImpersonation: row.token_exchange_impersonation,
   mayActClient: row.may_act_client,
-  registered: row.registered,
+  registered: row.registered !== null,
+  documentHost: documentHost(row),
   subjectType: row.subject_type,
   sector: sectorOf({ id: row.id, redirectUris: row.redirect_uris, sectorIdentifierUri: row.sector_identifier_uri }),
   defaultScopes: scopes.filter((s) => !s.optional),

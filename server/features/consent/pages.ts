@@ -29,9 +29,13 @@ export function agreementList({ scopes, openid, resources, claims, administers }
   return html`<ul class="rows">${asked}</ul>`;
 }
 
+/** Of an app's own scheme: the scheme. */
+const hostOf = (uri: string): string => new URL(uri).host || new URL(uri).protocol;
+
 export function consentPage({
   realm,
   application,
+  origin,
   username,
   agreement,
   request,
@@ -40,6 +44,8 @@ export function consentPage({
 }: {
   realm: string;
   application: string;
+  /** Of one that nobody here has looked at: where it is from, and where they will be sent. */
+  origin: { host: string; redirectUri: string } | undefined;
   username: string;
   agreement: Html;
   request: string;
@@ -48,6 +54,7 @@ export function consentPage({
   proof: string;
 }): Html {
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
+${origin && html`<p>${textHtml('consent.origin', { host: html`<strong>${origin.host}</strong>`, address: html`<strong>${hostOf(origin.redirectUri)}</strong>` })}</p>`}
 ${agreement}
 ${decisionForm(`/realms/${realm}/oauth2/consent`, { request, since, proof })}`;
 }

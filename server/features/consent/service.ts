@@ -73,6 +73,7 @@ export function createConsents({
       const body = consentPage({
         realm,
         application: client.title,
+        origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
         username: session.username,
         agreement: listed(asked),
         request: text,

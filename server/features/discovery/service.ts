@@ -31,6 +31,7 @@ function discoveryDocument({
   grantTypes,
   locales,
   registers,
+  documents,
   mustPush,
   levels,
   subjects,
@@ -43,6 +44,8 @@ function discoveryDocument({
   grantTypes: readonly string[];
   locales: readonly string[];
   registers: boolean;
+  /** The address of its metadata is a client's id. */
+  documents: boolean;
   /** The realm takes no requests that aren't pushed. */
   mustPush: boolean;
   levels: readonly number[];
@@ -63,6 +66,7 @@ function discoveryDocument({
     introspection_endpoint: at.introspection,
     end_session_endpoint: at.endSession,
     ...(registers && { registration_endpoint: at.registration }),
+    ...(documents && { client_id_metadata_document_supported: true }),
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     frontchannel_logout_supported: true,
@@ -117,7 +121,11 @@ export function createDiscovery({
       | (SubjectSettings &
           Pick<
             RealmSettingsDto,
-            'supportedLocales' | 'displayName' | 'clientRegistration' | 'requirePushedAuthorizationRequests'
+            | 'supportedLocales'
+            | 'displayName'
+            | 'clientRegistration'
+            | 'clientIdMetadataDocuments'
+            | 'requirePushedAuthorizationRequests'
           >)
       | undefined
     >;
@@ -148,6 +156,7 @@ export function createDiscovery({
           grantTypes,
           levels,
           locales: ofRealm?.supportedLocales ?? [],
+          documents: ofRealm?.clientIdMetadataDocuments ?? false,
           registers: ofRealm?.clientRegistration !== 'closed',
           mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,
           subjects: ofRealm ? subjectTypes(ofRealm) : [],

@@ -10,7 +10,7 @@ import type { ClientMetadata } from '../../contract/registration.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 
 /** What nobody has to allow: who somebody is, and that they are asked again later. */
-const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
+export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
 
 const invalid = (description: string) => new OAuthError('invalid_client_metadata', description);
 

@@ -10,14 +10,14 @@ import { newClientSecret } from '../../crypto/client-secret.ts';
 import { newToken, sha256, wellFormed } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { Principal } from '../../domain/principal.ts';
 import { subjectTypes } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Outbound } from '../../http/outbound.ts';
-import type { Caller, ResourceApi } from '../../resource/api.ts';
+import type { ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';
 import { inputOf, metadataOf } from './metadata.ts';
+import { callerOf } from './nobody.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
 import { refuseForeignSector } from './sector.ts';
 import * as store from './store.ts';
@@ -35,17 +35,6 @@ export interface RegistrationDeps {
   newId: () => string;
 }
 
-/** Holds no permission: what it registers can't either. */
-const nobody: Principal = {
-  type: 'client',
-  id: 'registration',
-  name: 'registration',
-  realm: '',
-  permissions: new Map(),
-  limited: [],
-  expiresAt: null,
-};
-const callerOf = (by: By): Caller => ({ principal: nobody, by, expect: () => {} });
 /** One answer for every token that isn't taken, whatever the cause. */
 const refused = () => new OAuthError('invalid_token', 'The access token is not valid here');
 

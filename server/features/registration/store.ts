@@ -55,6 +55,36 @@ export async function countRegistered(sql: Sql, realm: string): Promise<number> 
   return row?.n ?? 0;
 }
 
+interface Document {
+  client: string;
+  /** Null: the client isn't one of a document. */
+  freshUntil: Date | null;
+  etag: string | null;
+}
+export async function readDocument(sql: Sql, realm: string, clientId: string): Promise<Document | undefined> {
+  const [row] = await sql<Document>`
+    select c.id as client, g.document_fresh_until as "freshUntil", g.document_etag as etag
+    from client c left join client_registration g on g.realm_id = c.realm_id and g.client = c.id
+    where c.realm_id = ${realm} and c.client_id = ${clientId}`;
+  return row;
+}
+
+export const keepDocument = (sql: Sql, realm: string, { client, freshUntil, etag }: Document) => sql`
+  insert into client_registration (realm_id, client, document_fresh_until, document_etag)
+  values (${realm}, ${client}, ${freshUntil}, ${etag})
+  on conflict (realm_id, client) do update
+    set document_fresh_until = excluded.document_fresh_until, document_etag = excluded.document_etag`;
+
+/** The client of a document that was fetched the longest time ago of those that nobody has agreed to. */
+export async function unusedDocument(sql: Sql, realm: string): Promise<string | undefined> {
+  const [row] = await sql<{ client: string }>`
+    select g.client from client_registration g
+    where g.realm_id = ${realm} and g.document_fresh_until is not null
+      and not exists (select from consent s where s.realm_id = g.realm_id and s.client = g.client)
+    order by g.document_fresh_until limit 1`;
+  return row?.client;
+}
+
 export const insertRegistration = (sql: Sql, realm: string, client: string, hash: Buffer) => sql`
   insert into client_registration (realm_id, client, token_hash) values (${realm}, ${client}, ${hash})`;
 

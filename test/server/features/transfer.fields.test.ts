@@ -87,6 +87,8 @@ const cases: Case[] = [
       clientRegistrationRedirectHosts: ['other.example.com'],
       clientRegistrationResources: ['https://other.example.com'],
       clientRegistrationConsent: true,
+      clientIdMetadataDocuments: false,
+      clientIdMetadataHosts: ['other.example.com'],
       mostRegisteredClients: 8,
       initialAccessTokenTtlSeconds: 3602,
       passwordRequireLowercase: false,

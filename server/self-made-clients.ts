@@ -1,0 +1,65 @@
+// The composition root's part for clients that no administrator makes: those that register themselves, and those whose id is the
+// address of their metadata.
+import type { FastifyInstance } from 'fastify';
+import type { Sql } from './db/sql.ts';
+import type { Transact, Tx } from './db/transact.ts';
+import { createAttempts } from './domain/attempts.ts';
+import { createClientDocuments } from './features/registration/documents.ts';
+import type { PolicySource } from './features/registration/provisioning.ts';
+import { registrationRoutes } from './features/registration/routes.ts';
+import { createRegistration } from './features/registration/service.ts';
+import { guardProtocol } from './http/oauth.ts';
+import type { Outbound } from './http/outbound.ts';
+import { createResourceApi } from './resource/api.ts';
+import type { createResources } from './resources.ts';
+
+/** From one host, whoever asks for it. */
+const FETCHES_A_MINUTE = 60;
+
+export function createSelfMadeClients({
+  sql,
+  outbound,
+  transact,
+  resources,
+  settings,
+  baseUrl,
+  now,
+  newId,
+}: {
+  sql: Sql;
+  outbound: Pick<Outbound, 'fetch'>;
+  transact: Transact;
+  resources: Pick<ReturnType<typeof createResources>, 'clients' | 'clientScopes'>;
+  settings: PolicySource;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}) {
+  const { clients, clientScopes } = resources;
+  const shared = {
+    sql,
+    outbound,
+    transact,
+    requestsIn: (tx: Tx) =>
+      createResourceApi({
+        sql: tx.sql,
+        transact: (_, work) => work(tx),
+        // what such a client can name is its scopes
+        parts: [clientScopes, clients],
+        newId,
+      }),
+    clients,
+    settings,
+    now,
+  };
+  const registration = createRegistration({ ...shared, baseUrl, newId });
+  const attempts = { address: createAttempts({ now }), host: createAttempts({ limit: FETCHES_A_MINUTE, now }) };
+  return {
+    documents: createClientDocuments({ ...shared, attempts }),
+
+    async mount(app: FastifyInstance, { realmExists }: { realmExists(realm: string): Promise<boolean> }) {
+      guardProtocol(app, { surface: 'registration', realmExists });
+      registrationRoutes(app, { registration, attempts: createAttempts({ now }) });
+    },
+  };
+}
