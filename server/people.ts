@@ -14,8 +14,10 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createIdentitySection } from './features/brokering/account.ts';
 import { createCodeFlow } from './features/brokering/code-flow.ts';
 import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
+import { createHomes } from './features/brokering/homes.ts';
 import { createLinks } from './features/brokering/links.ts';
 import { createOauth2 } from './features/brokering/oauth2.ts';
 import { createOidc } from './features/brokering/oidc.ts';
@@ -134,6 +136,7 @@ export function createPeople(deps: PeopleDeps) {
   const codes = createMailedCodes({ send, seal, now });
   const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
   const providers = createProviders({ sql, seal, environment: deps.environment, now });
+  const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, now, newId });
   const codeFlow = createCodeFlow({ outbound: deps.outbound, keys: deps.keys, newId, now });
   const documents = createRemoteKeys({ outbound: deps.outbound, loopback: true, now });
@@ -147,7 +150,7 @@ export function createPeople(deps: PeopleDeps) {
     upstreams: { oidc, oauth2: createOauth2({ codeFlow }) },
   });
   const registry = createRegistry({
-    ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering },
+    ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },
     ...{ transact, send, seal, now, newId },
   });
   const factors = createFactors(registry);
@@ -219,6 +222,7 @@ export function createPeople(deps: PeopleDeps) {
     drop(realm: string | undefined): void {
       flows.drop(realm);
       providers.drop(realm);
+      homes.drop(realm);
     },
     /** What devices call. */
     mountDevices(app: FastifyInstance, known: Pick<DeviceSurface, 'realmExists' | 'tokens' | 'subjects'>): void {
@@ -257,7 +261,7 @@ export function createPeople(deps: PeopleDeps) {
         `/realms/${realm}/login?for=account`;
       const withAsked = (path: string, asked: string | undefined): string =>
         asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
-      const links: PageLink[] = [
+      const pageLinks: PageLink[] = [
         {
           words: text('recover.forgot'),
           beside: 'username-password',
@@ -276,7 +280,7 @@ export function createPeople(deps: PeopleDeps) {
         settings,
         registry,
         continuations,
-        links,
+        links: pageLinks,
         registration: { isOpen, sendClosed },
       });
       brokeringRoutes(pages, { signIns, settings, continuations });
@@ -286,6 +290,7 @@ export function createPeople(deps: PeopleDeps) {
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends },
+        sections: [createIdentitySection({ links, credentials, factors, notify, transact })],
       });
     },
     stop: passwords.stop,

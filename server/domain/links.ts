@@ -9,4 +9,8 @@ export const linkTo = (origin: string, realm: string, secret: string): string =>
 export const resetLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/reset?token=${secret}`;
 
+/** What sends a browser to an identity provider, in the sign-in that it has under way. @param hint who they say they are */
+export const providerPath = (realm: string, alias: string, hint?: string): string =>
+  `/realms/${realm}/login/provider/${alias}${hint === undefined ? '' : `?${new URLSearchParams({ hint })}`}`;
+
 export const linkDigest = (secret: string): string => sha256(`link:${secret}`).toString('base64url');

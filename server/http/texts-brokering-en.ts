@@ -1,5 +1,8 @@
 // English texts of signing in by other identity providers: a part of texts-en.ts.
 export const brokering = {
+  'identities.title': 'Accounts elsewhere',
+  'identities.linked': 'Connected {when}',
+  'identities.remove': 'Disconnect',
   'provider.way': 'Sign in with {provider}',
   'provider.title': 'Sign in with {provider}',
   'provider.choose': 'Choose how to sign in',

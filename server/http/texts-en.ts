@@ -293,6 +293,7 @@ export const en = {
 
   'password.title': 'Sign in',
   'password.submit': 'Sign in',
+  'password.next': 'Next',
   'password.username': 'Username or e-mail',
   'password.password': 'Password',
   'password.remember': 'Keep me signed in on this device',

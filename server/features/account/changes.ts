@@ -14,6 +14,7 @@ import { text } from '../../http/texts.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession } from '../sessions/service.ts';
+import type { Visit } from './section.ts';
 import type { Prove } from './sign-in-methods.ts';
 
 export interface AccountChangesDeps {
@@ -23,8 +24,6 @@ export interface AccountChangesDeps {
   prove: Prove;
   now: () => Date;
 }
-/** Whose account it is, once their form was found to be their own. */
-type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
 
 /** Steps of a sign-in by which people change themselves. */
 const ownChanges: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL', 'UPDATE_PASSWORD'];

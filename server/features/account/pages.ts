@@ -15,6 +15,7 @@ import {
   dataSection,
   type ProfileView,
   profileSection,
+  type SectionParts,
 } from './sections.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
 import type { ActivityRow, AgentRow, Profile } from './store.ts';
@@ -40,6 +41,8 @@ export interface AccountView {
   consents: readonly ConsentRecord[];
   agents: readonly AgentRow[];
   activity: readonly ActivityRow[];
+  /** What other features bring. */
+  sections: readonly ((parts: SectionParts & { mayChange: boolean }) => Promise<Html | false>)[];
 }
 
 function deviceOf(userAgent: string | null): string {
@@ -54,15 +57,17 @@ const bannerOf = (username: string, { name, until }: { name: string; until: Date
   return text('account.acting', { name, username, minutes });
 };
 
-export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
+export async function sendAccount(reply: FastifyReply, view: AccountView): Promise<FastifyReply> {
   const { realm, settings, profile, sessions, currentId, csrf, said, acting, titles, now } = view;
   const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${ago(at, now)}</time>`;
   const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
+  const sections = await Promise.all(view.sections.map((show) => show({ post, time, mayChange: !acting })));
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}
 ${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
+${sections.map((section) => html`${section}`)}
 <h2>${text('account.sessions')}</h2>
 <ul class="rows">
 ${sessions.map((session) => {

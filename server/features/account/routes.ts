@@ -26,6 +26,7 @@ import type { OwnProfiles } from '../users/own-profile.ts';
 import { accountChangeRoutes } from './changes.ts';
 import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
+import type { AccountSection } from './section.ts';
 import { toldActivities } from './sections.ts';
 import { createFreshness, signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
@@ -41,6 +42,8 @@ export interface AccountDeps {
   gdpr: Pick<Gdpr, 'consents' | 'revokeConsent'>;
   notify: Notify;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** What other features bring. */
+  sections: readonly AccountSection[];
   signIns: Pick<SignIns, 'begin' | 'leave'>;
   /** Applications that speak SAML hear of a session's end through the browser. */
   singleLogout: Pick<SingleLogout, 'begin'>;
@@ -144,6 +147,11 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       consents: agreed,
       agents,
       activity: happened,
+      sections: deps.sections.map(
+        ({ show }) =>
+          (parts) =>
+            show(realm, session, parts),
+      ),
       credentials: own,
       kinds: factors.kinds,
     });
@@ -157,6 +165,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   };
   signInMethodRoutes(app, ofTheirs, { ...deps, ...fresh });
   accountChangeRoutes(app, ofTheirs, { ...deps, ...fresh });
+  for (const section of deps.sections) section.mount(app, ofTheirs, fresh);
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, id, session } = await visit(request);

@@ -13,6 +13,7 @@ import type { Credentials } from '../credentials/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import type { Visit } from './section.ts';
 
 const FRESH_SECONDS = 300;
 
@@ -62,9 +63,6 @@ export interface SignInMethodsDeps {
   prove: Prove;
   isFresh(session: LiveSession): boolean;
 }
-
-/** Whose account it is, once their form was found to be their own. */
-type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
 
 const Params = z.object({ type: z.string(), id: z.uuid() });
 const Wanted = z.object({ action: z.string() });

@@ -74,6 +74,8 @@ export interface StepPage {
   refreshSeconds?: number;
   /** What it waited for is there: it goes on without a click. */
   ready?: boolean;
+  /** Where its form may lead beside this server, as a source of the page's policy. */
+  formAction?: readonly string[];
   keep?: Kept;
   /** What it waits for finds the sign-in by this, as `kept` says it (StepVerdict). */
   address?: string;

@@ -8,7 +8,7 @@ import { createOtp, type OtpDeps } from './otp.ts';
 import { createPush, type PushDeps } from './push.ts';
 import { createQr, type QrDeps } from './qr.ts';
 import { createRecoveryCodesMethod, type RecoveryCodesDeps } from './recovery-codes.ts';
-import { createUsernamePassword } from './username-password.ts';
+import { createUsernamePassword, type UsernamePasswordDeps } from './username-password.ts';
 import { createWebauthn, type WebauthnDeps } from './webauthn.ts';
 
 type Deps = OtpDeps &
@@ -19,7 +19,7 @@ type Deps = OtpDeps &
   PushDeps &
   QrDeps &
   IdpRedirectDeps &
-  Parameters<typeof createUsernamePassword>[0];
+  UsernamePasswordDeps;
 
 export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   createUsernamePassword(deps),

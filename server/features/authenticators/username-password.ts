@@ -1,18 +1,22 @@
 // The authenticator username-password: finds out who it is, and checks what they know.
 import { z } from 'zod';
-import { errorId, html } from '../../http/html.ts';
+import { providerPath } from '../../domain/links.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
+import type { Homes } from '../brokering/homes.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
 
 const NAME_MAX = 255;
 const PASSWORD_MAX = 512;
 
-export const createUsernamePassword = ({
-  credentials,
-}: {
+export interface UsernamePasswordDeps {
   credentials: Pick<Credentials, 'checkPassword'>;
-}): Method => ({
+  /** Where people are at home by their address: they are sent there. */
+  homes: Pick<Homes, 'any' | 'of' | 'sources'>;
+}
+
+export const createUsernamePassword = ({ credentials, homes }: UsernamePasswordDeps): Method => ({
   id: 'username-password',
   displayName: 'Username and password',
   factorClass: 'KNOWLEDGE',
@@ -24,7 +28,13 @@ export const createUsernamePassword = ({
   configSchema: z.strictObject({}),
   answers: ({ username, password }) =>
     username === undefined || password === undefined ? undefined : { username, password },
-  begin: async (step, complaint) => page(step, complaint),
+  async begin(step, complaint) {
+    const sources = await homes.sources(step.realm);
+    if (sources.length === 0) return page(step, complaint);
+    // Who is at home elsewhere is asked for no password here.
+    const asksForName = step.kept.username === undefined && complaint?.field !== 'password';
+    return { ...(asksForName ? namePage(step, complaint) : page(step, complaint)), formAction: sources };
+  },
   async verify(step, form) {
     const username = (form.username ?? '').trim().slice(0, NAME_MAX);
     const password = form.password ?? '';
@@ -34,6 +44,11 @@ export const createUsernamePassword = ({
       reason,
     });
     if (username === '') return again(text('password.noUsername'), '', 'username');
+    const home = await homes.of(step.realm, username);
+    if (home !== undefined)
+      return { do: 'kept', keep: { username }, leadsTo: providerPath(step.realm, home, username) };
+    if (form.password === undefined && step.kept.username === undefined && (await homes.any(step.realm)))
+      return { do: 'kept', keep: { username } };
     if (password === '') return again(text('password.noPassword'), '');
     if (password.length > PASSWORD_MAX) return again(text('password.refused'), 'wrong');
     const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
@@ -43,9 +58,9 @@ export const createUsernamePassword = ({
   },
 });
 
-function page({ settings, loginHint }: Step, complaint: Complaint | undefined): StepPage {
+function page({ settings, loginHint, kept }: Step, complaint: Complaint | undefined): StepPage {
   const values: Form = complaint?.values ?? {};
-  const username = values.username ?? loginHint;
+  const username = values.username ?? kept.username ?? loginHint;
   const bad = (field: string) =>
     complaint?.field === field ? html` aria-invalid="true" aria-describedby="${errorId(field)}"` : undefined;
   const focus = (field: string) =>
@@ -53,11 +68,7 @@ function page({ settings, loginHint }: Step, complaint: Complaint | undefined): 
   return {
     title: text('password.title'),
     submit: text('password.submit'),
-    body: html`<div class="field">
-<label for="username">${text('password.username')}</label>
-<input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
- autocapitalize="none" autocorrect="off" spellcheck="false" required${bad('username')}${focus('username')}>
-</div>
+    body: html`${nameField(username, html`${bad('username')}${focus('username')}`)}
 <div class="field">
 <label for="password">${text('password.password')}</label>
 <input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
@@ -70,5 +81,21 @@ ${
 <label for="remember">${text('password.remember')}</label>
 </div>`
 }`,
+  };
+}
+
+const nameField = (username: string, state: Html): Html => html`<div class="field">
+<label for="username">${text('password.username')}</label>
+<input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
+</div>`;
+
+/** Who is at home elsewhere goes on there. */
+function namePage({ loginHint }: Step, complaint: Complaint | undefined): StepPage {
+  const bad = complaint?.field === 'username' && html` aria-invalid="true" aria-describedby="${errorId('username')}"`;
+  return {
+    title: text('password.title'),
+    submit: text('password.next'),
+    body: nameField(complaint?.values?.username ?? loginHint, html`${bad} autofocus`),
   };
 }

@@ -12,6 +12,7 @@ const BY_PROVIDER = 'idp-redirect';
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 /** What is sent twice says nothing. */
 const Answer = z.record(z.string().max(100), z.string().max(8_000));
+const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
 const LONGEST_STATE = 200;
 
 export interface BrokeringRoutesDeps {
@@ -41,7 +42,8 @@ export function brokeringRoutes(app: FastifyInstance, { signIns, settings, conti
     const view = await signIns.view(reply, request, realm);
     const step = view && stepIn(view, alias);
     if (!view || step === undefined) return sendOver(reply, realm, policy);
-    const form = { csrf: view.csrf, step, do: 'next', provider: alias };
+    const { hint } = Hint.parse(request.query);
+    const form = { csrf: view.csrf, step, do: 'next', provider: alias, ...(hint !== undefined && { hint }) };
     const answer = await signIns.submit(reply, request, realm, form, continuations);
     return answer ? answer(reply) : sendOver(reply, realm, policy);
   });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
-import { linkDigest } from '../../domain/links.ts';
+import { linkDigest, providerPath } from '../../domain/links.ts';
 import { Withdrawn } from '../../domain/proof.ts';
 import { text } from '../../http/texts.ts';
 import type { Beside, Form, Kept, SignInEnd, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
@@ -34,9 +34,8 @@ export interface BrokeringDeps {
 
 /** Below the realm; as people register it there. */
 const callbackPath = (realm: string, alias: string): string => `/realms/${realm}/broker/${alias}/endpoint`;
-/** Sends the browser to the provider. */
-export const wayTo = (realm: string, alias: string, tab: number): string =>
-  `/realms/${realm}/login/provider/${alias}${tab === 0 ? '' : `?tab=${tab}`}`;
+const wayTo = (realm: string, alias: string, tab: number): string =>
+  `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
 
 export function createBrokering(deps: BrokeringDeps) {
   const { providers, upstreams, links, firstSignIns, apply, notify, transact, seal, now } = deps;
@@ -75,8 +74,8 @@ export function createBrokering(deps: BrokeringDeps) {
       }));
   }
 
-  async function send(step: Step, alias: string): Promise<StepVerdict> {
-    const { realm, site, loginHint, anew } = step;
+  async function send(step: Step, alias: string, loginHint: string): Promise<StepVerdict> {
+    const { realm, site, anew } = step;
     const provider = await providers.named(realm, alias);
     const upstream = provider && upstreams[provider.type];
     if (!upstream) return again(text('provider.none'));
@@ -193,7 +192,7 @@ export function createBrokering(deps: BrokeringDeps) {
       if (alias === undefined) return again(text('provider.none'));
       const { config } = step;
       if (config.provider !== undefined && config.provider !== alias) return again(text('provider.none'));
-      return send(step, alias);
+      return send(step, alias, form.hint ?? step.loginHint);
     },
 
     /** Only what is typed can be guessed. */

@@ -26,7 +26,8 @@ const NUMBERED = new RegExp(`^(?:__Host-)?${SIGN_IN_COOKIE}(?:\\.[a-z0-9-]+)?(?:
 /** The number of the sign-in that an address is about; 0 is the one that isn't numbered. */
 export const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
 /** An address about the sign-in of that number. */
-export const inTab = (path: string, tab: number): string => (tab === 0 ? path : `${path}?tab=${tab}`);
+export const inTab = (path: string, tab: number): string =>
+  tab === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}tab=${tab}`;
 
 /** The browser's sign-ins of all realms that their cookies are sent to, the oldest first. */
 const allOf = ({ cookies }: FastifyRequest): { name: string; tab: number; length: number }[] =>

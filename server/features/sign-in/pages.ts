@@ -93,7 +93,7 @@ ${
   if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script };
-  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose));
+  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose, page.formAction));
 }
 
 const waysSection = (ways: readonly { words: string; path: string }[]): Html | false =>
@@ -127,8 +127,8 @@ export function sendLink(
   return sendPage(reply, { realm, brand: settings, title, body }, formPolicy(linked));
 }
 
-const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }) => ({
-  formAction: redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS],
+const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }, more: readonly string[] = []) => ({
+  formAction: [...(redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS]), ...more],
 });
 
 const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html | false => {

@@ -232,7 +232,8 @@ export function createSignIns(deps: SignInDeps) {
     if (nextStep?.do === 'finish' && state.is === 'known')
       return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;
     const kept = await storage.keep(reply, realm, held, state);
-    return kept && leadsTo !== undefined ? to(leadsTo) : here;
+    if (!kept || leadsTo === undefined) return here;
+    return to(leadsTo.startsWith('/') ? inTab(leadsTo, held.tab) : leadsTo);
   }
 
   return {

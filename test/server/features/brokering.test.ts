@@ -7,7 +7,7 @@ import { exportUserData } from '../../../server/contract/gdpr.ts';
 import { deleteIdentityLink, listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { deleteIdentityProvider, putIdentityProvider } from '../../../server/contract/identity-providers.ts';
 import { listUserSessions } from '../../../server/contract/user-access.ts';
-import { createUser, listUsers, putUser } from '../../../server/contract/users.ts';
+import { createUser, listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD, redeem } from '../../support/applications.ts';
 import { comeBy, makeProvider, oidcOf, sentTo, wayIn } from '../../support/brokering.ts';
@@ -146,6 +146,40 @@ describe('somebody who comes by a provider', () => {
     expect(body?.federatedLinks).toMatchObject([
       { by: 'identity-provider', identityProvider: 'corp', subject: SUBJECT, issuer: upstream.url },
     ]);
+  });
+});
+
+describe('on their account page', () => {
+  test('somebody sees who they are elsewhere, and keeps the one way in that they have', async () => {
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.text).toContain('Accounts elsewhere');
+    expect(page.text).toContain('ada@corp.example');
+    const [ada] = await people();
+    const [link] = await linksOf(ada?.id ?? '');
+    const { csrf = '' } = page.fields;
+    const kept = await person.post(`${account()}/identities/${link?.id}/remove`, { csrf });
+    expect(kept.text).toContain('It was not removed');
+    expect((await person.post(`${account()}/identities/${link?.id}/remove`, { csrf: 'forged' })).status).toBe(403);
+    const params = { realm, userId: ada?.id ?? '' };
+    await server.admin.call(setPassword, { params, body: { password: PASSWORD } });
+    const again = await comeBy(server, realm, upstream);
+    const gone = await again.person.post(`${account()}/identities/${link?.id}/remove`, {
+      csrf: again.page.fields.csrf ?? '',
+    });
+    expect(gone.text).toContain('It has been removed');
+    expect(gone.text).not.toContain('Accounts elsewhere');
+    expect(await linksOf(params.userId)).toEqual([]);
+  });
+
+  test('nobody takes away somebody else’s', async () => {
+    await comeBy(server, realm, upstream);
+    const [ada] = await people();
+    const [link] = await linksOf(ada?.id ?? '');
+    upstream.claims = { ...upstream.claims, sub: 'subject-2', email: 'eve@corp.example' };
+    upstream.userinfo = { sub: 'subject-2' };
+    const { person, page } = await comeBy(server, realm, upstream);
+    await person.post(`${account()}/identities/${link?.id}/remove`, { csrf: page.fields.csrf ?? '' });
+    expect(await linksOf(ada?.id ?? '')).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,67 @@
+// The section of the account page that shows who the person is at identity providers, and takes that away again. One way to prove who
+// they are has to be left.
+import { z } from 'zod';
+import type { IdentityLink } from '../../contract/identity-links.ts';
+import type { Credential } from '../../contract/users.ts';
+import type { Transact } from '../../db/transact.ts';
+import type { Factors } from '../../domain/factors.ts';
+import { userParty } from '../../domain/party.ts';
+import { html } from '../../http/html.ts';
+import { text, textHtml } from '../../http/texts.ts';
+import type { AccountSection } from '../account/section.ts';
+import type { Credentials } from '../credentials/service.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { Links } from './links.ts';
+
+export interface IdentitySectionDeps {
+  links: Pick<Links, 'list' | 'remove'>;
+  credentials: Pick<Credentials, 'list'>;
+  factors: Pick<Factors, 'kinds'>;
+  notify: Notify;
+  transact: Transact;
+}
+const Params = z.object({ id: z.uuid().catch('') });
+
+export function createIdentitySection(deps: IdentitySectionDeps): AccountSection {
+  const { links, credentials, factors, notify, transact } = deps;
+  const identifies = (one: Credential): boolean =>
+    factors.kinds.some((kind) => kind.type === one.type && kind.identifies);
+
+  return {
+    async show(realm, { userId }, { post, time, mayChange }) {
+      const all = await links.list(realm, userId);
+      if (all.length === 0) return false;
+      const row = ({ id, displayName, name, subject, linkedAt, lastUsedAt }: IdentityLink) => html`<li>
+<div><strong>${displayName}</strong> <span class="soft">${name ?? subject}</span>
+<div class="soft">${textHtml('identities.linked', { when: time(linkedAt) })}</div>
+${lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(lastUsedAt) })}</div>`}</div>
+${mayChange && post(`identities/${id}/remove`, html`<button class="quiet">${text('identities.remove')}<span class="hidden"> ${displayName}</span></button>`)}
+</li>`;
+      return html`<h2>${text('identities.title')}</h2>
+<ul class="rows">
+${all.map(row)}
+</ul>`;
+    },
+
+    mount(app, visit, { prove, isFresh }) {
+      app.post('/realms/:realm/account/identities/:id/remove', { schema: { hide: true } }, async (request, reply) => {
+        const { realm, session } = await visit(request);
+        if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+        if (!isFresh(session)) return prove(request, reply, realm, session);
+        const { id } = Params.parse(request.params);
+        const { userId, username } = session;
+        const by = { actor: userParty(userId, username), ipAddress: request.ip } as const;
+        const removed = await transact(realm, async (tx) => {
+          const [own, all] = [await credentials.list(realm, userId, tx.sql), await links.list(realm, userId, tx.sql)];
+          const isThere = all.some((one) => one.id === id);
+          if (!isThere || (all.length === 1 && !own.some(identifies))) return false;
+          const keep = { sessionId: session.id };
+          const gone = await links.remove(tx, by, realm, { id: userId, username }, { id, keep });
+          if (gone) await notify(tx, { realm, by, userId, what: 'identity-unlinked' });
+          return gone;
+        });
+        return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
+      });
+    },
+  };
+}
