@@ -2,6 +2,7 @@
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
 import { stringify } from 'yaml';
+import { consequenceText, felt } from '../server/contract/consequence-words.ts';
 import { wholeKinds } from '../server/contract/sections.ts';
 import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
@@ -44,6 +45,13 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
     ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
     ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
     ...plan.warnings.map(({ kind, key, message }) => paint(io, 'yellow', plain(`! ${kind} ${key} ${message}`))),
+    ...felt(plan).map((one) =>
+      paint(
+        io,
+        one.locksOut ? 'red' : 'yellow',
+        plain(`${one.locksOut ? '! locks out:' : '! touches:'} ${consequenceText(one)}`),
+      ),
+    ),
     ...undeclaredLines(io, plan),
     ...handed(io, planned),
     ...byManager(

@@ -2,6 +2,7 @@
 // kind; the server's plan says what differs, in words that go on unchanged. What a resource may is for takeover.ts to say.
 // Design "Reconciler"; decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { consequenceText, felt } from '../../server/contract/consequence-words.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
@@ -10,7 +11,7 @@ import type { ResourceEvent } from '../source/source.ts';
 import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
 import type { Outcome } from './outcome.ts';
-import { changeLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
+import { changeLines, consequenceLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
 import type { EventReason } from './reasons.ts';
 import { applyPlan, applyUnplanned, dryRun } from './server-import.ts';
 import {
@@ -22,6 +23,8 @@ import {
   refuseGuestFlows,
   takenIn,
 } from './takeover.ts';
+
+const MOST_WARNED = 5;
 
 export interface ConvergeOptions {
   client: Client;
@@ -105,7 +108,9 @@ export function createConverge(options: ConvergeOptions) {
       if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan, 'Reported');
     }
     await refuseFlows(intent, claimed.plan);
-    return written(intent, { ...claimed, plan: await apply(intent, claimed) });
+    await warn(intent, claimed.plan);
+    const plan = await apply(intent, claimed);
+    return written(intent, { ...claimed, plan: { ...plan, consequences: claimed.plan.consequences } });
   }
 
   /** Planned and applied in one request. @returns undefined where another manager's objects are in the way */
@@ -181,6 +186,15 @@ export function createConverge(options: ConvergeOptions) {
     return plan;
   }
 
+  /** Before it happens: whoever reads events can see what came of a change. */
+  async function warn({ resource }: Intent, plan: Plan): Promise<void> {
+    const lockingOut = felt(plan).filter(({ locksOut }) => locksOut);
+    if (lockingOut.length === 0) return;
+    const message = lockingOut.slice(0, MOST_WARNED).map(consequenceText).join('; ');
+    log({ resource: nameOf(resource), message: oneLine(`LocksOut: ${message}`) });
+    await say(resource, { type: 'Warning', reason: 'LocksOut', message });
+  }
+
   const isRotation = (resource: Resource, plan: Plan): boolean =>
     rotated.has(keyOfResource(resource)) && onlySecrets(plan);
 
@@ -193,7 +207,10 @@ export function createConverge(options: ConvergeOptions) {
   function reported({ own }: Intent, plan: Plan, because: 'Reported' | 'Observed'): Result {
     const changes = changeLines(plan);
     const message = planWords(plan);
-    return { outcome: { is: 'Drifted', message, because }, found: { ...own, lastPlan: { summary: message, changes } } };
+    return {
+      outcome: { is: 'Drifted', message, because },
+      found: { ...own, lastPlan: { summary: message, changes, ...consequenceLines(plan) } },
+    };
   }
 
   /** Counts and logs what was written, and sends an event. */
@@ -206,7 +223,10 @@ export function createConverge(options: ConvergeOptions) {
     rotated.delete(keyOfResource(resource));
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
     const shown = await details({ kind: resource.kind, realm, own, made: plan.changes });
-    return { outcome: outcomeOf(intent, plan), found: { ...own, ...shown, ...last, lastPlan: { summary } } };
+    return {
+      outcome: outcomeOf(intent, plan),
+      found: { ...own, ...shown, ...last, lastPlan: { summary, ...consequenceLines(plan) } },
+    };
   }
 
   function reasonOf(resource: Resource, { plan, force }: Claimed): EventReason {

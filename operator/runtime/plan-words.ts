@@ -1,5 +1,6 @@
 // A plan in words, for the log, the event, the condition: the server's summary, and under Report field by field.
 // Pure. Decisions "Custom resources": at most 20 changes, secrets as ***.
+import { consequenceText, felt } from '../../server/contract/consequence-words.ts';
 import type { Change, Plan } from '../../server/contract/transfer.ts';
 
 const MOST = 20;
@@ -50,6 +51,12 @@ const lines = ({ action, kind, key, fields }: Change): string[] =>
 
 /** From what is on the server to what is declared. */
 export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(lines).slice(0, MOST);
+
+/** For a status, where there are any. */
+export function consequenceLines(plan: Plan): { consequences?: string[] } {
+  const lines = felt(plan).map(consequenceText);
+  return lines.length === 0 ? {} : { consequences: lines.slice(0, MOST) };
+}
 
 /** Nothing differs but secrets, which a plan shows as ***. */
 export const onlySecrets = ({ changes }: Plan): boolean =>

@@ -95,6 +95,19 @@ export const Deletion = z.object({
 export type Deletion = z.infer<typeof Deletion>;
 export const Warning = z.object({ kind: z.string(), key: z.string(), message: z.string() });
 export type Warning = z.infer<typeof Warning>;
+export const Consequence = z.object({
+  kind: z.string(),
+  key: z.string(),
+  path: z.string().optional(),
+  message: z.string().describe('What the change does to who uses the realm now, in words'),
+  locksOut: z.boolean().describe('Somebody who gets in now will not'),
+  sessions: z.int().describe('Live sessions that it touches; of each client, role or realm at most 10,000 are counted'),
+  people: z.int().describe('People whom it touches: of those sessions, with refresh tokens, or who hold the role'),
+  clients: z
+    .int()
+    .describe('Clients that it touches and somebody is signed in to, or whose service account holds the role'),
+});
+export type Consequence = z.infer<typeof Consequence>;
 export const KeptSecret = z.object({
   kind: z.string(),
   key: z.string(),
@@ -135,6 +148,12 @@ export const Plan = z
       .array(Warning)
       .default([])
       .describe('What is declared, and taken, and will not work as it is: a client without the secret that it needs'),
+    consequences: z
+      .array(Consequence)
+      .default([])
+      .describe(
+        'In a dry run, for who holds sessions:read: whom the changes touch, those that lock somebody out first; at most 50',
+      ),
     keptSecrets: z
       .array(KeptSecret)
       .default([])

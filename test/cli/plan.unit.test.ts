@@ -15,6 +15,7 @@ const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => (
     kept: [],
     keptSecrets: [],
     warnings: [],
+    consequences: [],
     undeclared: [],
     undeclaredUsers: { count: 0, usernames: [] },
     deletions: [],
@@ -118,4 +119,27 @@ test('sums are over all realms, and what was done is said as done', () => {
   expect(sumText([one, { ...one, realm: 'shop' }])).toBe('2 to create, 4 to update, 0 to delete in 2 realms.');
   expect(sumText([planned({ inSync: true })])).toBe('In sync: realm acme.');
   expect(doneText(one.plan)).toBe('1 created, 2 updated');
+});
+
+test('whom a plan touches is told with how many, what locks out in other words; what touches nobody is not', () => {
+  const client = { kind: 'client', key: 'web', locksOut: true, clients: 1 };
+  const consequences = [
+    { ...client, message: 'goes, with all its tokens', sessions: 2, people: 1 },
+    {
+      ...client,
+      kind: 'settings',
+      key: 'acme',
+      path: 'requireMfa',
+      message: 'x',
+      locksOut: false,
+      sessions: 1,
+      people: 1,
+      clients: 0,
+    },
+    { ...client, key: 'idle', message: 'y', sessions: 0, people: 0, clients: 0 },
+  ];
+  const shown = text({ changes: [update('enabled', true, false)], consequences });
+  expect(shown).toContain('! locks out: client web: goes, with all its tokens (2 live sessions, 1 person, 1 client)');
+  expect(shown).toContain('! touches: settings requireMfa: x (1 live session, 1 person)');
+  expect(shown).not.toContain('idle');
 });

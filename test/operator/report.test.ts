@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createClientSecret, listClients, putClient } from '../../server/contract/clients.ts';
 import { listEvents } from '../../server/contract/events.ts';
-import { createRealm, deleteRealm, getRealm } from '../../server/contract/realms.ts';
+import { createRealm, deleteRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { createRole, deleteRole, listRoles } from '../../server/contract/roles.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { deleteWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
+import { CALLBACK, getCode, makePeopledRealm } from '../support/applications.ts';
 import { eventually, NOTICED_MS, operatorSite, resource, secret, type TestOperator } from '../support/operator.ts';
 
 const site = operatorSite({ name: 'reports' });
@@ -147,4 +148,22 @@ test('Correct again, and what was reported is repaired', async () => {
   await operator.took('Realm', 'here', { driftPolicy: 'Correct' });
   await isIn(operator);
   expect((await site.server.admin.call(getSettings, { params: params() })).body?.displayName).toBe('Declared');
+});
+
+test('a correction that locks people out is told as a warning before, and whom it touches stays in the status', async () => {
+  const spa = { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] };
+  await makePeopledRealm(site.server, site.realm);
+  await site.server.admin.call(putAdoption, { params: params(), body: { managers: ['k8s:*'] } });
+  await getCode(site.server, site.realm, 'spa');
+  const theirs = (more: object = {}) => theRealm({ driftPolicy: 'Correct', clients: [{ ...spa, ...more }] });
+  await site.folder.write('realm.yaml', theirs());
+  const operator = await site.begin();
+  await operator.ready('Realm', 'here');
+  await site.folder.write('realm.yaml', theirs({ enabled: false }));
+  await operator.took('Realm', 'here', theirs({ enabled: false }).spec as object);
+  const words = 'client spa: gets no tokens any more, and nobody signs in to it (1 live session, 1 person, 1 client)';
+  await eventually(() => expect(operator.status('Realm', 'here')?.lastPlan?.consequences).toEqual([words]));
+  const told = operator.lines.filter((line) => line.includes('client spa'));
+  expect(told[0]).toBe(`Realm default/here: LocksOut: ${words}`);
+  expect(told[1]).toContain('update client spa');
 });

@@ -137,6 +137,7 @@ const plan = (changes: Change[]): Plan => ({
   kept: [],
   keptSecrets: [],
   warnings: [],
+  consequences: [],
   undeclared: [],
   undeclaredUsers: { count: 0, usernames: [] },
   deletions: [],

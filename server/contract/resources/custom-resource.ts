@@ -120,6 +120,11 @@ export const commonStatus = {
         .max(20)
         .optional()
         .describe('Under Report and Observe: what differs, field by field; secrets as ***'),
+      consequences: z
+        .array(z.string())
+        .max(20)
+        .optional()
+        .describe('Whom that touches who was signed in when it was planned'),
     })
     .optional()
     .describe('The server’s plan, in words'),

@@ -9,7 +9,7 @@ import type { ImportQuery, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { release as disown, own } from '../../domain/ownership.ts';
-import type { Principal } from '../../domain/principal.ts';
+import { may, type Principal } from '../../domain/principal.ts';
 import { names } from '../../http/etag.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../resource/people.ts';
@@ -19,6 +19,7 @@ import type { GuessCount } from '../../resource/secrets.ts';
 import { writeChanges } from '../../resource/write.ts';
 import type { Realms } from '../realms/service.ts';
 import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
+import { consequencesOf } from './consequences.ts';
 import { type Document, refuse, type Section } from './document.ts';
 import { type EnginePlan, planRealm } from './engine.ts';
 import * as history from './history-store.ts';
@@ -151,8 +152,11 @@ export function createApply({
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const { manager, dryRun } = query;
-      const wire = (at: number) =>
-        planOf({ realm, manager, revision: at, created, dryRun }, config, { parts, users, mayRead, mayPlan });
+      const tells = dryRun && !created && may(principal, realm, 'sessions:read');
+      const planned = tells ? config.changes.filter(({ kind }) => mayRead(kind)) : [];
+      const consequences = await consequencesOf(tx.sql, realm, { planned, now: opened.at });
+      const shown = { parts, users, mayRead, mayPlan, consequences };
+      const wire = (at: number) => planOf({ realm, manager, revision: at, created, dryRun }, config, shown);
       if (query.dryRun) {
         if (created) throw new PlannedOnly(wire(0));
         return wire(revision ?? 0);

@@ -1,7 +1,7 @@
 // The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
 // Specification 2.10; decisions "Import, export, plan".
 import { wholeKinds } from '../../contract/sections.ts';
-import type { Change, Conflict, KeptObject, OwnershipMove, Plan } from '../../contract/transfer.ts';
+import type { Change, Conflict, Consequence, KeptObject, OwnershipMove, Plan } from '../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { MASK, masked } from '../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
@@ -76,6 +76,7 @@ export function planOf(
     users,
     mayRead,
     mayPlan,
+    consequences = [],
   }: {
     parts: readonly RealmPart[];
     users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[]; undeclared: Plan['undeclaredUsers'] };
@@ -83,6 +84,7 @@ export function planOf(
     mayRead(kind: string): boolean;
     /** Whether they may be told what pruning would take. */
     mayPlan(kind: string): boolean;
+    consequences?: readonly Consequence[];
   },
 ): Plan {
   const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
@@ -114,6 +116,7 @@ export function planOf(
     kept,
     keptSecrets: plan.keptSecrets,
     warnings: plan.warnings,
+    consequences: consequences.map((one) => ({ ...one, ...named(realm, one) })),
     undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
     undeclaredUsers: users.undeclared,
     deletions: [...plan.deletions, ...(dryRun && peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],

@@ -1,0 +1,119 @@
+// A plan says whom it touches: live sessions, people and active clients, and what locks somebody out who gets in now.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getRealm } from '../../../server/contract/realms.ts';
+import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
+import { administrator } from '../../support/administrators.ts';
+import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import { type Importer, importer } from '../../support/transfer.ts';
+
+const realm = 'touched';
+const OTHER = 'https://other.example.com/';
+let server: TestServer;
+let admin: Importer;
+beforeAll(async () => {
+  server = await startTestServer();
+  admin = await importer(server);
+  await makePeopledRealm(server, realm, ['alice', 'bob', 'carol']);
+  await admin.apply(realm, {
+    clients: [
+      { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK, OTHER] },
+      { clientId: 'unused', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] },
+      { clientId: 'job', grantTypes: ['client_credentials'], secret: 'a-secret-of-the-job-0123456789' },
+    ],
+    roles: [{ name: 'editor' }, { name: 'idle' }],
+    groups: [{ path: '/staff', roles: ['editor'] }],
+    serviceAccountRoles: [{ clientId: 'job', roles: ['editor'] }],
+    users: [
+      { username: 'alice', roles: ['editor'] },
+      { username: 'carol', groups: ['/staff'] },
+    ],
+  });
+  // alice in two browsers, bob in one; carol has never signed in
+  for (const username of ['alice', 'alice', 'bob']) {
+    const grant = await getCode(server, realm, 'spa', { username });
+    expect((await redeem(server, realm, 'spa', grant)).status).toBe(200);
+  }
+});
+afterAll(() => server?.stop());
+
+const plan = (document: RealmDocument, query = {}): Promise<Plan> =>
+  admin.apply(realm, document, { dryRun: 'true', ...query });
+const touched = async (document: RealmDocument) =>
+  (await plan(document)).consequences.map(({ key, path, message, locksOut, sessions, people, clients }) => [
+    `${path ?? key}: ${message}`,
+    locksOut,
+    sessions,
+    people,
+    clients,
+  ]);
+
+test('a redirect URI, a grant type and a client that go lock out who is signed in there', async () => {
+  expect(await touched({ clients: [{ clientId: 'spa', redirectUris: [CALLBACK] }] })).toEqual([
+    [`spa: nobody comes back to ${OTHER} any more`, true, 3, 2, 1],
+  ]);
+  expect(await touched({ clients: [{ clientId: 'spa', grantTypes: ['authorization_code'] }] })).toEqual([
+    ['spa: gets no tokens by refresh_token any more', true, 3, 2, 1],
+  ]);
+  expect(await touched({ clients: [{ clientId: 'unused', enabled: false }] })).toEqual([
+    ['unused: gets no tokens any more, and nobody signs in to it', true, 0, 0, 0],
+  ]);
+  expect(await touched({ clients: [{ clientId: 'spa', name: 'Another', redirectUris: [OTHER, CALLBACK] }] })).toEqual(
+    [],
+  );
+});
+
+test('a role touches who holds it, by a group too, and service accounts', async () => {
+  const manager = 'roles';
+  await admin.apply(realm, { roles: [{ name: 'editor' }, { name: 'idle' }] }, { manager, force: 'true' });
+  const document: RealmDocument = {
+    roles: [],
+    groups: [{ path: '/staff', roles: [] }],
+    serviceAccountRoles: [{ clientId: 'job', roles: [] }],
+  };
+  const { consequences } = await plan(document, { manager, prune: 'true', force: 'true' });
+  expect(consequences).toMatchObject([
+    { kind: 'role', key: 'editor', locksOut: true, sessions: 2, people: 2, clients: 1 },
+    { kind: 'role', key: 'idle', locksOut: true, sessions: 0, people: 0, clients: 0 },
+  ]);
+});
+
+test('settings touch everybody who is signed in; what locks out comes first', async () => {
+  expect(
+    await touched({ realm: { accessTokenTtlSeconds: 60, requireMfa: true, subjectStrategy: 'pairwise' } }),
+  ).toEqual([
+    ['subjectStrategy: applications know people by other names', true, 3, 2, 1],
+    ['accessTokenTtlSeconds: access tokens end sooner: after 60 seconds', false, 3, 2, 1],
+    ['requireMfa: who has no second factor sets one up at the next sign-in', false, 3, 2, 1],
+  ]);
+  expect(await touched({ realm: { accessTokenTtlSeconds: 7200, displayName: 'Longer' } })).toEqual([]);
+});
+
+test('a client’s own flow touches its people, the realm’s everybody', async () => {
+  const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' as const }];
+  await admin.apply(realm, { flows: [{ alias: 'steps', executions }] });
+  const stricter = [...executions, { authenticatorId: 'otp', requirement: 'REQUIRED' as const }];
+  const flows: RealmDocument = { flows: [{ alias: 'steps', executions: stricter }] };
+  expect((await touched(flows)).map(([, , sessions]) => sessions)).toEqual([0]);
+  await admin.apply(realm, { realm: { browserFlow: 'steps' } });
+  expect(await touched(flows)).toEqual([['steps: asks other steps of who signs in by it', false, 3, 2, 1]]);
+});
+
+test('nothing is told of what is made, of a realm that is not there, or by what was applied, and nothing is written', async () => {
+  const before = (await server.admin.call(getRealm, { params: { realm } })).body?.revision;
+  expect((await plan({ clients: [{ clientId: 'new', grantTypes: ['client_credentials'] }] })).consequences).toEqual([]);
+  const fresh = await admin.apply('not-there', { realm: { requireMfa: true } }, { dryRun: 'true' });
+  expect(fresh.consequences).toEqual([]);
+  expect((await server.admin.call(getRealm, { params: { realm } })).body?.revision).toBe(before);
+  const applied = await admin.apply(realm, { clients: [{ clientId: 'spa', redirectUris: [CALLBACK] }] });
+  expect(applied.consequences).toEqual([]);
+});
+
+test('who may not see sessions is told of none', async () => {
+  const reader = await administrator(server, { target: realm, permissions: ['clients:read'] });
+  const body: RealmDocument = { clients: [{ clientId: 'spa', enabled: false }] };
+  const answer = await reader.call(importRealm, { params: { realm }, query: { dryRun: 'true' }, body });
+  expect(answer.body?.changes).toHaveLength(1);
+  expect(answer.body?.consequences).toEqual([]);
+});
