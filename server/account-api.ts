@@ -23,6 +23,9 @@ import { recoveryData } from './features/recovery/personal-data.ts';
 import { provisioningData } from './features/scim/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
+import { umaData } from './features/uma/personal-data.ts';
+import type { Sharing } from './features/uma/sharing.ts';
+import { sharingRoutes } from './features/uma/sharing-routes.ts';
 import { profileData } from './features/users/personal-data.ts';
 
 /** Every feature that keeps something of a person. */
@@ -37,10 +40,12 @@ export const personalData: readonly PersonalData[] = [
   authorizationData,
   deviceData,
   provisioningData,
+  umaData,
   ...historyData,
 ];
 
 export interface AccountApiDeps {
+  sharing: Sharing;
   sql: Sql;
   transact: Transact;
   access: Pick<Access, 'covers'>;
@@ -70,6 +75,7 @@ export function createAccountApi(deps: AccountApiDeps): {
     mount(app) {
       guardAccount(app, { baseUrl, realmExists, ...holders });
       gdprAccountRoutes(app, gdpr);
+      sharingRoutes(app, deps.sharing);
     },
   };
 }

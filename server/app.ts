@@ -242,6 +242,7 @@ export async function buildApp({
   caches.push(protocol);
 
   const account = createAccountApi({
+    sharing: protocol.sharing,
     sql,
     transact,
     access,

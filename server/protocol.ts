@@ -71,6 +71,7 @@ import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
 import { adminAudience } from './http/own-addresses.ts';
+import { createUma } from './uma.ts';
 
 /** Of public clients at one address in one realm. */
 const PUSHES_A_MINUTE = 120;
@@ -141,6 +142,7 @@ export function createProtocol(deps: ProtocolDeps) {
     refusals,
     now,
   };
+  const uma = createUma({ ...deps, clients, mint, batch });
   const grants = [
     codeGrant({ transact, mint, families, now, newId }),
     deviceGrant({ transact, realmSql, mint, families, now, newId }),
@@ -148,6 +150,7 @@ export function createProtocol(deps: ProtocolDeps) {
     clientCredentialsGrant({ mint, batch }),
     exchangeGrant({ sql, tokens, subjects, settings, mint, batch }),
     workloadGrant(byAssertion, { ...workloads, attempts: exchanges }),
+    uma.grant,
   ];
   const phases = { authentication, settings, refusals, metrics, dpop, baseUrl };
   const endpoint = createTokenEndpoint({ ...phases, grants });
@@ -160,7 +163,15 @@ export function createProtocol(deps: ProtocolDeps) {
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, levels, baseUrl, now });
   const userinfo = createUserinfo({ sql, tokens, subjects, settings, clients });
   const revocation = createRevocation({ transact, tokens, subjects, families, settings });
-  const introspection = createIntrospection({ sql, tokens, subjects, settings, clients, now });
+  const introspection = createIntrospection({
+    sql,
+    tokens,
+    subjects,
+    settings,
+    clients,
+    permissions: uma.shown,
+    now,
+  });
   const sessionCookie = sessionCookieAt(baseUrl).nameIn;
   const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
   const requests = createRequests({ clients, levels, baseUrl });
@@ -240,17 +251,20 @@ export function createProtocol(deps: ProtocolDeps) {
 
     continuations: [authorization.continuation, saml.continuation],
     singleLogout,
+    sharing: uma.sharing,
 
     ready: readyDocuments(discovery),
 
     drop(realm: string | undefined): void {
       clients.drop(realm);
+      uma.drop(realm);
       discovery.drop(realm);
       samlClients.drop(realm);
       saml.drop(realm);
     },
 
     async mount(http: FastifyInstance): Promise<void> {
+      await uma.mount(http);
       await http.register(async (app) => {
         guardProtocol(app, { realmExists });
         const cors = createCors(clients);
@@ -263,7 +277,7 @@ export function createProtocol(deps: ProtocolDeps) {
         pushedRoutes(app, { ...clientEndpoint, pushed, dpop });
         deviceRoutes(app, { ...clientEndpoint, devices });
         revokeRoutes(app, { authentication: audited, revocation, cors });
-        introspectRoutes(app, { authentication: audited, introspection });
+        introspectRoutes(app, { authentication: audited, introspection, byToken: uma.protection.caller });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint });
         workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges });
       });

@@ -35,6 +35,7 @@ export const freshClientScopes = [
   'groups',
   'offline_access',
   'account',
+  'uma_protection',
 ] as const;
 
 export const clientScopeRoutes = resourceRoutes({

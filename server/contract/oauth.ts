@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { servedTo } from './surface.ts';
+import { UMA_TICKET, UmaDecision, UmaPermission, umaTicketBody } from './uma-grant.ts';
 
 const tag = 'openid-connect';
 const at = '/realms/:realm/oauth2' as const;
@@ -22,6 +23,7 @@ export const TokenResponse = z
     id_token: z.string().optional(),
     scope: z.string().optional().describe('What was given; absent where that is none'),
     issued_token_type: z.string().optional().describe('RFC 8693, token exchange'),
+    upgraded: z.boolean().optional().describe('uma-ticket: what the rpt permitted is in it, too'),
   })
   .meta({ id: 'TokenResponse' });
 
@@ -55,6 +57,7 @@ export const grantBodies = {
     actor_token_type: parameter,
     requested_token_type: parameter.describe(`${ACCESS_TOKEN_TYPE} alone`),
   }),
+  [UMA_TICKET]: umaTicketBody,
 };
 export const GrantType = z.enum(Object.keys(grantBodies) as [GrantType, ...GrantType[]]);
 export type GrantType = keyof typeof grantBodies;
@@ -65,9 +68,13 @@ const TokenForm = z.object({
   ...grantBodies[DEVICE_CODE].partial().shape,
   ...grantBodies[TOKEN_EXCHANGE].partial().shape,
   ...jwtBearerBody.partial().shape,
+  ...umaTicketBody.omit({ audience: true }).shape,
   scope: parameter,
   resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
-  audience: z.array(z.string()).optional().describe('RFC 8693, token exchange: the same as resource'),
+  audience: z
+    .array(z.string())
+    .optional()
+    .describe('RFC 8693, token exchange: the same as resource; uma-ticket: the clientId of the resource server'),
   ...ClientParameters,
 });
 const AuthorizeParameters = z.object({
@@ -201,7 +208,13 @@ export const tokenRoute = {
       'Without a requested resource the audience is the realm’s issuer. A client’s default scopes always apply.',
     consumes,
     body: TokenForm,
-    response: { 200: TokenResponse, 400: bad, 401: unproven, ...json },
+    response: {
+      200: z.union([TokenResponse, UmaDecision, z.array(UmaPermission)]),
+      400: bad,
+      401: unproven,
+      403: OAuthErrorBody.describe('uma-ticket: `access_denied`, `request_denied`, `need_info`, `request_submitted`'),
+      ...json,
+    },
   },
 } as const;
 export const userinfoRoute = {

@@ -84,6 +84,8 @@ export const Endpoints = z
     registration: z.string(),
     workloadIdentityToken: z.string(),
     account: z.string(),
+    resourceRegistration: z.string(),
+    permission: z.string(),
     samlMetadata: z.string(),
     samlSignOn: z.string(),
     samlLogout: z.string(),

@@ -3,7 +3,7 @@
 
 /**
  * Who may call a route. `admin-session`: an administrator, though their session may have more to prove. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
- * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `application`: a client with an access token of a person, for what the person signs. `anonymous`: anybody.
+ * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `application`: a client with an access token of a person, for what the person signs. `resource-server`: a client, for itself or for a person, about what it protects. `anonymous`: anybody.
  */
 export type Principal =
   | 'administrator'
@@ -13,6 +13,7 @@ export type Principal =
   | 'agent'
   | 'device'
   | 'application'
+  | 'resource-server'
   | 'own-token'
   | 'anonymous';
 
@@ -30,7 +31,7 @@ const kinds = {
   devices: { principals: ['device', 'application', 'own-token'], errors: 'problem' },
   scim: { principals: ['own-token', 'person'], errors: 'scim' },
   registration: { principals: ['own-token', 'anonymous'], errors: 'oauth' },
-  protocol: { principals: ['client', 'person', 'own-token', 'anonymous'], errors: 'oauth' },
+  protocol: { principals: ['client', 'person', 'resource-server', 'own-token', 'anonymous'], errors: 'oauth' },
 } as const satisfies Record<string, SurfaceKind>;
 
 export type SurfaceName = keyof typeof kinds;

@@ -12,7 +12,8 @@ export type TokenPrefix =
   | 'svc_cs_'
   | 'svc_rt_'
   | 'svc_ac_'
-  | 'svc_dc_';
+  | 'svc_dc_'
+  | 'svc_pt_';
 
 /** 256 random bits in base64url: what a cookie holds, and nobody guesses. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

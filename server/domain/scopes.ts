@@ -8,6 +8,8 @@ export const OPENID = 'openid';
 export const OFFLINE = 'offline_access';
 /** Lets an application act in a person's account; no other one does. */
 export const ACCOUNT_SCOPE = 'account';
+/** Lets a resource server use the protection API, for itself or for whoever let it (Federated Authorization for UMA 2.0 §1.3). */
+export const PROTECTION_SCOPE = 'uma_protection';
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
 /** The scopes that a client has. */

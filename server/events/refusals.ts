@@ -2,9 +2,10 @@
 // first few of a minute are events of their own, the others one event with their number. Refusals of known callers are
 // counted by their kind, so that a flood can't hide them. Counts are this process's.
 // Specification 6.1; state that changed is audited where it changed, never here.
-import type { DomainEvent } from '../contract/events.ts';
+import type { By, DomainEvent } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import { network } from '../http/network.ts';
+import type { OAuthError } from '../http/oauth-error.ts';
 
 const WINDOW_MS = 60_000;
 const MOST = 20;
@@ -76,3 +77,18 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
   };
 }
 export type Refusals = ReturnType<typeof createRefusals>;
+
+/** The audit row of a refused token request. */
+export const refusedEvent = (
+  { realm, by }: { realm: string; by: By },
+  clientId: string | null,
+  grant: string | null,
+  error: OAuthError,
+): DomainEvent => ({
+  type: 'TOKEN_REFUSED',
+  realm,
+  by,
+  clientId,
+  outcome: 'failure',
+  data: { grant, error: error.error, reason: error.reason ?? error.description ?? null },
+});

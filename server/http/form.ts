@@ -1,8 +1,8 @@
 // Parameters of OAuth requests, from a query or a form body. RFC 6749 §3.1 and §3.2: none twice, an empty one is absent.
 import { OAuthError } from './oauth-error.ts';
 
-/** Only these may come several times (RFC 8707 §2, RFC 8693 §2.1). */
-const REPEATABLE = new Set(['resource', 'audience']);
+/** Only these may come several times (RFC 8707 §2, RFC 8693 §2.1; `permission` asks for several at once). */
+export const repeatable: ReadonlySet<string> = new Set(['resource', 'audience', 'permission']);
 
 /** Reads one parameter; `all` gives a repeatable one's values. */
 export interface Form {
@@ -19,7 +19,7 @@ export function parseForm(text: string): Form {
   const params = new URLSearchParams(text);
   const seen = new Set<string>();
   for (const [name, value] of params) {
-    if (seen.has(name) && !REPEATABLE.has(name)) throw new OAuthError('invalid_request', 'A parameter comes twice');
+    if (seen.has(name) && !repeatable.has(name)) throw new OAuthError('invalid_request', 'A parameter comes twice');
     if (value.includes('\0')) throw new OAuthError('invalid_request', 'A parameter holds a NUL character');
     seen.add(name);
   }

@@ -10,6 +10,10 @@ const oauthErrors = {
   unsupported_response_type: 400,
   invalid_scope: 400,
   invalid_target: 400,
+  invalid_resource_id: 400,
+  need_info: 403,
+  request_denied: 403,
+  request_submitted: 403,
   invalid_redirect_uri: 400,
   invalid_client_metadata: 400,
   access_denied: 403,
@@ -54,6 +58,8 @@ export class OAuthError extends Error {
   /** Its audit row was written with the state that it left. */
   readonly audited: boolean;
   readonly page: PersonsPage;
+  /** Fields of the answer beside the error. */
+  readonly more: Readonly<Record<string, unknown>>;
   /** The client that it refused, as the request named it: for the log and the audit trail. */
   clientId: string | undefined;
   constructor(
@@ -66,6 +72,7 @@ export class OAuthError extends Error {
       audited?: boolean;
       status?: number;
       page?: PersonsPage;
+      more?: Readonly<Record<string, unknown>>;
     } = {},
   ) {
     super(description ?? error, { cause: more.cause });
@@ -76,6 +83,7 @@ export class OAuthError extends Error {
     this.audited = more.audited ?? false;
     this.status = more.status ?? oauthErrors[error];
     this.page = more.page ?? {};
+    this.more = more.more ?? {};
   }
 }
 

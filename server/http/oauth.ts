@@ -126,8 +126,8 @@ function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: Fastify
   if (challenge !== undefined && !reply.hasHeader('www-authenticate')) {
     void reply.header('www-authenticate', challenge);
   }
-  const { error: code, description } = error;
-  const body = description === undefined ? { error: code } : { error: code, error_description: description };
+  const { error: code, description, more } = error;
+  const body = { error: code, ...(description !== undefined && { error_description: description }), ...more };
   return sendJson(reply.code(error.status), JSON.stringify(body));
 }
 

@@ -54,6 +54,11 @@ export const securitySchemes = {
     scheme: 'bearer',
     description: 'An access token of the realm for the person, with the scope transactions',
   },
+  protectionToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token of the realm with the scope uma_protection: a client’s own, or a person’s',
+  },
   deviceProof: {
     type: 'apiKey',
     in: 'header',
@@ -85,6 +90,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
     agent: [{ agentToken: [] }],
     device: [{ deviceProof: [] }],
     application: [{ transactionToken: [] }],
+    'resource-server': [{ protectionToken: [] }],
     'own-token': [{ ownToken: [] }],
     anonymous: [],
   };

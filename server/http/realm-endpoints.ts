@@ -19,6 +19,8 @@ export function endpointsOf(baseUrl: string, realm: string) {
     registration: `${base}/connect/register`,
     workloadIdentityToken: `${base}/workload-identity/token`,
     account: `${base}/account`,
+    resourceRegistration: `${base}/authz/protection/resource_set`,
+    permission: `${base}/authz/protection/permission`,
     samlMetadata: `${base}/saml/idp/metadata`,
     samlSignOn: `${base}/saml/idp/sso`,
     samlLogout: `${base}/saml/idp/slo`,

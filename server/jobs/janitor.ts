@@ -30,6 +30,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept a while: a second use is recognised as one.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
+  { table: fragment`permission_ticket`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   {
     table: fragment`refresh_family`,

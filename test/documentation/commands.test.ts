@@ -54,7 +54,10 @@ const how: Record<string, [begins: string, how: string][]> = {
   ],
   'charts/realmkeeper/README.md': [['helm install', NEEDS.cluster]],
   'docs/audit.md': [['realmctl events verify', 'test/server/features/events.verify.test.ts']],
-  'docs/authorization-services.md': [['curl $ADMIN', 'test/server/features/authorization-services.test.ts']],
+  'docs/authorization-services.md': [
+    ['curl $ADMIN', 'test/server/features/authorization-services.test.ts'],
+    ['field()', 'test/documentation/authorization-services.test.ts'],
+  ],
   'docs/backup.md': [
     ['kubectl -n realmkeeper get secret', NEEDS.cluster],
     ['npm run reseal', 'test/server/reseal.test.ts'],

@@ -71,6 +71,7 @@ test('every operation says who may call it; what is anonymous says that', () => 
     'getProtectedResource',
     'getReadiness',
     'getSamlMetadata',
+    'getUmaConfiguration',
     'samlInitiate',
     'samlLogout',
     'samlLogoutByPost',

@@ -836,6 +836,26 @@ create table password_reset (
 CREATE INDEX password_reset_expiry ON password_reset USING btree (expires_at);
 CREATE INDEX password_reset_person ON password_reset USING btree (realm_id, user_id);
 
+create table permission_ticket (
+  realm_id text not null,
+  ticket_hash bytea not null,
+  client uuid not null,
+  permissions jsonb not null,
+  context jsonb not null,
+  issued_to uuid,
+  user_id uuid,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  primary key (realm_id, ticket_hash),
+  constraint permission_ticket_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint permission_ticket_realm_id_issued_to_fkey FOREIGN KEY (realm_id, issued_to) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint permission_ticket_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX permission_ticket_client ON permission_ticket USING btree (realm_id, client);
+CREATE INDEX permission_ticket_expiry ON permission_ticket USING btree (expires_at);
+CREATE INDEX permission_ticket_issued_to ON permission_ticket USING btree (realm_id, issued_to);
+CREATE INDEX permission_ticket_user ON permission_ticket USING btree (realm_id, user_id);
+
 create table protocol_mapper (
   realm_id text not null,
   id uuid not null,
@@ -1195,6 +1215,48 @@ create table sign_in_history (
   constraint sign_in_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX sign_in_history_user ON sign_in_history USING btree (realm_id, user_id, at DESC);
+
+create table uma_resource (
+  realm_id text not null,
+  id uuid not null,
+  client uuid not null,
+  user_id uuid,
+  name text,
+  description text,
+  type text,
+  icon_uri text,
+  uris text[] not null,
+  scopes text[] not null,
+  created_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint uma_resource_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint uma_resource_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX uma_resource_client ON uma_resource USING btree (realm_id, client);
+CREATE INDEX uma_resource_owner ON uma_resource USING btree (realm_id, user_id);
+
+create table uma_share (
+  realm_id text not null,
+  id uuid not null,
+  client uuid not null,
+  resource text not null,
+  user_id uuid not null,
+  requester_id uuid,
+  named text not null,
+  scopes text[] not null,
+  requested text[] not null,
+  denied text[] not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint uma_share_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint uma_share_realm_id_requester_id_fkey FOREIGN KEY (realm_id, requester_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE,
+  constraint uma_share_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX uma_share_client ON uma_share USING btree (realm_id, client, resource);
+CREATE INDEX uma_share_owner ON uma_share USING btree (realm_id, user_id);
+CREATE UNIQUE INDEX uma_share_named ON uma_share USING btree (realm_id, client, resource, user_id, lower(named)) WHERE (requester_id IS NULL);
+CREATE UNIQUE INDEX uma_share_requester ON uma_share USING btree (realm_id, requester_id, client, resource, user_id);
 
 create table user_group (
   realm_id text not null,

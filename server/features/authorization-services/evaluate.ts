@@ -1,4 +1,4 @@
-// Owns: what a client's authorization services decide about somebody's request, and why, in words. Pure.
+// Owns: what a client's authorization services decide about somebody's request, and why, in words where they are wanted. Pure.
 // Does not own: what one policy says (policies.ts), how votes are counted (vote.ts), reading the model (model.ts).
 // Implements: decisions "Authorization services".
 import type { EvaluationResult } from '../../contract/authorization-service-routes.ts';
@@ -21,9 +21,20 @@ export interface Model {
   permissions: readonly AuthorizationPermission[];
 }
 export interface ResourceRequest {
+  /** The name of a configured resource, or the id of a registered one. */
   resource: string;
   scopes?: readonly string[] | undefined;
 }
+/** What decisions need to know of a resource. */
+export type Protected = Pick<AuthorizationResource, 'name' | 'type' | 'scopes' | 'owner' | 'ownerManaged'>;
+
+/** What is no configuration: resources that were registered, and what owners share with who asks. */
+export interface Runtime {
+  registered: ReadonlyMap<string, Protected>;
+  /** By resource; it counts as long as who shares it owns it. */
+  shared: ReadonlyMap<string, { owner: string; scopes: ReadonlySet<string> }>;
+}
+const nothing: Runtime = { registered: new Map(), shared: new Map() };
 
 export const modelOf = ({ settings, resources, policies, permissions }: Services, known: Known): Model => ({
   settings,
@@ -40,6 +51,8 @@ const tally = (strategy: DecisionStrategy, votes: readonly (readonly [name: stri
     ? 'no policy decides, and so it denies'
     : `${strategy}: ${listed(votes.map(([name, vote]) => `${name} ${words[vote]}`))}`;
 
+const absent: Verdict = { vote: 'undecided', why: () => 'is not there' };
+
 /** Verdicts of policies about one requester: each is asked once, however many permissions and aggregates name it. */
 function policyVerdicts({ policies, known }: Model, requester: Requester): (name: string) => Verdict {
   const reached = new Map<string, Verdict>();
@@ -55,7 +68,7 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
         decisionStrategy,
         votes.map(([, vote]) => vote),
       ),
-      reason: tally(decisionStrategy, votes),
+      why: () => tally(decisionStrategy, votes),
     };
   }
   return (wanted) => {
@@ -72,14 +85,14 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
       waiting.pop();
       open.delete(name);
       if (reached.has(name)) continue;
-      const { vote, reason } = policy ? judge(policy) : { vote: 'undecided' as const, reason: 'is not there' };
+      const { vote, why } = policy ? judge(policy) : absent;
       const not = policy?.logic === 'negative' && vote !== 'undecided';
-      reached.set(name, {
-        vote: not ? negated(vote) : vote,
-        reason: not ? `${reason}; negative, so it ${words[negated(vote)]}` : reason,
-      });
+      reached.set(
+        name,
+        not ? { vote: negated(vote), why: () => `${why()}; negative, so it ${words[negated(vote)]}` } : { vote, why },
+      );
     }
-    return reached.get(wanted) ?? { vote: 'undecided', reason: 'is not there' };
+    return reached.get(wanted) ?? absent;
   };
 }
 
@@ -91,13 +104,11 @@ function withInner({ policies }: Model, names: readonly string[]): Authorization
 }
 
 const isAbout = (
-  permission: AuthorizationPermission,
-  resource: AuthorizationResource,
-  scope: string | null,
+  { resources, resourceType, scopes }: AuthorizationPermission,
+  { key, type, scope }: { key: string; type: string | null; scope: string | null },
 ): boolean => {
-  const { resources, resourceType, scopes } = permission;
   const any = resources.length === 0 && resourceType === null;
-  const named = any || resources.includes(resource.name) || (resourceType !== null && resourceType === resource.type);
+  const named = any || resources.includes(key) || (resourceType !== null && resourceType === type);
   if (!named) return false;
   return scopes.length === 0 || (scope !== null && scopes.includes(scope));
 };
@@ -106,11 +117,24 @@ interface Judged {
   permission: AuthorizationPermission;
   strategy: DecisionStrategy;
   vote: Vote;
-  reason: string;
+  why(): string;
+}
+/** What is decided about one scope, or the resource itself. */
+export interface Decided {
+  scope: string | null;
+  vote: Vote;
+  /** Permitted because its owner shares it. */
+  shared: boolean;
+  why(): string;
+  by: readonly Judged[];
 }
 
-/** Answers one requester's requests. */
-export function evaluator(model: Model, requester: Requester): (asked: ResourceRequest) => EvaluationResult {
+/** Decides one requester's requests; undefined where there is no such resource. */
+export function decider(
+  model: Model,
+  requester: Requester,
+  { registered, shared }: Runtime = nothing,
+): { verdict(policy: string): Verdict; decide(asked: ResourceRequest): Decided[] | undefined } {
   const { settings } = model;
   const verdict = policyVerdicts(model, requester);
   const judged = new Map<string, Judged>();
@@ -124,68 +148,92 @@ export function evaluator(model: Model, requester: Requester): (asked: ResourceR
       strategy,
       votes.map(([, one]) => one),
     );
-    const now = { permission, strategy, vote, reason: tally(strategy, votes) };
+    const now = { permission, strategy, vote, why: () => tally(strategy, votes) };
     judged.set(permission.name, now);
     return now;
   }
 
-  /** About one scope, or the resource itself. */
-  function decided(
-    resource: AuthorizationResource,
-    scope: string | null,
-  ): { vote: Vote; reason: string; by: Judged[] } {
-    const nobody = (vote: Vote, reason: string) => ({ vote, reason, by: [] });
-    if (!requester.enabled) return nobody('deny', `${requester.called} is disabled`);
-    if (scope !== null && !resource.scopes.includes(scope)) return nobody('deny', `the resource has no scope ${scope}`);
-    if (settings.enforcement === 'disabled') return nobody('permit', 'nothing is enforced');
+  function decided(key: string, resource: Protected, scope: string | null): Decided {
+    const so = (vote: Vote, reason: string, more: Partial<Decided> = {}): Decided => ({
+      scope,
+      vote,
+      shared: false,
+      why: () => reason,
+      by: [],
+      ...more,
+    });
+    if (!requester.enabled) return so('deny', `${requester.called} is disabled`);
+    if (scope !== null && !resource.scopes.includes(scope)) return so('deny', `the resource has no scope ${scope}`);
+    if (settings.enforcement === 'disabled') return so('permit', 'nothing is enforced');
     const { owner, ownerManaged } = resource;
-    if (ownerManaged && owner !== null && owner.toLowerCase() === requester.username?.toLowerCase())
-      return nobody('permit', `${requester.called} owns it`);
-    const by = model.permissions.filter((permission) => isAbout(permission, resource, scope)).map(judge);
+    if (ownerManaged && owner !== null) {
+      if (owner.toLowerCase() === requester.username?.toLowerCase()) return so('permit', `${requester.called} owns it`);
+      const share = shared.get(key);
+      if (scope !== null && share?.scopes.has(scope) && share.owner.toLowerCase() === owner.toLowerCase())
+        return so('permit', 'its owner shares it', { shared: true });
+    }
+    const by = model.permissions
+      .filter((permission) => isAbout(permission, { key, type: resource.type, scope }))
+      .map(judge);
     if (by.length === 0) {
       const open = settings.enforcement === 'permissive';
-      return nobody(
-        open ? 'permit' : 'deny',
-        `no permission is about it, and the settings are ${settings.enforcement}`,
-      );
+      const reason = `no permission is about it, and the settings are ${settings.enforcement}`;
+      return so(open ? 'permit' : 'deny', reason);
     }
     const votes = by.map(({ permission: { name }, vote }) => [name, vote] as const);
     const vote = decide(
       settings.decisionStrategy,
       votes.map(([, one]) => one),
     );
-    return { vote, by, reason: tally(settings.decisionStrategy, votes) };
+    return { scope, vote, shared: false, by, why: () => tally(settings.decisionStrategy, votes) };
   }
 
-  const outcome = ({ permission, strategy, vote, reason }: Judged, scopes: string[]) => ({
+  return {
+    verdict,
+    decide({ resource: key, scopes: wanted = [] }) {
+      const resource = model.resources.get(key) ?? registered.get(key);
+      if (!resource) return undefined;
+      const scopes = [...new Set(wanted.length > 0 ? wanted : resource.scopes)];
+      return (scopes.length > 0 ? scopes : [null]).map((scope) => decided(key, resource, scope));
+    },
+  };
+}
+
+/** Answers one requester's requests, in words too. */
+export function evaluator(
+  model: Model,
+  requester: Requester,
+  runtime?: Runtime,
+): (asked: ResourceRequest) => EvaluationResult {
+  const { verdict, decide: decideAll } = decider(model, requester, runtime);
+
+  const outcome = ({ permission, strategy, vote, why }: Judged, scopes: string[]) => ({
     name: permission.name,
     scopes,
     decisionStrategy: strategy,
     decision: told(vote),
-    reason,
+    reason: why(),
     policies: withInner(model, permission.policies).map(({ name, type, logic }) => {
-      const { vote: own, reason: why } = verdict(name);
-      return { name, type, logic, decision: told(own), reason: why };
+      const own = verdict(name);
+      return { name, type, logic, decision: told(own.vote), reason: own.why() };
     }),
   });
 
   return ({ resource: name, scopes: wanted = [] }) => {
-    const resource = model.resources.get(name);
-    if (!resource) {
+    const each = decideAll({ resource: name, scopes: wanted });
+    if (!each) {
       const reason = `the client has no resource ${name}`;
       return { resource: name, scopes: [...wanted], decision: 'deny', grantedScopes: [], reason, permissions: [] };
     }
-    const scopes = [...new Set(wanted.length > 0 ? wanted : resource.scopes)];
-    const each = (scopes.length > 0 ? scopes : [null]).map((scope) => ({ scope, ...decided(resource, scope) }));
     const about = new Map<Judged, string[]>();
     for (const { scope, by } of each)
       for (const one of by) about.set(one, [...(about.get(one) ?? []), ...(scope === null ? [] : [scope])]);
     return {
       resource: name,
-      scopes,
+      scopes: each.flatMap(({ scope }) => scope ?? []),
       decision: each.every(({ vote }) => vote === 'permit') ? 'permit' : 'deny',
       grantedScopes: each.flatMap(({ scope, vote }) => (scope !== null && vote === 'permit' ? [scope] : [])),
-      reason: each.map(({ scope, reason }) => (scope === null ? reason : `${scope}: ${reason}`)).join('; '),
+      reason: each.map(({ scope, why }) => (scope === null ? why() : `${scope}: ${why()}`)).join('; '),
       permissions: [...about].map(([one, of]) => outcome(one, of)),
     };
   };

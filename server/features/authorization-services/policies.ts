@@ -32,16 +32,19 @@ export interface Known {
 
 export interface Verdict {
   vote: Vote;
-  reason: string;
+  /** Why, in words; made when somebody asks. */
+  why(): string;
 }
 
 const FEW = 5;
+/** There are some 600 zones, with all their names. */
+const MOST_CLOCKS = 1000;
 /** Some of many names, for a sentence. */
 export const listed = (names: readonly string[]): string =>
   names.length <= FEW ? names.join(', ') : `${names.slice(0, FEW).join(', ')} and ${names.length - FEW} more`;
 
-const yes = (reason: string): Verdict => ({ vote: 'permit', reason });
-const no = (reason: string): Verdict => ({ vote: 'deny', reason });
+const yes = (why: () => string): Verdict => ({ vote: 'permit', why });
+const no = (why: () => string): Verdict => ({ vote: 'deny', why });
 
 interface Wanted {
   name: string;
@@ -56,14 +59,14 @@ function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what
   const lacking = wanted.filter((one) => one.known && !one.has);
   const unclear = (): Verdict => ({
     vote: 'undecided',
-    reason: `names ${what} that the realm doesn’t have: ${named(gone)}`,
+    why: () => `names ${what} that the realm doesn’t have: ${named(gone)}`,
   });
   if (match === 'all') {
-    if (lacking.length > 0) return no(`lacks of ${what}: ${named(lacking)}`);
-    return gone.length > 0 ? unclear() : yes(`has all of ${what}: ${named(having)}`);
+    if (lacking.length > 0) return no(() => `lacks of ${what}: ${named(lacking)}`);
+    return gone.length > 0 ? unclear() : yes(() => `has all of ${what}: ${named(having)}`);
   }
-  if (having.length > 0) return yes(`has of ${what}: ${named(having)}`);
-  return gone.length > 0 ? unclear() : no(`has none of ${what}: ${named(lacking)}`);
+  if (having.length > 0) return yes(() => `has of ${what}: ${named(having)}`);
+  return gone.length > 0 ? unclear() : no(() => `has none of ${what}: ${named(lacking)}`);
 }
 
 function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Verdict {
@@ -82,9 +85,9 @@ function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Ve
 }
 
 function user({ users = [] }: PolicyConfig, { username }: Requester): Verdict {
-  if (username === null) return no('no user asks');
+  if (username === null) return no(() => 'no user asks');
   const same = users.some((name) => name.toLowerCase() === username.toLowerCase());
-  return same ? yes(`is the user ${username}`) : no(`is none of the users ${listed(users)}`);
+  return same ? yes(() => `is the user ${username}`) : no(() => `is none of the users ${listed(users)}`);
 }
 
 function group(config: PolicyConfig, { groups: own }: Requester, known: Known): Verdict {
@@ -96,13 +99,13 @@ function group(config: PolicyConfig, { groups: own }: Requester, known: Known): 
 }
 
 function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: Known): Verdict {
-  if (clientId === null) return no('no client asks');
+  if (clientId === null) return no(() => 'no client asks');
   const wanted = clients.map((name) => ({ name, has: name === clientId, known: known.clients.has(name) }));
-  const { vote, reason } = having(wanted, {}, 'the clients');
-  if (vote === 'undecided') return { vote, reason };
-  return vote === 'permit'
-    ? yes(`asks by the client ${clientId}`)
-    : no(`asks by none of the clients ${listed(clients)}`);
+  const verdict = having(wanted, {}, 'the clients');
+  if (verdict.vote === 'undecided') return verdict;
+  return verdict.vote === 'permit'
+    ? yes(() => `asks by the client ${clientId}`)
+    : no(() => `asks by none of the clients ${listed(clients)}`);
 }
 
 function attribute(config: PolicyConfig, { attributes, context }: Requester): Verdict {
@@ -112,24 +115,34 @@ function attribute(config: PolicyConfig, { attributes, context }: Requester): Ve
   const whose = source === 'user' ? `the attribute ${name}` : `the request’s attribute ${name}`;
   const having = values.filter((value) => own.has(value));
   const enough = match === 'all' ? having.length === values.length : having.length > 0;
-  if (enough) return yes(`${whose} has ${match === 'all' ? 'all of the values' : 'one of the values'}`);
-  return no(
+  if (enough) return yes(() => `${whose} has ${match === 'all' ? 'all of the values' : 'one of the values'}`);
+  return no(() =>
     own.size === 0 ? `${whose} is not there` : `${whose} has ${match === 'all' ? 'not all' : 'none'} of the values`,
   );
 }
 
+/** Made once for each zone: making one takes as long as hundreds of policies. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const clock =
+    clocks.get(timeZone) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'long',
+      day: '2-digit',
+      month: '2-digit',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  if (clocks.size < MOST_CLOCKS) clocks.set(timeZone, clock);
+  return clock;
+}
+
 /** The moment as people of the zone call it. */
 function clockIn(timeZone: string, at: Date) {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    weekday: 'long',
-    day: '2-digit',
-    month: '2-digit',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }).formatToParts(at);
+  const parts = clockOf(timeZone).formatToParts(at);
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
   const weekday = days.find((day) => day === part('weekday').toLowerCase());
   const [day, month, time] = [part('day'), part('month'), `${part('hour')}:${part('minute')}`];
@@ -139,7 +152,7 @@ function clockIn(timeZone: string, at: Date) {
 function time(config: PolicyConfig, { at }: Requester): Verdict {
   const { notBefore, notAfter, daysOfWeek, daysOfMonth, months, from, until, timeZone = 'UTC' } = config;
   const now = clockIn(timeZone, at);
-  const said = `it is ${now.weekday}, ${now.date} ${now.time} in ${timeZone}`;
+  const said = () => `it is ${now.weekday}, ${now.date} ${now.time} in ${timeZone}`;
   const over = from !== undefined && until !== undefined && from > until;
   const hours =
     from === undefined ||
@@ -153,7 +166,7 @@ function time(config: PolicyConfig, { at }: Requester): Verdict {
     months?.length && !months.includes(now.month) && `only in the months ${months.join(', ')}`,
     !hours && `only from ${from} until ${until}`,
   ].filter((bar) => typeof bar === 'string');
-  return bars.length === 0 ? yes(said) : no(`${said}: ${bars.join('; ')}`);
+  return bars.length === 0 ? yes(said) : no(() => `${said()}: ${bars.join('; ')}`);
 }
 
 type Plain = Exclude<AuthorizationPolicy['type'], 'aggregate'>;

@@ -15,6 +15,7 @@ import * as items from './items.ts';
 import { type Found, readClient, readModel, readUser } from './model.ts';
 import { freshServices, servicesOf } from './resource.ts';
 import type { Services } from './rules.ts';
+import { readRuntime } from './runtime.ts';
 
 /** So many words about policies are an answer; more are a report that nobody reads. */
 const MOST_OUTCOMES = 50_000;
@@ -158,7 +159,9 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       if (ofUser && !may(principal, realm, 'users:read'))
         throw new Problem('forbidden', 'What is decided for a user needs the permission users:read');
       const { userId, requester } = await requesterOf(realm, question);
-      const answer = evaluator(model, requester);
+      const keys = question.permissions.map(({ resource }) => resource);
+      const runtime = await readRuntime(sql, realm, { client: clientId, userId, which: { keys } });
+      const answer = evaluator(model, requester, runtime);
       const results: ReturnType<typeof answer>[] = [];
       let outcomes = 0;
       for (const asked of question.permissions) {

@@ -61,6 +61,7 @@ const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScop
   { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: named(roles) },
   { name: 'groups', description: 'Your groups', claims: named(groups) },
   { name: 'account', description: 'Manage your account', claims: [] },
+  { name: 'uma_protection', description: 'Register what is yours, so that you decide who may use it', claims: [] },
   { name: 'offline_access', description: 'Access while you are signed out', claims: [] },
 ];
 

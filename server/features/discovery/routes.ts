@@ -8,6 +8,7 @@ import {
   protectedResourceRoute,
   serverMetadataRoute,
 } from '../../contract/oauth.ts';
+import { umaConfigurationRoute } from '../../contract/uma.ts';
 import { realmOf } from '../../http/oauth.ts';
 import type { ReadyAnswer, ReadyDocument } from '../../http/ready.ts';
 import type { Discovery } from './service.ts';
@@ -17,11 +18,12 @@ interface Served extends Pick<ReadyDocument, 'ready'> {
   read(realm: string): Promise<ReadyAnswer>;
 }
 
-const routesOf = ({ document, resource, jwks }: Discovery): Served[] => [
+const routesOf = ({ document, resource, uma, jwks }: Discovery): Served[] => [
   { route: discoveryRoute, ...document },
   { route: serverMetadataRoute, ...document },
   { route: protectedResourceRoute, ...resource },
   { route: insertedProtectedResourceRoute, ...resource },
+  { route: umaConfigurationRoute, ...uma },
   { route: jwksRoute, ...jwks },
 ];
 

@@ -180,6 +180,19 @@ export function createDiscovery({
       });
     },
   });
+  /** UMA 2.0 Grant §2, Federated Authorization for UMA 2.0 §2: what discovery says, and the protection API. */
+  const uma = createRealmCache<ReadyAnswer>({
+    now,
+    async load(realm) {
+      const at = endpointsOf(baseUrl, realm);
+      const { body } = await documents.get(realm, '');
+      return answerOf({
+        ...JSON.parse(body),
+        permission_endpoint: at.permission,
+        resource_registration_endpoint: at.resourceRegistration,
+      });
+    },
+  });
   /** By the very list that `keys` gives, which lives until the keys change. */
   const jwks = new WeakMap<object, ReadyAnswer>();
 
@@ -191,6 +204,10 @@ export function createDiscovery({
     resource: {
       read: (realm: string): Promise<ReadyAnswer> => resources.get(realm, ''),
       ready: (realm: string): ReadyAnswer | undefined => resources.ready(realm, ''),
+    },
+    uma: {
+      read: (realm: string): Promise<ReadyAnswer> => uma.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => uma.ready(realm, ''),
     },
     jwks: {
       async read(realm: string): Promise<ReadyAnswer> {
@@ -207,6 +224,7 @@ export function createDiscovery({
     drop(realm: string | undefined): void {
       documents.drop(realm);
       resources.drop(realm);
+      uma.drop(realm);
     },
   };
 }

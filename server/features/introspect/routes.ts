@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { introspectRoute } from '../../contract/oauth.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
+import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
+import type { ClientView } from '../clients/view.ts';
 import type { Introspection } from './service.ts';
 
 export function introspectRoutes(
@@ -11,19 +13,28 @@ export function introspectRoutes(
   {
     authentication,
     introspection,
-  }: { authentication: Pick<ClientAuthentication, 'authenticate'>; introspection: Introspection },
+    byToken,
+  }: {
+    authentication: Pick<ClientAuthentication, 'authenticate'>;
+    introspection: Introspection;
+    /** A resource server may show a token for the protection API in place of its secret (Federated Authorization for UMA §5). */
+    byToken(realm: string, presented: PresentedToken): Promise<{ client: ClientView }>;
+  },
 ): void {
   app.route({
     ...introspectRoute,
     handler: async (request, reply) => {
       const realm = realmOf(request);
       const form = formOf(request);
-      const { client, confidential } = await authentication.authenticate({
-        realm,
-        authorization: request.headers.authorization,
-        form,
-        address: request.ip,
-      });
+      const presented = presentedBy(request);
+      const { client, confidential } = presented
+        ? { ...(await byToken(realm, presented)), confidential: true }
+        : await authentication.authenticate({
+            realm,
+            authorization: request.headers.authorization,
+            form,
+            address: request.ip,
+          });
       // Whoever could ask without proof could try tokens out (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');

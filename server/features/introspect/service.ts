@@ -28,6 +28,7 @@ export function createIntrospection({
   subjects,
   settings,
   clients,
+  permissions,
   now,
 }: {
   sql: Sql;
@@ -38,6 +39,8 @@ export function createIntrospection({
     of(realm: string): Promise<RealmSettingsDto | undefined>;
   };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  /** Of a token of the UMA grant. */
+  permissions(realm: string, claims: Claims): Promise<readonly object[] | undefined>;
   now: () => Date;
 }) {
   async function accessToken(realm: string, asking: ClientView, token: string): Promise<object> {
@@ -49,10 +52,19 @@ export function createIntrospection({
     const userId = persons ? subjects.find(realm, claims) : undefined;
     const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);
     if (persons && !person) return INACTIVE;
+    const permitted = await permissions(realm, claims);
+    if (permitted?.length === 0) return INACTIVE;
     const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
     const more = await shownHere(realm, client, claims, userId);
     const tokenType = claims.cnf === undefined ? 'Bearer' : 'DPoP';
-    return { ...more, active: true, token_type: tokenType, ...shown, ...(person ? { username: person.username } : {}) };
+    return {
+      ...more,
+      active: true,
+      token_type: tokenType,
+      ...shown,
+      ...(person && { username: person.username }),
+      ...(permitted && { authorization: undefined, permissions: permitted }),
+    };
   }
 
   /** What the client's scopes say here beside what the token itself says. */

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../contract/admin-access.ts';
 import type { SigningAlgorithm } from '../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../contract/claims.ts';
+import type { UmaPermission } from '../../contract/uma-grant.ts';
 import {
   audiencesOf,
   type Carrier,
@@ -17,7 +18,7 @@ import {
 import type { AskedClaims } from '../../domain/claims-request.ts';
 import type { Person } from '../../domain/person.ts';
 import { OPENID } from '../../domain/scopes.ts';
-import type { Subjects } from '../../domain/subjects.ts';
+import type { Subject, Subjects } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
@@ -55,6 +56,10 @@ const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s
 
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
+
+/** A name from before such names were refused. */
+const namedAsPerson = () =>
+  new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
 
 /** With the audiences that claims of the scopes add to those that were asked for. */
 const audience = (asked: readonly string[], said: readonly Carrier[]): string[] => [
@@ -100,6 +105,52 @@ export function createMint({
   }
 
   return {
+    /**
+     * A token that says what somebody is permitted at one resource server, and nothing of who they are. UMA 2.0 Grant §1.3.
+     * @param person undefined: the client asks for itself
+     */
+    async forResourceServer(
+      realm: string,
+      client: ClientView,
+      {
+        audience: aud,
+        permissions,
+        person,
+        jkt,
+      }: {
+        audience: string;
+        permissions: readonly UmaPermission[];
+        person: { about: Subject; gid: string; signedIn: SignedIn; act: unknown; until: Date } | undefined;
+        jkt: Bound;
+      },
+    ): Promise<Minted> {
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, person?.until);
+      if (!person && (await isPerson(realm, client.clientId))) throw namedAsPerson();
+      const { sid, authTime: auth_time, acr, amr } = person?.signedIn ?? {};
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          iss,
+          ...(person?.about ?? { sub: client.clientId }),
+          aud,
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          authorization: { permissions },
+          gid: person?.gid,
+          cnf: jkt === undefined ? undefined : { jkt },
+          auth_time,
+          acr,
+          amr,
+          sid,
+          act: person?.act,
+        },
+      );
+      return { accessToken, expiresIn, scope: '', jti };
+    },
+
     /** A service account's token, `sub` being the clientId (RFC 9068 §2.2). `claims` adds context (workload identity). */
     async forClient(
       realm: string,
@@ -118,9 +169,7 @@ export function createMint({
         claims?: Readonly<Record<string, unknown>>;
       },
     ): Promise<Minted> {
-      // A name from before such names were refused.
-      if (await isPerson(realm, client.clientId))
-        throw new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
+      if (await isPerson(realm, client.clientId)) throw namedAsPerson();
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
       const scope = shown(scopes).join(' ');
       const said = saidFor(client, scopes);

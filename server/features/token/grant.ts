@@ -38,6 +38,12 @@ export interface Granted extends Minted {
   refreshToken?: string;
   /** RFC 8693 §2.2.1 */
   issuedTokenType?: string;
+  /** UMA 2.0 Grant §3.3.5 */
+  upgraded?: true;
+}
+/** A decision that is no token. */
+export interface Answered {
+  answer: object;
 }
 
 export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authenticated = Authenticated> {
@@ -66,20 +72,5 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   ownBehalf(who: Who): boolean;
   /** How a refusal that it didn't record itself is recorded, where that isn't TOKEN_REFUSED; `kind`: events/refusals.ts. */
   refused?(asking: GrantRequest<z.output<Body>>, who: Who, error: OAuthError): { event: DomainEvent; kind?: string };
-  authorize(call: GrantCall<z.output<Body>, Who>): Promise<Granted>;
+  authorize(call: GrantCall<z.output<Body>, Who>): Promise<Granted | Answered>;
 }
-
-/** The audit row of a refused token request. */
-export const refusedEvent = (
-  { realm, by }: { realm: string; by: By },
-  clientId: string | null,
-  grant: string | null,
-  error: OAuthError,
-): DomainEvent => ({
-  type: 'TOKEN_REFUSED',
-  realm,
-  by,
-  clientId,
-  outcome: 'failure',
-  data: { grant, error: error.error, reason: error.reason ?? error.description ?? null },
-});

@@ -7,9 +7,10 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { WhenLocked } from '../../domain/grants.ts';
 import { userParty } from '../../domain/party.ts';
+import { refusedEvent } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Families } from './families.ts';
-import { type GrantCall, refusedEvent } from './grant.ts';
+import type { GrantCall } from './grant.ts';
 import type { Passed, Refused, Verdict } from './judge.ts';
 
 /** A request to take one. */

@@ -8,14 +8,14 @@ import { partyOfClient } from '../../domain/agents.ts';
 import type { Dpop } from '../../domain/dpop.ts';
 import { allowedResources, presentResources } from '../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../domain/scopes.ts';
-import type { Refusals } from '../../events/refusals.ts';
-import type { Form } from '../../http/form.ts';
+import { type Refusals, refusedEvent } from '../../events/refusals.ts';
+import { type Form, repeatable } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
 import type { DpopRequest } from '../../http/presented-token.ts';
 import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
-import { type Grant, type Granted, type GrantRequest, refusedEvent } from './grant.ts';
+import type { Grant, Granted, GrantRequest } from './grant.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -88,10 +88,7 @@ export function createTokenEndpoint({
     return undefined;
   }
 
-  async function granted(
-    request: TokenRequest,
-    { grant, asking, who }: Required<Progress>,
-  ): Promise<Granted & { jkt: string | undefined }> {
+  async function granted(request: TokenRequest, { grant, asking, who }: Required<Progress>): Promise<string> {
     const { realm, form, ipAddress } = request;
     const { client } = who;
     const ofRealm = await settings.of(realm);
@@ -118,8 +115,9 @@ export function createTokenEndpoint({
       scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
       by: { actor: partyOfClient(client), ipAddress },
     });
+    if ('answer' in answer) return JSON.stringify(answer.answer);
     metrics.tokenIssued(realm, grant.label ?? grant.grantType);
-    return { ...answer, jkt };
+    return answerOf({ ...answer, jkt });
   }
 
   function refused(request: TokenRequest, { grant, asking, who }: Progress, error: OAuthError): void {
@@ -144,7 +142,7 @@ export function createTokenEndpoint({
       const progress: Progress = {};
       try {
         const known = await identified(request, progress);
-        return { json: answerOf(await granted(request, known)), client: known.who.client };
+        return { json: await granted(request, known), client: known.who.client };
       } catch (thrown) {
         const error = oauthErrorOf(thrown);
         refused(request, progress, error);
@@ -157,7 +155,9 @@ export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
 
 /** A grant's own parameters. @throws OAuthError `invalid_request` */
 function bodyOf({ body }: Grant, form: Form): Record<string, unknown> {
-  const given = Object.fromEntries(Object.keys(body.shape).map((name) => [name, form.get(name)]));
+  const given: Record<string, unknown> = Object.fromEntries(
+    Object.keys(body.shape).map((name) => [name, repeatable.has(name) ? form.all(name) : form.get(name)]),
+  );
   const read = body.safeParse(given);
   if (read.success) return read.data;
   const { path, message } = read.error.issues[0] as z.core.$ZodIssue;
@@ -179,6 +179,7 @@ const answerOf = ({
   refreshToken,
   idToken,
   issuedTokenType,
+  upgraded,
   jkt,
 }: Granted & { jkt: string | undefined }): string =>
   JSON.stringify({
@@ -190,4 +191,5 @@ const answerOf = ({
     id_token: idToken,
     // RFC 6749 §3.3: a scope has at least one word
     scope: scope || undefined,
+    upgraded,
   });

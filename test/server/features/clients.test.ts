@@ -206,7 +206,18 @@ test('lists of clients come in pages that neither repeat nor miss one, and can b
 describe('client scopes', () => {
   test('of a fresh realm are those of OpenID Connect, with roles and groups', async () => {
     const { body = [] } = await server.admin.call(scopes.listClientScopes, { params });
-    const names = ['account', 'address', 'email', 'groups', 'offline_access', 'openid', 'phone', 'profile', 'roles'];
+    const names = [
+      'account',
+      'address',
+      'email',
+      'groups',
+      'offline_access',
+      'openid',
+      'phone',
+      'profile',
+      'roles',
+      'uma_protection',
+    ];
     expect(body.map((scope) => scope.name)).toEqual(names);
     const profile = body.find((scope) => scope.name === 'profile');
     expect(profile?.claims).toContain('preferred_username');
