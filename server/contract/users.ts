@@ -141,7 +141,7 @@ export const listUsers = route({
   tag,
   summary: 'List or search users, by username',
   description:
-    'All that is asked for must hold; `attribute.NAME=value` asks for users one of whose values of that attribute is the value. A search for three characters or more is answered from an index where the database has the extension `pg_trgm`.',
+    'All that is asked for must hold; `attribute.NAME=value` asks for users one of whose values of that attribute is the value. A search for three characters or more is answered from an index where the database has the extension `pg_trgm`; without it, `q` is how the username, the address or one of the names begins, by an index too.',
   permission: 'users:read',
   reach: 'rows',
   params: InRealm,
