@@ -52,8 +52,8 @@ export const Webhook = z
 export type Webhook = z.infer<typeof Webhook>;
 
 export const WebhookSecret = text(1024)
-  .min(16, 'must have at least 16 characters')
-  .describe('HMAC signing secret; write-only');
+  .min(1)
+  .describe('HMAC signing secret; write-only. Realm health names webhooks with one of less than 16 characters');
 
 export const WebhookInput = z.strictObject({
   name: name(255),

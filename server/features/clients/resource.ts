@@ -24,7 +24,6 @@ const SETS = [
   'optionalClientScopes',
   'allowedResources',
 ] as const;
-const SECRET_LENGTH = 16;
 
 const canonical = (fields: Fields): Fields =>
   declared({
@@ -61,10 +60,6 @@ function faults(
   at: { baseUrl: string; realm: string },
 ): FieldError[] {
   const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
-  const short =
-    secret !== undefined && changed.includes('secret') && secret.length < SECRET_LENGTH
-      ? [{ path: 'secret', message: `must have at least ${SECRET_LENGTH} characters` }]
-      : [];
   // What is stored already was accepted once; only a client that changes is asked again.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, secret !== undefined) : [];
@@ -72,7 +67,7 @@ function faults(
     ? resourceFaults({ clientId: key, allowedResources: strings(fields.allowedResources) }, at)
     : [];
   const name = before === undefined || renamedFrom !== undefined ? nameFaults(key) : [];
-  return [...name, ...short, ...found, ...resources];
+  return [...name, ...found, ...resources];
 }
 
 /** Confidential, by a secret that nobody gave: but for those that workloads act as, which never need one. */

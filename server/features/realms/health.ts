@@ -22,7 +22,14 @@ interface HealthRow {
   failing: string[];
   dead: number;
   waiting: number;
+  /** By name, at most {@link MOST_NAMED} of each. */
+  weak_clients: string[];
+  weak_webhooks: string[];
 }
+/** What a sealed text has beside the text: version, key, nonce, tag (crypto/seal.ts). */
+const SEALED_OVERHEAD = 33;
+const SHORT = 16;
+const MOST_NAMED = 100;
 
 async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
   const [row] = await sql<HealthRow>`
@@ -51,7 +58,11 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
          and e.authenticator_id is not null and not e.condition and e.requirement <> 'DISABLED') as executions,
       (select count(*)::int from last) as webhooks,
       coalesce((select array_agg(name order by name) from last where status = 'dead'), '{}') as failing,
-      d.dead, d.waiting
+      d.dead, d.waiting,
+      array(select client_id from client where realm_id = s.realm_id and secret_slow is not null
+        order by client_id collate "C" limit ${MOST_NAMED}) as weak_clients,
+      array(select name from webhook where realm_id = s.realm_id and octet_length(secret) < ${SEALED_OVERHEAD + SHORT}
+        order by name collate "C" limit ${MOST_NAMED}) as weak_webhooks
     from subject s, keys k, deliveries d`;
   return row;
 }
@@ -73,6 +84,8 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
     },
     // Older keys do no harm while they are here: it says whether they can go.
     masterKey: { status: status(true), details: { ...masterKey } },
+    // They work, and can be guessed.
+    weakSecrets: { status: status(true), details: { clients: row.weak_clients, webhooks: row.weak_webhooks } },
     browserFlow: {
       status: status(row.flow_exists && row.executions > 0),
       details: { alias: row.flow, exists: row.flow_exists, methods: row.executions },

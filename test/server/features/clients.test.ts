@@ -107,7 +107,8 @@ describe('a client', () => {
     ['a script as redirect over two lines', { redirectUris: ['java\nscript:alert(1)'] }, 'redirectUris[0]'],
     ['a name that JSON can’t have as a key', { clientId: '__proto__' }, 'clientId'],
     ['a redirect with a fragment', { redirectUris: ['https://app.test/#x'] }, 'redirectUris[0]'],
-    ['a short secret', { secret: 'short' }, 'secret'],
+    ['an empty secret', { secret: '' }, 'secret'],
+    ['a very long secret', { secret: 'x'.repeat(1025) }, 'secret'],
     ['NUL', { name: 'a\0b' }, 'name'],
   ])('%s is refused with the field’s name', async (_, fields, path) => {
     const attempt = create({ clientId: 'refused', ...fields });

@@ -300,7 +300,8 @@ test('one bad address keeps nobody from moving: what isn’t taken is cut out an
       clients: [
         {
           clientId: 'odd',
-          secret: 'Kq3vT9xZ0bRw7LmY2sHdF5jN8pGcAe4U',
+          secret: 'short',
+          serviceAccountsEnabled: true,
           redirectUris: ['https://ok.example/cb', 'javascript:alert(1)'],
         },
         { clientId: '5f0c1a6e-8b1d-4a53-9d53-0d6f3c3a7f11', publicClient: true },

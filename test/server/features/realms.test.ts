@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, ServerProblem } from '../../../server/contract/client.ts';
+import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
+import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -222,6 +224,18 @@ test("a realm's health names what keeps people from signing in", async () => {
   expect(await health()).toMatchObject({
     status: 'UP',
     components: { signingKey: { status: 'UP' }, browserFlow: { status: 'UP' }, webhooks: { status: 'UP' } },
+  });
+  await server.admin.call(createClient, { params, body: { clientId: 'old', secret: 'secret' } });
+  await server.admin.call(createClient, {
+    params,
+    body: { clientId: 'new', secret: '0123456789abcdefghijklmnopqrstuv' },
+  });
+  const hook = { url: 'https://hooks.example.com', eventTypes: '*', enabled: true };
+  await server.admin.call(createWebhook, { params, body: { ...hook, name: 'old', secret: 'only-fifteen-ch' } });
+  await server.admin.call(createWebhook, { params, body: { ...hook, name: 'new', secret: 'exactly-sixteen-' } });
+  expect(await health()).toMatchObject({
+    status: 'UP',
+    components: { weakSecrets: { status: 'UP', details: { clients: ['old'], webhooks: ['old'] } } },
   });
   await sqlOver(server.pool)`
     update flow_execution set requirement = 'DISABLED' where realm_id = ${params.realm} and flow_alias = 'browser'`;

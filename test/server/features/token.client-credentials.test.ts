@@ -84,13 +84,16 @@ describe('client authentication', () => {
     expect((await post(server, 'acme', 'token', grant, { authorization: encoded })).status).toBe(200);
   });
 
-  test('takes a short secret, slowly the first time', async () => {
-    const secret = 'a-short-secret-1';
-    await makeClient(server, 'acme', { clientId: 'slow', secret, grantTypes: ['client_credentials'] });
+  test.each([
+    ['slow', 'a-short-secret-1'],
+    ['one', 'x'],
+    ['longest', 'x'.repeat(1024)],
+  ])('takes a weak secret (%s), slowly the first time', async (clientId, secret) => {
+    await makeClient(server, 'acme', { clientId, secret, grantTypes: ['client_credentials'] });
     for (let i = 0; i < 2; i += 1) {
-      expect((await post(server, 'acme', 'token', grant, { authorization: basic('slow', secret) })).status).toBe(200);
+      expect((await post(server, 'acme', 'token', grant, { authorization: basic(clientId, secret) })).status).toBe(200);
     }
-    const wrong = await post(server, 'acme', 'token', grant, { authorization: basic('slow', `${secret}x`) });
+    const wrong = await post(server, 'acme', 'token', grant, { authorization: basic(clientId, `${secret}y`) });
     expect(wrong.status).toBe(401);
   });
 });

@@ -71,7 +71,7 @@ describe('one fault, and nothing changes:', () => {
     ['a flow that is not there', { roles: [role], realm: { browserFlow: 'ghost' } }, ['realm.browserFlow']],
     ['a parent group that is not there', { groups: [{ path: '/a/b' }] }, ['groups[0].path']],
     ['a webhook without its address', { webhooks: [{ name: 'w', eventTypes: '*' }] }, ['webhooks[0].url']],
-    ['a secret that is too short', { clients: [{ ...client, secret: 'short' }] }, ['clients[0].secret']],
+    ['a secret that is too long', { clients: [{ ...client, secret: 'x'.repeat(1025) }] }, ['clients[0].secret']],
     [
       'a public client without PKCE',
       { clients: [{ ...client, tokenEndpointAuthMethod: 'none', requirePkce: false }] },
