@@ -1,5 +1,6 @@
 // What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
 import { listEvents } from '../server/contract/events.ts';
+import { listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
 import { endSession, listSessions } from '../server/contract/sessions.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
@@ -28,6 +29,23 @@ export const users = kind({
     { head: 'GROUPS', cell: (u) => list(u.groups), wide: true },
     { head: 'MUST', cell: (u) => list(u.requiredActions), wide: true },
     { head: 'ID', cell: (u) => u.id, wide: true },
+  ],
+});
+
+const invitations = kind({
+  plural: 'invitations',
+  singular: 'invitation',
+  help: 'who was invited and has not come yet',
+  inRealm: true,
+  many: true,
+  routes: { list: listInvitations, remove: revokeInvitation },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'INVITATION', cell: (i) => i.id },
+    { head: 'E-MAIL', cell: (i) => i.email },
+    { head: 'ORGANIZATION', cell: (i) => text(i.organization) },
+    { head: 'MAILED', cell: (i) => time(i.mailedAt) },
+    { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
   ],
 });
 
@@ -94,4 +112,4 @@ export const events = kind({
   ],
 });
 
-export const runTimeKinds: readonly Kind[] = [users, sessions, events, deliveries];
+export const runTimeKinds: readonly Kind[] = [users, invitations, sessions, events, deliveries];

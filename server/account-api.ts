@@ -16,6 +16,7 @@ import { historyData } from './features/gdpr/history.ts';
 import type { PersonalData } from './features/gdpr/personal-data.ts';
 import { gdprAccountRoutes } from './features/gdpr/routes.ts';
 import { createGdpr, type Gdpr } from './features/gdpr/service.ts';
+import { invitationData } from './features/invitations/personal-data.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
 import { messagingData } from './features/messaging/personal-data.ts';
 import { organizationData } from './features/organizations/personal-data.ts';
@@ -36,6 +37,7 @@ export const personalData: readonly PersonalData[] = [
   recoveryData,
   messagingData,
   organizationData,
+  invitationData,
   agentData,
   authorizationData,
   deviceData,

@@ -29,6 +29,7 @@ import { eventRoutes } from './features/events/routes.ts';
 import { flowRoutes } from './features/flows/routes.ts';
 import { gdprAdminRoutes } from './features/gdpr/routes.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
+import { invitationRoutes } from './features/invitations/routes.ts';
 import { keyRoutes } from './features/keys/routes.ts';
 import type { Keys } from './features/keys/service.ts';
 import { monitoringAdminRoutes } from './features/monitoring/admin-routes.ts';
@@ -170,6 +171,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     mountResources(admin, deps.resources, { api, sql });
     const { organizations } = deps.resources;
     const { resolveTxt } = deps;
+    invitationRoutes(admin, { invitations: people.invitations, settings, baseUrl });
     organizationRoutes(admin, createOrganizations({ sql, transact, api, resource: organizations, resolveTxt, now }));
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
     clientScopeRoutes(admin, { api, scopes: deps.resources.clientScopes, claims: deps.resources.claims });

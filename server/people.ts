@@ -38,10 +38,13 @@ import { createTransactions } from './features/devices/transactions.ts';
 import { createFlows } from './features/flows/service.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
+import { invitationPages } from './features/invitations/page-routes.ts';
+import { createInvitations } from './features/invitations/service.ts';
 import type { Keys } from './features/keys/service.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
+import { addMember } from './features/organizations/store.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
@@ -174,6 +177,17 @@ export function createPeople(deps: PeopleDeps) {
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
     deps.registration && registrationEnabled;
+  const invitations = createInvitations({
+    sql,
+    transact,
+    accounts,
+    choosePassword,
+    send,
+    sends,
+    addMember,
+    now,
+    newId,
+  });
   const register = createRegister({
     accounts,
     choosePassword,
@@ -224,6 +238,7 @@ export function createPeople(deps: PeopleDeps) {
       providers.drop(realm);
       homes.drop(realm);
     },
+    invitations,
     /** What devices call. */
     mountDevices(app: FastifyInstance, known: Pick<DeviceSurface, 'realmExists' | 'tokens' | 'subjects'>): void {
       const refused = createAttempts({ now });
@@ -286,6 +301,8 @@ export function createPeople(deps: PeopleDeps) {
       brokeringRoutes(pages, { signIns, settings, continuations });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
+      const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
+      invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now },

@@ -13,4 +13,7 @@ export const resetLinkTo = (origin: string, realm: string, secret: string): stri
 export const providerPath = (realm: string, alias: string, hint?: string): string =>
   `/realms/${realm}/login/provider/${alias}${hint === undefined ? '' : `?${new URLSearchParams({ hint })}`}`;
 
+export const invitationLinkTo = (origin: string, realm: string, secret: string): string =>
+  `${origin}/realms/${realm}/login/invitation?token=${secret}`;
+
 export const linkDigest = (secret: string): string => sha256(`link:${secret}`).toString('base64url');

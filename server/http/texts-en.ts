@@ -1,7 +1,9 @@
 // Texts of the pages in English. `{name}` is a placeholder. The keys are grouped by page; another language has the same keys.
+import { arrival } from './texts-arrival-en.ts';
 import { brokering } from './texts-brokering-en.ts';
 
 export const en = {
+  ...arrival,
   ...brokering,
   'account.deviceUnknown': 'Unknown device',
   'account.device': '{browser} on {system}',
@@ -312,38 +314,6 @@ export const en = {
   'profile.oneALine': 'One on each line',
   'profile.yes': 'Yes',
   'profile.no': 'No',
-
-  'recover.forgot': 'Forgot your password?',
-  'recover.title': 'Forgot your password?',
-  'recover.lead': 'A link to choose a new one is sent to your e-mail address.',
-  'recover.back': 'Back to sign in',
-  'recover.sent':
-    'If there is an account with a confirmed e-mail address, a link is on its way to it. It works once, and for {minutes} minutes.',
-  'recover.sentHint': 'Nothing there? Look into the folder for spam, or ask for another link.',
-  'recover.choose': 'For the account {username}. It is signed out everywhere else.',
-  'recover.save': 'Save the new password',
-  'recover.over': 'It was used already, is too old, or your password or address has changed since.',
-  'recover.again': 'Ask for a new link',
-  'recover.changedTitle': 'Your password is changed',
-  'recover.changed': 'You are signed out everywhere. Sign in with the new password.',
-  'recover.goOn': 'Sign in',
-  'recover.notOffered': 'Passwords can’t be set by e-mail here. Ask your administrator.',
-  'recover.elsewhere': 'This form was sent from another site. Open the page here and try again.',
-  'recover.tooMany': 'Too many links were asked for from your network. Try again shortly.',
-
-  'register.way': 'Create an account',
-  'register.title': 'Create an account',
-  'register.submit': 'Create the account',
-  'register.signIn': 'Have an account already? Sign in',
-  'register.terms': 'I accept {terms}.',
-  'register.acceptFirst': 'Accept the terms of use to go on.',
-  'register.usernameTaken': 'This username is taken. Choose another one.',
-  'register.taken': 'An account with these names can’t be made. If you have one, sign in with it.',
-  'register.tooMany': 'Too many tries from your network. Wait a minute, then try again.',
-  'register.noWork': 'Your browser had not finished its work yet. Try again.',
-  'register.needsScript': 'Creating an account here needs JavaScript. Switch it on and load the page again.',
-  'register.closed': 'Registration is closed',
-  'register.closedLead': 'Accounts are made by an administrator here. If you have one, sign in.',
 
   'signIn.useInstead': 'Use {method} instead',
   'signIn.notYou': 'Not {username}? Start again',

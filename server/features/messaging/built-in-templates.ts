@@ -59,13 +59,13 @@ It works once and for {{ttl}}. If you did not ask for it, ignore this message; y
   },
   'invitation-email': {
     subject: 'You are invited to {{realm}}',
-    body: `Hello {{user}},
+    body: `Hello,
 
-you are invited to {{realm}}. Open this link to begin:
+{{inviter}} invites you to {{organization}}. Open this link to begin:
 
 {{link}}
 
-It works for {{ttl}}.
+It works once and for {{ttl}}. If you don't expect it, ignore this message.
 `,
   },
   'new-device-email': {

@@ -1,0 +1,90 @@
+// Invitations: somebody who may join an organization, or have an account in the realm, by a link. Decisions "Organization".
+import { z } from 'zod';
+import { ById, EpochMs, Id, InRealm, name, Page } from './names.ts';
+import { route } from './route.ts';
+import { Email } from './users.ts';
+
+const tag = 'invitations';
+const at = '/admin/realms/:realm/invitations' as const;
+const DAY = 86_400;
+
+export const Invitation = z
+  .object({
+    id: Id,
+    email: z.string(),
+    organization: z.string().nullable().describe('Its name; null: to the realm alone'),
+    mailedAt: EpochMs.nullable().describe('When the link that works now was sent; null: it was shown instead'),
+    createdAt: EpochMs,
+    expiresAt: EpochMs,
+  })
+  .meta({ id: 'Invitation' });
+export type Invitation = z.infer<typeof Invitation>;
+
+const Sent = Invitation.extend({
+  link: z.string().nullable().describe('Shown this once, where it isn’t sent by mail; null: it is'),
+});
+const how = {
+  mail: z
+    .boolean()
+    .optional()
+    .describe('false: the link is answered, to be handed over otherwise, and the address counts as unverified'),
+  expiresInSeconds: z
+    .int()
+    .min(60)
+    .max(30 * DAY)
+    .optional()
+    .describe('How long the link works; default seven days'),
+};
+
+export const listInvitations = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'List invitations that nobody has accepted yet, by e-mail address',
+  permission: 'users:read',
+  params: InRealm,
+  query: Page.extend({ organization: name(255).optional().describe('Those to this organization alone') }),
+  response: z.array(Invitation),
+});
+export const createInvitation = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Invite somebody by their e-mail address',
+  description:
+    'The link is for one use. Who has an account with this address joins the organization by it; anybody else makes an account first, even where registration is closed. The answer is the same for both. Inviting an address again replaces the invitation that there is. To an organization it also needs `organizations:write`.',
+  permission: 'users:write',
+  params: InRealm,
+  body: z.strictObject({
+    email: Email,
+    organization: name(255).nullish().describe('Name of the one that they join'),
+    ...how,
+  }),
+  example: { email: 'ada@example.com', mail: false },
+  status: 201,
+  response: Sent,
+  problems: ['forbidden', 'wrong-state'],
+});
+export const resendInvitation = route({
+  method: 'POST',
+  path: `${at}/:id/resend`,
+  tag,
+  summary: 'Send a new link; the old one works no more',
+  permission: 'users:write',
+  params: ById,
+  body: z.strictObject(how).nullish(),
+  example: { mail: false },
+  response: Sent,
+  problems: ['not-found', 'forbidden', 'wrong-state'],
+});
+export const revokeInvitation = route({
+  method: 'DELETE',
+  path: `${at}/:id`,
+  tag,
+  operationId: 'revokeInvitation',
+  summary: 'Revoke an invitation',
+  permission: 'users:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found', 'forbidden'],
+});

@@ -1,0 +1,109 @@
+// The pages of an invitation: sign in and join, or make an account; done; over.
+import type { FastifyReply } from 'fastify';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
+import { sendPage } from '../../http/pages.ts';
+import { passwordFields } from '../../http/password-fields.ts';
+import { type ProfileInput, profileFields, valuesIn } from '../../http/profile-fields.ts';
+import { text, textHtml } from '../../http/texts.ts';
+import type { InvitationRow } from './store.ts';
+
+export interface Place {
+  realm: string;
+  settings: RealmSettingsDto;
+  token: string;
+}
+type Invited = Pick<InvitationRow, 'email' | 'organizationName'>;
+export interface Wrong {
+  field: string;
+  message: string;
+  values: Readonly<Record<string, string>>;
+}
+const NAME_MAX = 255;
+
+const titleOf = ({ settings }: Pick<Place, 'settings'>, { organizationName }: Invited): string =>
+  text('invitation.title', { organization: organizationName ?? settings.displayName });
+const form = ({ realm, token }: Place, to: string, inside: Html): Html =>
+  html`<form method="post" action="/realms/${realm}/login/invitation/${to}" novalidate>
+<input type="hidden" name="token" value="${token}">
+${inside}
+</form>`;
+
+/** For who is signed in with the invited address. */
+export function sendJoin(reply: FastifyReply, place: Place, invited: Invited, username: string): FastifyReply {
+  const { realm, settings } = place;
+  const organization = invited.organizationName ?? settings.displayName;
+  const body = html`<p class="lead">${text('invitation.joinAs', { username })}</p>
+${form(place, 'accept', html`<button>${text('invitation.join', { organization })}</button>`)}`;
+  return sendPage(reply, { realm, brand: settings, title: titleOf(place, invited), body });
+}
+
+/** For who is signed in as somebody else. */
+export function sendAnother(reply: FastifyReply, place: Place, invited: Invited, username: string): FastifyReply {
+  const { realm, settings } = place;
+  const body = html`<p role="alert">${text('invitation.another', { email: invited.email, username })}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/account">${text('invitation.account')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: titleOf(place, invited), body }, { status: 403 });
+}
+
+/** For everybody else: the same whether the address has an account or not. */
+export function sendChoice(
+  reply: FastifyReply,
+  place: Place,
+  invited: Invited,
+  { inputs, wrong, asksForTerms }: { inputs: readonly ProfileInput[]; wrong: Wrong | undefined; asksForTerms: boolean },
+): FastifyReply {
+  const { realm, settings } = place;
+  const { email } = invited;
+  const values = wrong?.values ?? {};
+  const state = (field: string): Html | false =>
+    wrong?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}" autofocus`;
+  const terms =
+    settings.termsUrl === null
+      ? html`${text('terms.of', { realm: settings.displayName })}`
+      : html`<a href="${settings.termsUrl}" target="_blank" rel="noopener noreferrer">${text('terms.of', { realm: settings.displayName })}</a>`;
+  const title = titleOf(place, invited);
+  const body = html`${wrong && html`<div class="error" role="alert" id="${errorId(wrong.field)}"><p>${wrong.message}</p></div>`}
+<p class="lead">${text('invitation.have', { email })}</p>
+${form(place, 'sign-in', html`<button>${text('recover.goOn')}</button>`)}
+<p class="lead">${text('invitation.new', { email })}</p>
+${form(
+  place,
+  'register',
+  html`${
+    !settings.registrationEmailAsUsername &&
+    html`<div class="field">
+<label for="username">${text('account.username')}</label>
+<input type="text" id="username" name="username" value="${values.username}" maxlength="${NAME_MAX}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${state('username')}>
+</div>`
+  }
+${profileFields(inputs, valuesIn(inputs, values), { wrong: wrong?.field })}
+${passwordFields(settings, { wrong: wrong?.field, focus: false })}
+${
+  asksForTerms &&
+  html`<div class="check">
+<input type="checkbox" id="terms" name="terms" value="on" required${values.terms === 'on' && html` checked`}${state('terms')}>
+<label for="terms">${textHtml('register.terms', { terms })}</label>
+</div>`
+}
+<button>${text('register.submit')}</button>`,
+)}`;
+  const documentTitle = wrong ? text('signIn.error', { title }) : title;
+  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true });
+}
+
+export function sendDone(
+  reply: FastifyReply,
+  { realm, settings }: Omit<Place, 'token'>,
+  { message, to, words }: { message: string; to: string; words: string },
+): FastifyReply {
+  const body = html`<p class="lead" role="status">${message}</p>
+<div class="actions"><a class="button full" href="${to}">${words}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('invitation.doneTitle'), body });
+}
+
+export function sendOver(reply: FastifyReply, { realm, settings }: Omit<Place, 'token'>): FastifyReply {
+  const body = html`<p role="alert">${text('invitation.over')}</p>`;
+  return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
+}

@@ -1,0 +1,264 @@
+// Owns: invitations: made, sent again and revoked by administrators, accepted once by whoever has the link and the address.
+// Does not own: members (organizations), an account's rows and rules (users), messages (messaging).
+// Implements: specification 2.6 (invitation-email); decisions "Organization". Whether the address is somebody's already is told to
+// nobody but to whoever has the link.
+import type { By } from '../../contract/events.ts';
+import type { Invitation } from '../../contract/invitations.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { newSecret, sha256 } from '../../crypto/tokens.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { invitationLinkTo } from '../../domain/links.ts';
+import { userParty } from '../../domain/party.ts';
+import { may, type Principal } from '../../domain/principal.ts';
+import type { ChoosePassword } from '../credentials/new-password.ts';
+import type { Send } from '../messaging/send.ts';
+import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
+import * as store from './store.ts';
+
+const DAY = 86_400;
+const USUAL_SECONDS = 7 * DAY;
+
+export interface InvitationsDeps {
+  sql: Sql;
+  transact: Transact;
+  accounts: OwnAccounts;
+  choosePassword: ChoosePassword;
+  send: Send;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** False: is a member already. */
+  addMember(sql: Sql, realm: string, at: { id: string; userId: string }, joinedAt: Date): Promise<boolean>;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** Who invites, and what the link begins with. */
+export interface Inviter {
+  principal: Principal;
+  by: By;
+  origin: string;
+  settings: RealmSettingsDto;
+}
+export interface How {
+  mail?: boolean | undefined;
+  expiresInSeconds?: number | undefined;
+}
+/** `fault`: of one field. `over`: used, revoked or too old. */
+export type Registered =
+  | { do: 'done' }
+  | { do: 'over' }
+  | { do: 'fault'; field: string; message: string }
+  | { do: 'taken' };
+
+type Accepting = { id: string; username: string };
+/** By somebody else, meanwhile. */
+class Used extends Error {}
+const digestOf = (secret: string): Buffer => sha256(`invitation:${secret}`);
+const missing = () => new Problem('not-found', 'There is no such invitation');
+const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store.InvitationRow): Invitation => ({
+  id,
+  email,
+  organization,
+  mailedAt: mailedAt?.getTime() ?? null,
+  createdAt: createdAt.getTime(),
+  expiresAt: expiresAt.getTime(),
+});
+const span = (seconds: number): string => {
+  const [many, one] =
+    seconds >= 2 * DAY
+      ? [seconds / DAY, 'days']
+      : seconds >= 7200
+        ? [seconds / 3600, 'hours']
+        : [seconds / 60, 'minutes'];
+  return `${Math.floor(many)} ${one}`;
+};
+
+export function createInvitations(deps: InvitationsDeps) {
+  const { sql, transact, accounts, choosePassword, send, sends, addMember, now, newId } = deps;
+
+  /** Who is taken into an organization is that organization's data too. */
+  function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
+    if (organization !== null && !may(principal, realm, 'organizations:write'))
+      throw new Problem('forbidden', 'Invitations to an organization need the permission organizations:write');
+  }
+
+  async function issue(
+    tx: Tx,
+    { principal, by, origin, settings }: Inviter,
+    { id, email, organizationId }: { id: string; email: string; organizationId: string | null },
+    { mail = true, expiresInSeconds = USUAL_SECONDS }: How,
+  ) {
+    const { realmId: realm } = settings;
+    if (mail && !(await sends(realm, 'EMAIL')))
+      throw new Problem(
+        'wrong-state',
+        'Nobody sends e-mail for the realm: add a messaging provider, or ask for the link by mail: false',
+      );
+    const secret = newSecret();
+    const at = now();
+    const expiresAt = new Date(at.getTime() + expiresInSeconds * 1000);
+    const mailedAt = mail ? at : null;
+    const issued = { id, email, organizationId, link: digestOf(secret), mailedAt, at, expiresAt };
+    const stored = await store.put(tx.sql, realm, issued);
+    const row = await store.find(tx.sql, realm, { id: stored }, { now: at });
+    if (!row) throw new Problem('wrong-state', 'The organization is disabled');
+    const link = invitationLinkTo(origin, realm, secret);
+    const subject = { type: 'object', id: stored, name: null } as const;
+    tx.record({ type: 'INVITATION_SENT', realm, by, subject, data: { organization: row.organization, mailed: mail } });
+    const { organizationName } = row;
+    const values = {
+      link,
+      ttl: span(expiresInSeconds),
+      organization: organizationName ?? settings.displayName,
+      inviter: principal.name,
+    };
+    if (mail)
+      await send(tx, {
+        realm,
+        by,
+        userId: null,
+        stranger: true,
+        to: email,
+        templateKey: 'invitation-email',
+        values,
+        goodForSeconds: expiresInSeconds,
+      });
+    return { ...wire(row), link: mail ? null : link };
+  }
+
+  /** Uses it up. */
+  async function take(
+    tx: Tx,
+    realm: string,
+    invitation: store.InvitationRow,
+    user: { id: string; username: string },
+    ipAddress: string,
+  ) {
+    const party = userParty(user.id, user.username);
+    const by: By = { actor: party, ipAddress };
+    const { id, organizationId, organization } = invitation;
+    await store.remove(tx.sql, realm, id);
+    tx.record({ type: 'INVITATION_ACCEPTED', realm, by, subject: party, data: { invitationId: id, organization } });
+    if (organizationId === null) return;
+    if (await addMember(tx.sql, realm, { id: organizationId, userId: user.id }, now()))
+      tx.record({
+        type: 'ORGANIZATION_MEMBER_ADDED',
+        realm,
+        by,
+        subject: party,
+        data: { organizationId, organization },
+      });
+  }
+
+  return {
+    inputs: accounts.inputs,
+
+    async list(
+      realm: string,
+      page: { organization: string | undefined; after: readonly [string, string] | undefined; limit: number },
+    ): Promise<Invitation[]> {
+      return (await store.list(sql, realm, { ...page, now: now() })).map(wire);
+    },
+
+    invite: (
+      inviter: Inviter,
+      { email, organization = null, ...how }: How & { email: string; organization?: string | null | undefined },
+    ) =>
+      transact(inviter.settings.realmId, async (tx) => {
+        const { realmId: realm } = inviter.settings;
+        refuseOrganization(inviter.principal, realm, organization);
+        const organizationId =
+          organization === null ? null : await store.organizationNamed(tx.sql, realm, organization);
+        if (organizationId === undefined)
+          throw new Problem('invalid-request', undefined, {
+            errors: [{ path: 'organization', message: `there is no organization ${organization}` }],
+          });
+        return issue(tx, inviter, { id: newId(), email, organizationId }, how);
+      }),
+
+    resend: (inviter: Inviter, id: string, how: How) =>
+      transact(inviter.settings.realmId, async (tx) => {
+        const row = await store.find(tx.sql, inviter.settings.realmId, { id }, { now: now(), lock: true });
+        if (!row) throw missing();
+        refuseOrganization(inviter.principal, inviter.settings.realmId, row.organization);
+        return issue(tx, inviter, row, how);
+      }),
+
+    revoke: ({ principal, by }: Pick<Inviter, 'principal' | 'by'>, realm: string, id: string): Promise<void> =>
+      transact(realm, async (tx) => {
+        const row = await store.find(tx.sql, realm, { id }, { now: now(), lock: true });
+        if (!row) throw missing();
+        refuseOrganization(principal, realm, row.organization);
+        await store.remove(tx.sql, realm, id);
+        const subject = { type: 'object', id, name: null } as const;
+        tx.record({ type: 'INVITATION_REVOKED', realm, by, subject, data: { organization: row.organization } });
+      }),
+
+    /** What a link leads to; undefined: nothing (any more). Looking uses nothing up. */
+    look: (realm: string, secret: string) => store.find(sql, realm, { link: digestOf(secret) }, { now: now() }),
+
+    /** Whether it was sent to the address that this person has. */
+    isFor: async (realm: string, { email }: store.InvitationRow, userId: string): Promise<boolean> =>
+      (await store.addressOf(sql, realm, userId))?.toLowerCase() === email.toLowerCase(),
+
+    /** By somebody who is signed in. False: not theirs, or used meanwhile. */
+    accept: (
+      realm: string,
+      secret: string,
+      user: { id: string; username: string },
+      ipAddress: string,
+    ): Promise<boolean> =>
+      transact(
+        realm,
+        async (tx) => {
+          const row = await store.find(tx.sql, realm, { link: digestOf(secret) }, { now: now(), lock: true });
+          const address = await store.addressOf(tx.sql, realm, user.id);
+          if (!row || address?.toLowerCase() !== row.email.toLowerCase()) return false;
+          await take(tx, realm, row, user, ipAddress);
+          return true;
+        },
+        { bookkeeping: true },
+      ),
+
+    /** By somebody who is new: the address is the invited one, whatever the form says. */
+    async register(
+      realm: string,
+      secret: string,
+      {
+        person,
+        terms,
+        ...form
+      }: {
+        person: Omit<NewPerson, 'email'>;
+        password: string | undefined;
+        repeated: string | undefined;
+        terms: { url: string | null; version: string | null } | undefined;
+      },
+      ipAddress: string,
+    ): Promise<Registered> {
+      const link = digestOf(secret);
+      const found = await store.find(sql, realm, { link }, { now: now() });
+      if (!found) return { do: 'over' };
+      const whole = { ...person, username: person.username || found.email, email: found.email };
+      const fault = await accounts.fault(realm, whole);
+      if (fault) return { do: 'fault', field: fault.path, message: fault.message };
+      const chosen = await choosePassword(realm, whole, form);
+      if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
+      const phc = chosen.phc;
+      const beside = async (tx: Tx, _: By, user: Accepting) => {
+        const row = await store.find(tx.sql, realm, { link }, { now: now(), lock: true });
+        if (!row) throw new Used();
+        await take(tx, realm, row, user, ipAddress);
+      };
+      const account = { person: whole, phc, emailVerified: found.mailedAt !== null, terms, beside };
+      const made = await accounts.create(realm, ipAddress, account).catch((error: unknown): 'used' => {
+        if (error instanceof Used) return 'used';
+        throw error;
+      });
+      if (made === 'used') return { do: 'over' };
+      return made ? { do: 'done' } : { do: 'taken' };
+    },
+  };
+}
+export type Invitations = ReturnType<typeof createInvitations>;
