@@ -668,6 +668,24 @@ create table initial_access_token (
 CREATE INDEX initial_access_token_expiry ON initial_access_token USING btree (expires_at);
 CREATE UNIQUE INDEX initial_access_token_hash ON initial_access_token USING btree (realm_id, token_hash);
 
+create table invitation (
+  realm_id text not null,
+  id uuid not null,
+  email text not null,
+  organization_id uuid,
+  link_hash bytea not null,
+  mailed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint invitation_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint invitation_realm_id_organization_id_fkey FOREIGN KEY (realm_id, organization_id) REFERENCES organization(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX invitation_expiry ON invitation USING btree (expires_at);
+CREATE INDEX invitation_organization ON invitation USING btree (realm_id, organization_id);
+CREATE UNIQUE INDEX invitation_link ON invitation USING btree (realm_id, link_hash);
+CREATE UNIQUE INDEX invitation_once ON invitation USING btree (realm_id, lower(email), organization_id) NULLS NOT DISTINCT;
+
 create table known_device (
   realm_id text not null,
   user_id uuid not null,
@@ -958,7 +976,9 @@ create table realm_user (
   primary key (realm_id, id),
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX realm_user_attributes ON realm_user USING gin (attributes jsonb_path_ops) WITH (gin_pending_list_limit='32768');
 CREATE INDEX realm_user_compatible ON realm_user USING btree (realm_id, lower(NORMALIZE(username, NFKC))) WHERE (lower(NORMALIZE(username, NFKC)) <> lower(username));
+CREATE INDEX realm_user_disabled ON realm_user USING btree (realm_id, lower(username)) WHERE (NOT enabled);
 CREATE INDEX realm_user_search ON realm_user USING gin (lower(((((((username || '
 '::text) || COALESCE(email, ''::text)) || '
 '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='32768');
