@@ -41,6 +41,7 @@ import { impersonationPages } from './features/impersonation/routes.ts';
 import { invitationPages } from './features/invitations/page-routes.ts';
 import { createInvitations } from './features/invitations/service.ts';
 import type { Keys } from './features/keys/service.ts';
+import type { Logouts } from './features/logout/service.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
@@ -48,7 +49,6 @@ import { addMember } from './features/organizations/store.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
-import type { SingleLogout } from './features/saml/logout.ts';
 import { sendClosed } from './features/self-registration/pages.ts';
 import { createRegister } from './features/self-registration/register.ts';
 import { createSessions } from './features/sessions/service.ts';
@@ -260,9 +260,9 @@ export function createPeople(deps: PeopleDeps) {
       pages: FastifyInstance,
       {
         continuations,
-        singleLogout,
+        logout,
         gdpr,
-      }: { continuations: readonly Continuation[]; singleLogout: Pick<SingleLogout, 'begin'>; gdpr: Gdpr },
+      }: { continuations: readonly Continuation[]; logout: Pick<Logouts, 'signOut'>; gdpr: Gdpr },
     ): void {
       pages.setErrorHandler(pageErrors(settings.of));
       // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
@@ -305,7 +305,7 @@ export function createPeople(deps: PeopleDeps) {
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
-        ...{ sql, transact, sessions, factors, credentials, signIns, singleLogout, settings, now },
+        ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends },
         sections: [createIdentitySection({ links, credentials, factors, notify, transact })],
       });

@@ -250,7 +250,7 @@ export function createProtocol(deps: ProtocolDeps) {
     ],
 
     continuations: [authorization.continuation, saml.continuation],
-    singleLogout,
+    logout,
     sharing: uma.sharing,
 
     ready: readyDocuments(discovery),

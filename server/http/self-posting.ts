@@ -1,7 +1,7 @@
 // Pages that lead on by themselves: a form that posts itself to an application (OAuth's response mode form_post, SAML's POST
 // binding), and a link that is followed.
 import type { FastifyReply } from 'fastify';
-import { type Brand, html, sendPage } from './pages.ts';
+import { type Brand, type Html, html, sendPage } from './pages.ts';
 import { text } from './texts.ts';
 
 const SCRIPT = 'document.forms[0].submit();';
@@ -30,14 +30,23 @@ ${inputs}<p class="lead">${text('authorize.sentBack')}</p>
 }
 
 const FOLLOW = "location.replace(document.querySelector('main a.button').href);";
+/** When the frames have been loaded, or failed to. */
+const FOLLOW_LATER = `addEventListener('load', () => ${FOLLOW.slice(0, -1)});`;
+
+/** What a browser loads without showing it, so that applications hear of something. */
+export const hiddenFrames = (addresses: readonly string[]): Html[] =>
+  addresses.map((address) => html`<iframe src="${address}" title="" aria-hidden="true" hidden></iframe>\n`);
 
 /** Goes on to an address of this server: what comes then is under no policy of the page that led here. */
 export function sendOnward(
   reply: FastifyReply,
   look: { realm: string; brand: Brand | undefined },
   path: string,
+  frames: readonly string[] = [],
 ): FastifyReply {
   const body = html`<p class="lead">${text('saml.signingOut')}</p>
+${hiddenFrames(frames)}
 <div class="actions"><a class="button" href="${path}">${text('authorize.goOn')}</a></div>`;
-  return sendPage(reply, { ...look, title: text('authorize.oneMoment'), body, script: FOLLOW });
+  const script = frames.length === 0 ? FOLLOW : FOLLOW_LATER;
+  return sendPage(reply, { ...look, title: text('authorize.oneMoment'), body, script }, { frames });
 }

@@ -124,8 +124,6 @@ export function fullRealm(): RealmDocument {
         redirectUris: ['http://old.example.com/back'],
         requirePkce: false,
         requirePushedAuthorizationRequests: true,
-        requireSignedRequestObject: true,
-        requestObjectSigningAlg: 'ES256',
         idTokenSignedResponseAlg: 'ES256',
         accessTokenSignedResponseAlg: 'EdDSA',
         userinfoSignedResponseAlg: 'PS256',
@@ -137,6 +135,8 @@ export function fullRealm(): RealmDocument {
         tokenEndpointAuthMethod: 'private_key_jwt',
         grantTypes: ['client_credentials'],
         jwks: jwks(),
+        requireSignedRequestObject: true,
+        requestObjectSigningAlg: 'ES256',
         accessTokenTtlSeconds: 60,
       },
       {

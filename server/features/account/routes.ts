@@ -11,14 +11,14 @@ import { sameSecret } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
-import { actorOf, personOf } from '../../domain/session.ts';
+import { actorOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
 import { valuesOf } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Gdpr } from '../gdpr/service.ts';
+import type { Logouts } from '../logout/service.ts';
 import type { Notify } from '../messaging/notify.ts';
-import type { SingleLogout } from '../saml/logout.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import type { OwnEmails } from '../users/own-email.ts';
@@ -45,8 +45,8 @@ export interface AccountDeps {
   /** What other features bring. */
   sections: readonly AccountSection[];
   signIns: Pick<SignIns, 'begin' | 'leave'>;
-  /** Applications that speak SAML hear of a session's end through the browser. */
-  singleLogout: Pick<SingleLogout, 'begin'>;
+  /** Whoever hears of a session's end through the browser does. */
+  logout: Pick<Logouts, 'signOut'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   now: () => Date;
 }
@@ -182,20 +182,14 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
 
   app.post(`${path}/sign-out`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy, session } = await visit(request);
-    let first: string | undefined;
     if (session) {
       checkForm(request, session);
-      first = await transact(realm, async (tx) => {
-        const by = byOf(request, session);
-        const told = await deps.singleLogout.begin(tx, realm, session.id, `/realms/${realm}/oauth2/logout`);
-        await sessions.end(tx, realm, by, session.id, { because: 'logout' });
-        tx.record({ type: 'LOGOUT', realm, by, subject: personOf(session), data: { sessionId: session.id } });
-        return told;
-      });
+      const answer = await deps.logout.signOut(request, reply, realm, session);
+      if (answer) return answer;
+    } else {
+      sessions.clearCookie(reply, realm);
+      await deps.signIns.leave(request, reply, realm);
     }
-    sessions.clearCookie(reply, realm);
-    await deps.signIns.leave(request, reply, realm);
-    if (first !== undefined) return reply.redirect(first, 303);
     return sendSignedOut(reply, realm, policy);
   });
 }

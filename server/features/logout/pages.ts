@@ -1,5 +1,6 @@
 // The pages of logout: the question, and the end.
 import { type Html, html } from '../../http/pages.ts';
+import { hiddenFrames } from '../../http/self-posting.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 
@@ -44,6 +45,6 @@ export const signedOutPage = ({
   next: string | undefined;
 }): Html => html`
 <p class="lead" role="status">${text('logout.close')}</p>
-${frames.map((frame) => html`<iframe src="${frame}" title="" aria-hidden="true" hidden></iframe>\n`)}
+${hiddenFrames(frames)}
 <div class="actions">${next !== undefined && html`<a class="button" id="next" href="${next}">${text('logout.goOn')}</a>`}${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${text('logout.goTo', { application: client.title })}</a>`}
 <a class="button quiet" href="/realms/${realm}/login?for=account">${text('logout.signInAgain')}</a></div>`;

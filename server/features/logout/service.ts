@@ -7,6 +7,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
 import type { Transact } from '../../db/transact.ts';
 import { isRedirectOf, withQuery } from '../../domain/redirect-uri.ts';
+import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -92,21 +93,21 @@ export function createLogout({
     session: SsoSession,
     logout: Logout,
   ): Promise<BrowserLogout> {
-    const party = { type: 'user', id: session.userId, name: session.username } as const;
-    const by: By = { actor: party, ipAddress: request.ip };
+    const by: By = { actor: actorOf(session), ipAddress: request.ip };
     const { next, client } = logout;
     const here = `/realms/${realm}/oauth2/logout${client ? `?${new URLSearchParams({ client_id: client.clientId })}` : ''}`;
+    const iss = await settings.issuer(realm);
     const told = await transact(realm, async (tx) => {
       const found = {
         first: await singleLogout.begin(tx, realm, session.id, next ?? here),
-        frames: await sessions.frames(tx, realm, session.id),
+        frames: await sessions.frames(tx, realm, session.id, iss),
       };
       if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return found;
       tx.record({
         type: 'LOGOUT',
         realm,
         by,
-        subject: party,
+        subject: personOf(session),
         clientId: logout.client?.clientId ?? null,
         data: { sessionId: session.id },
       });
@@ -114,8 +115,7 @@ export function createLogout({
     });
     sessions.clearCookie(reply, realm);
     await signIns.leave(request, reply, realm);
-    const iss = await settings.issuer(realm);
-    return { ...told, frames: told.frames.map((uri) => withQuery(uri, { iss, sid: session.id })) };
+    return told;
   }
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -142,6 +142,18 @@ export function createLogout({
   const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
 
   return {
+    /** The person signs out by themselves. @returns undefined where no application is told by the browser: no page was sent */
+    async signOut(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      realm: string,
+      session: SsoSession,
+    ): Promise<FastifyReply | undefined> {
+      const logout: Logout = { client: undefined, hint: undefined, next: undefined };
+      const told = await end(request, reply, realm, session, logout);
+      return told.first === undefined && told.frames.length === 0 ? undefined : signedOut(reply, realm, logout, told);
+    },
+
     /** The application sent the browser here. */
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const logout = await parse(realm, form);

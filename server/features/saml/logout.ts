@@ -43,7 +43,7 @@ export interface SingleLogoutDeps {
   keeping: Keeping;
   clients: Pick<SamlClientViews, 'view'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
-  sessions: Pick<Sessions, 'current' | 'endAll' | 'clearCookie'>;
+  sessions: Pick<Sessions, 'current' | 'endAll' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
   refusals: Pick<Refusals, 'record'>;
   signerOf(realm: string): Promise<XmlSigner>;
@@ -58,6 +58,9 @@ interface Context {
 }
 
 const pathOf = (realm: string): string => `/realms/${realm}/saml/idp/slo`;
+/** Past the page between. */
+const onwardOf = (realm: string, logout: string): string =>
+  `${pathOf(realm)}?${new URLSearchParams({ logout, on: '1' })}`;
 /** Where somebody sees that they are signed out. */
 const signedOutPath = (realm: string): string => `/realms/${realm}/oauth2/logout`;
 
@@ -104,6 +107,13 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return send(context, logoutResponse(from, after.requestId, { partial }), to, after.relayState);
   }
 
+  /** Where the browser goes on with it, once. */
+  async function onwardPath(realm: string, progress: Progress): Promise<string> {
+    const token = newSecret();
+    await keepProgress(realmSql(realm), realm, { hash: sha256(token), progress, expiresAt: expiresAt() });
+    return onwardOf(realm, token);
+  }
+
   /** The same for whoever isn't known here, and whoever could be somebody else. */
   function unknown({ request, realm }: Context, entityId: string, reason: string): OAuthError {
     const error = new OAuthError('invalid_request', 'The application is not known here', { reason });
@@ -142,12 +152,13 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     };
   }
 
-  /** Ends what the request names. @returns whom the ended sessions have led to, beside who asks */
+  /** Ends what the request names. @returns whom the ended sessions have led to, beside who asks, and what this browser loads */
   async function end(context: Context, client: SamlClientView, kept: KeptLogout) {
     const { request, reply, realm } = context;
     const current = await sessions.current(request, realm);
     const by: By = { actor: { type: 'client', id: client.id, name: client.entityId }, ipAddress: request.ip };
-    const { ids, others } = await transact(realm, async (tx) => {
+    const iss = await settings.issuer(realm);
+    const { ids, others, frames } = await transact(realm, async (tx) => {
       const answered = {
         client: client.id,
         requestId: kept.requestId,
@@ -158,6 +169,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const named = { client: client.id, name: kept.name, indexes: kept.indexes };
       const found = await sessionsNamed(tx.sql, realm, named);
       const all = await participantsOf(tx.sql, realm, found);
+      // Cookies are this browser's: of another one's session it could end nothing.
+      const here = current && found.includes(current.id) ? await sessions.frames(tx, realm, current.id, iss) : [];
       const ended = await sessions.endAll(tx, realm, by, found, { because: 'logout' });
       for (const { id, user } of ended)
         tx.record({ type: 'LOGOUT', realm, by, subject: user, clientId: client.entityId, data: { sessionId: id } });
@@ -170,22 +183,29 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
           outcome: 'failure',
           data: { sessionId: null },
         });
-      return { ids: ended.map(({ id }) => id), others: all.filter(({ entityId }) => entityId !== client.entityId) };
+      return {
+        ids: ended.map(({ id }) => id),
+        others: all.filter(({ entityId }) => entityId !== client.entityId),
+        frames: here,
+      };
     });
     if (current && ids.includes(current.id)) {
       sessions.clearCookie(reply, realm);
       await signIns.leave(request, reply, realm);
     }
-    return others;
+    return { rest: others, frames };
   }
 
   async function endAndTell(context: Context, kept: KeptLogout): Promise<FastifyReply> {
     const { entityId, requestId, binding, relayState } = kept;
     const client = await clients.view(context.realm, entityId);
     if (!client) throw unknown(context, entityId, 'There is no such SAML client, or it is switched off');
-    const rest = await end(context, client, kept);
+    const { rest, frames } = await end(context, client, kept);
     const after = { to: 'client', entityId, requestId, binding, relayState } as const;
-    return proceed(context, { rest, asked: null, partial: false, after });
+    const progress: Progress = { rest, asked: null, partial: false, after };
+    if (frames.length === 0) return proceed(context, progress);
+    const { reply, realm } = context;
+    return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), frames);
   }
 
   /** Somebody has been told: their answer says by its `InResponseTo`, which nobody guesses, what it is for. */
@@ -229,8 +249,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const [begun, sealed] = [parameters.get('logout'), parameters.get('request')];
       if (begun !== null && parameters.get('on') === null) {
         // A page between: what led here was a form, whose policy names nobody of those who come now.
-        const onward = `${pathOf(realm)}?${new URLSearchParams({ logout: begun, on: '1' })}`;
-        return sendOnward(reply, { realm, brand: await settings.of(realm) }, onward);
+        return sendOnward(reply, { realm, brand: await settings.of(realm) }, onwardOf(realm, begun));
       }
       if (begun !== null) {
         const progress = await takeProgress(realmSql(realm), realm, sha256(begun), now());

@@ -14,6 +14,7 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import type { Proven } from '../../domain/proof.ts';
+import { withQuery } from '../../domain/redirect-uri.ts';
 import type { Finding } from '../../domain/risk.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
@@ -286,7 +287,8 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     },
 
     /** What the browser of a session that is about to end loads, so that its applications hear of it there. */
-    frames: (tx: Tx, realm: string, id: string): Promise<string[]> => store.framesOf(tx.sql, realm, id),
+    frames: async (tx: Tx, realm: string, id: string, iss: string): Promise<string[]> =>
+      (await store.framesOf(tx.sql, realm, id)).map((uri) => withQuery(uri, { iss, sid: id })),
 
     /** An administrator, or the person, ends one session. */
     /** @param may throws where this person's are not the caller's to end */

@@ -7,7 +7,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import type { Person } from '../../support/person.ts';
+import { createPerson, type Person } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import {
   exchange,
@@ -178,6 +178,42 @@ describe('by the front channel', () => {
     const { profile } = await wiki.validateRedirectAsync(query, asked.search.slice(1));
     const away = await person.open(await wiki.getLogoutResponseUrlAsync(profile!, '', {}, true));
     expect(away.url).toBe(BYE);
+  });
+
+  test('so it is where the person signs out at their account page', async () => {
+    const { person, sid } = await inSession('framed');
+    const signOut = async () => {
+      const account = await person.open(`/realms/${REALM}/account`);
+      const csrf = /action="[^"]*sign-out"[\s\S]*?name="csrf" value="([^"]*)"/.exec(account.text)?.[1] ?? '';
+      return person.post(`/realms/${REALM}/account/sign-out`, { csrf });
+    };
+    const page = await signOut();
+    expect(page.text).toContain(`&amp;sid=${sid}"`);
+    expect(page.headers.get('content-security-policy')).toContain('frame-src https://rp.example');
+    expect((await person.open(`/realms/${REALM}/account`)).heading).toBe('Sign in');
+  });
+
+  test('and where a service provider begins it by SAML: it is answered when the frames are loaded', async () => {
+    const { person, sid } = await inSession('framed');
+    const { wiki, profile } = await enterWiki(person);
+    const page = await person.open(await wiki.getLogoutUrlAsync(profile, '', {}));
+    expect(page.text).toContain(`&amp;sid=${sid}"`);
+    expect(page.headers.get('content-security-policy')).toContain('frame-src https://rp.example');
+    expect(page.text).toContain("addEventListener('load'");
+    const next = /class="button" href="([^"]*)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const answered = new URL((await person.open(next)).url);
+    expect(answered.origin + answered.pathname).toBe(`${WIKI}/slo`);
+    const query = Object.fromEntries(answered.searchParams);
+    expect(await wiki.validateRedirectAsync(query, answered.search.slice(1))).toMatchObject({ loggedOut: true });
+    expect((await person.open(next)).heading).toBe('You are signed out');
+  });
+
+  test('another browser’s service provider ends the session, and no frame of it is loaded elsewhere', async () => {
+    const { person, sid, sub } = await inSession('framed', 'shop');
+    const { wiki, profile } = await enterWiki(person);
+    const away = await createPerson(server.baseUrl).open(await wiki.getLogoutUrlAsync(profile, '', {}));
+    expect(away.text).not.toContain('iframe');
+    expect((await claimsOf(sid, 'shop')).sub).toBe(sub);
   });
 
   test('without such an application the browser goes on at once, and no frame is allowed', async () => {

@@ -280,6 +280,8 @@ describe('provisioning', () => {
       allowedRedirectHosts: [],
       allowedResources: [],
       requireConsent: true,
+      metadataDocuments: false,
+      metadataHosts: [],
       mostClients: 1000,
       initialAccessTokenTtlSeconds: 86_400,
     });

@@ -134,7 +134,6 @@ const cases: Case[] = [
       consentRequired: true,
       requirePkce: false,
       requirePushedAuthorizationRequests: true,
-      requireSignedRequestObject: true,
       requestObjectSigningAlg: 'ES256',
       idTokenSignedResponseAlg: 'ES256',
       accessTokenSignedResponseAlg: 'EdDSA',
@@ -155,6 +154,8 @@ const cases: Case[] = [
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],
+  // needs keys
+  ['clients', 'keyed', { requireSignedRequestObject: false }],
   ['adminRoles', 'team: on', { permissions: ['users:read'], groups: ['/staff'], clients: ['billing'] }],
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
   ['groups', '/staff', { roles: [], clientRoles: { web: ['on'] }, attributes: { k: ['2', '1'] }, default: true }],
