@@ -19,6 +19,7 @@ import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
+import { registerStatus } from './commands/status.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { registerCreate, registerDelete, registerEdit } from './commands/write.ts';
@@ -30,7 +31,7 @@ import { say } from './output.ts';
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
-  ['Looking:', [registerGet, registerDescribe, registerEvents]],
+  ['Looking:', [registerGet, registerDescribe, registerEvents, registerStatus]],
   ['Changing at run time:', [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions]],
   ['Everything else:', [registerApi, registerToken]],
   ['Setting up:', [registerCrds, registerCompletion]],

@@ -9,7 +9,10 @@ import { addOutput, type Format, plain, print, say } from '../output.ts';
 import { inSync, type Planned, planText, sumText } from '../plan.ts';
 
 export const registerDiff: Register = (program, cli) => {
-  const command = program.command('diff').description('show what applying files would change, and change nothing');
+  const command = program
+    .command('diff')
+    .alias('plan')
+    .description('show what applying files would change, and change nothing');
   addPlan(command).addOption(
     new Option('--cluster <name>', 'what the operator of this cluster would change, each resource as its own manager')
       .conflicts('prune')

@@ -77,7 +77,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl managers acme', HERE],
     ['for realm in', HERE],
   ],
-  'docs/operator.md': [['realmctl managers move', 'test/cli/administration.test.ts']],
+  'docs/operator.md': [
+    ['kubectl annotate realm', 'test/operator/realm-names.cluster.test.ts'],
+    ['realmctl managers move', 'test/cli/administration.test.ts'],
+  ],
   'docs/gitops.md': [['realmctl validate', 'test/cli/operator-plans.test.ts']],
   'docs/import-export.md': [
     ['URL=http', 'test/server/features/admin-access.test.ts'],

@@ -1,0 +1,68 @@
+// Owns: the custom resources of a cluster as kubectl gives them, with the rights of whoever asks.
+// Does not own: what they mean (operator/), files (files.ts).
+// Implements: issue "CLI": `status`, as a plugin of kubectl too.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { type KindName, kindNames, plurals } from '../operator/resource.ts';
+import { Condition, GROUP } from '../server/contract/resources/custom-resource.ts';
+import type { Cli } from './command.ts';
+import { Interrupted, Refused } from './faults.ts';
+
+export interface ClusterOptions {
+  namespace?: string;
+  kubeContext?: string;
+  kubeconfig?: string;
+}
+
+const Listed = z.object({
+  items: z.array(
+    z.object({
+      kind: z.enum(kindNames),
+      metadata: z.object({
+        name: z.string(),
+        namespace: z.string(),
+        generation: z.number().default(1),
+        deletionTimestamp: z.string().optional(),
+      }),
+      spec: z.looseObject({ realm: z.string().default(''), managementPolicy: z.string().optional() }),
+      status: z
+        .looseObject({ conditions: z.array(Condition).default([]), observedGeneration: z.number().optional() })
+        .default({ conditions: [] }),
+    }),
+  ),
+});
+export type ClusterResource = z.infer<typeof Listed>['items'][number];
+
+const LARGEST = 512 * 1024 * 1024;
+const execute = promisify(execFile);
+
+/** In one namespace, or in all. */
+export async function clusterResources(
+  { io, signal }: Pick<Cli, 'io' | 'signal'>,
+  { namespace, kubeContext, kubeconfig }: ClusterOptions,
+): Promise<ClusterResource[]> {
+  const kinds = Object.values(plurals).map((plural) => `${plural}.${GROUP}`);
+  const args = [
+    ...['get', kinds.join(','), '-o', 'json'],
+    ...(namespace === undefined ? ['--all-namespaces'] : ['--namespace', namespace]),
+    ...(kubeContext === undefined ? [] : ['--context', kubeContext]),
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+  ];
+  try {
+    const { stdout } = await execute('kubectl', args, { env: { ...io.env }, signal, maxBuffer: LARGEST });
+    return Listed.parse(JSON.parse(stdout)).items.sort(inOrder);
+  } catch (error) {
+    if (signal.aborted) throw new Interrupted();
+    const { code, stderr = '' } = Object(error);
+    if (code === 'ENOENT') throw new Refused('kubectl is not there', 'It asks the cluster: put it on the PATH.');
+    if (typeof stderr === 'string' && stderr !== '') throw new Refused(`kubectl: ${stderr.trim()}`);
+    throw error;
+  }
+}
+
+const rank = (kind: KindName): number => kindNames.indexOf(kind);
+function inOrder(one: ClusterResource, other: ClusterResource): number {
+  const names = ({ metadata }: ClusterResource) => `${metadata.namespace}/${metadata.name}`;
+  return rank(one.kind) - rank(other.kind) || names(one).localeCompare(names(other));
+}

@@ -1,0 +1,88 @@
+// How resources of a cluster stand, and why what waits waits: from one to what it hangs on. Pure.
+// Asking for them is cluster.ts's, what reasons mean docs/troubleshooting.md's.
+import type { KindName } from '../operator/resource.ts';
+import type { ClusterResource } from './cluster.ts';
+
+export interface Standing {
+  kind: KindName;
+  namespace: string;
+  name: string;
+  realm: string;
+  ready: boolean;
+  reason: string;
+  message: string;
+  /** What it waits for or stumbles over elsewhere, nearest first. */
+  because: string[];
+}
+
+export const titleOf = ({ kind, metadata }: ClusterResource): string =>
+  `${kind} ${metadata.namespace}/${metadata.name}`;
+
+const holds = ({ status }: ClusterResource, type: string): boolean =>
+  status.conditions.some((one) => one.type === type && one.status === 'True');
+
+/** Left alone is as it should be, too. */
+const isWell = (one: ClusterResource): boolean =>
+  one.status.observedGeneration === one.metadata.generation && (holds(one, 'Ready') || holds(one, 'Suspended'));
+
+function wordsOf(one: ClusterResource): { reason: string; message: string } {
+  const [first] = one.status.conditions;
+  const drift = one.status.conditions.find(({ type }) => type === 'Drifted');
+  if (!first)
+    return {
+      reason: 'NotSeen',
+      message: 'no operator has looked at it yet: is one running that watches this namespace?',
+    };
+  const { reason, message } = drift ?? first;
+  const tried = one.status.conditions.some(
+    ({ type, observedGeneration }) => type === 'Reconciling' && observedGeneration === one.metadata.generation,
+  );
+  const old = one.status.observedGeneration !== one.metadata.generation && !tried;
+  const deleting = one.metadata.deletionTimestamp === undefined ? '' : 'being deleted: ';
+  return {
+    reason,
+    message: `${deleting}${message}${old ? ' (of an earlier spec: this one was not looked at yet)' : ''}`,
+  };
+}
+
+const short = (one: ClusterResource): string => {
+  const { reason, message } = wordsOf(one);
+  return `${titleOf(one)}: ${reason}: ${message}`;
+};
+
+const FOR_REALM = ['RealmMissing', 'RealmNotDeclared'];
+const MANAGER = /k8s:[^/\s]+\/([^/\s]+)\/([^/\s]+)\/([^\s;,]+)/g;
+
+/** @param all what is there of the realm, of any namespace that may be seen */
+function because(one: ClusterResource, all: readonly ClusterResource[]): string[] {
+  const { reason, message } = wordsOf(one);
+  const others = all.filter((other) => other !== one && other.spec.realm === one.spec.realm);
+  const unwell = (kind: KindName) => others.filter((other) => other.kind === kind && !isWell(other)).map(short);
+  if (FOR_REALM.includes(reason)) {
+    const declared = others.some(({ kind }) => kind === 'Realm');
+    return declared ? unwell('Realm') : [`no Realm resource that can be seen here declares ${one.spec.realm}`];
+  }
+  if (reason === 'FlowMissing') return unwell('Flow');
+  if (reason !== 'Conflict' && reason !== 'ForceNotAllowed') return [];
+  return [...message.matchAll(MANAGER)].map(([manager, namespace, kind, name]) => {
+    const owner = others.find((o) => o.kind === kind && o.metadata.namespace === namespace && o.metadata.name === name);
+    return owner
+      ? short(owner)
+      : `${manager} is no resource that can be seen here: realmctl managers release lets go what it owns`;
+  });
+}
+
+export function standingOf(one: ClusterResource, all: readonly ClusterResource[]): Standing {
+  const { kind, metadata, spec } = one;
+  const ready = isWell(one);
+  const why = ready ? [] : [...new Set(because(one, all))];
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    realm: spec.realm,
+    ready,
+    ...wordsOf(one),
+    because: why,
+  };
+}
