@@ -23,6 +23,7 @@ import { createOauth2 } from './features/brokering/oauth2.ts';
 import { createOidc } from './features/brokering/oidc.ts';
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
+import { createSaml } from './features/brokering/saml.ts';
 import { createBrokering } from './features/brokering/service.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
@@ -96,7 +97,7 @@ export interface PeopleDeps {
   pushTokens: Pick<PushTokens, 'replace'>;
   attempts: Attempts;
   /** What the realm proves itself by to identity providers. */
-  keys: Pick<Keys, 'active'>;
+  keys: Pick<Keys, 'active' | 'certificates'>;
   outbound: Outbound;
   /** What placeholders stand for. */
   environment: Readonly<Record<string, string>>;
@@ -144,13 +145,15 @@ export function createPeople(deps: PeopleDeps) {
   const codeFlow = createCodeFlow({ outbound: deps.outbound, keys: deps.keys, newId, now });
   const documents = createRemoteKeys({ outbound: deps.outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
+  const texts = createRemoteKeys({ outbound: deps.outbound, loopback: true, read: (text) => text, now });
+  const saml = createSaml({ documents: texts, keys: deps.keys, settings, seal, now });
   const firstSignIns = createFirstSignIns({
     ...{ sql, transact, accounts, credentials, codes, codeFields: mailedCodeFields },
     ...{ links, providers, apply: applyProvided, sends },
   });
   const brokering = createBrokering({
     ...{ providers, links, firstSignIns, apply: applyProvided, notify, transact, seal, now },
-    upstreams: { oidc, oauth2: createOauth2({ codeFlow }) },
+    upstreams: { oidc, oauth2: createOauth2({ codeFlow }), saml },
   });
   const registry = createRegistry({
     ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },
@@ -298,7 +301,7 @@ export function createPeople(deps: PeopleDeps) {
         links: pageLinks,
         registration: { isOpen, sendClosed },
       });
-      brokeringRoutes(pages, { signIns, settings, continuations });
+      brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });

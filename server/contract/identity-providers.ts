@@ -4,7 +4,7 @@ import { Id, isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
 import { byKey, resourceRoutes } from './resource.ts';
 
-const supported = 'Whether this release signs people in by it; false: it is kept, and nobody is sent there';
+const supported = 'Whether this release signs people in by it';
 
 /** A document may have one in place of an endpoint; whoever goes there looks it up. */
 export const isPlaceholder = (value: unknown): boolean =>

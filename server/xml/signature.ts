@@ -2,6 +2,7 @@
 // Does not own: which key that is; well-formed text (document.ts), the algorithms themselves (xml-crypto).
 // Implements: decisions "SAML client": RSA with SHA-256 or more, one reference, to the element that the signature stands in.
 import { X509Certificate } from 'node:crypto';
+import type { Element } from '@xmldom/xmldom';
 import xmlCrypto from 'xml-crypto';
 import { childrenOf, parseDom, parseXml, type Xml, XmlError } from './document.ts';
 
@@ -23,10 +24,11 @@ const allowed = {
 
 /**
  * The root element as it was signed: read again from the very text that the signature covers, so that nothing else is read.
+ * @param inside the name of the root's one child that is signed by itself, where that is to be read
  * @throws XmlError
  */
-export function readSigned(text: string, certificate: string): Xml {
-  const root = parseDom(text);
+export function readSigned(text: string, certificate: string, inside?: string): Xml {
+  const root = inside === undefined ? parseDom(text) : onlyChild(parseDom(text), inside);
   const [signature, second] = childrenOf(root).filter(isSignature);
   if (!signature) throw new XmlError('The XML is not signed');
   if (second) throw new XmlError('The XML has several signatures');
@@ -43,6 +45,12 @@ export function readSigned(text: string, certificate: string): Xml {
   if (read.name !== root.localName || read.namespace !== (root.namespaceURI ?? ''))
     throw new XmlError('The signature is not one of the whole XML');
   return read;
+}
+
+function onlyChild(root: Element, name: string): Element {
+  const [child, another] = childrenOf(root).filter(({ localName }) => localName === name);
+  if (!child || another) throw new XmlError(`The XML has not one ${name}`);
+  return child;
 }
 
 const isSignature = ({ localName, namespaceURI }: { localName: string; namespaceURI: string | null }) =>

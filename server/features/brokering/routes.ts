@@ -3,10 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { siteOf } from '../../domain/site.ts';
 import type { Form } from '../authenticators/authenticator.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns, View } from '../sign-in/service.ts';
 import { sendOver } from './pages.ts';
+import type { Providers } from './providers.ts';
+import type { SamlUpstream } from './saml.ts';
 
 const BY_PROVIDER = 'idp-redirect';
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
@@ -14,11 +17,16 @@ const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 const Answer = z.record(z.string().max(100), z.string().max(8_000));
 const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
 const LONGEST_STATE = 200;
+const POST_LIMIT = 256 * 1024;
+const Posted = z.object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') });
 
 export interface BrokeringRoutesDeps {
   signIns: Pick<SignIns, 'view' | 'submit' | 'linked'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   continuations: readonly Continuation[];
+  providers: Pick<Providers, 'named'>;
+  saml: Pick<SamlUpstream, 'receive' | 'metadata'>;
+  baseUrl: string;
 }
 
 /** The execution by which they come by this provider, where the sign-in offers it. */
@@ -29,7 +37,8 @@ function stepIn({ nextStep }: View, alias: string): string | undefined {
   return of(alias) ?? of(undefined);
 }
 
-export function brokeringRoutes(app: FastifyInstance, { signIns, settings, continuations }: BrokeringRoutesDeps): void {
+export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps): void {
+  const { signIns, settings, continuations, providers, saml, baseUrl } = deps;
   async function visit(request: FastifyRequest) {
     const { realm, alias } = Params.parse(request.params);
     const policy = await settings.of(realm);
@@ -66,7 +75,28 @@ export function brokeringRoutes(app: FastifyInstance, { signIns, settings, conti
     return done ? done(reply) : sendOver(reply, realm, policy);
   }
 
-  app.get('/realms/:realm/broker/:alias/endpoint', { schema: { hide: true } }, (request, reply) =>
-    back(request, reply, request.query),
-  );
+  const path = '/realms/:realm/broker/:alias/endpoint';
+  app.get(path, { schema: { hide: true } }, (request, reply) => back(request, reply, request.query));
+
+  async function samlProvider(request: FastifyRequest) {
+    const { realm, alias, policy } = await visit(request);
+    const provider = await providers.named(realm, alias);
+    if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
+    const { origin } = siteOf(request, policy, baseUrl);
+    return { realm, provider, callback: `${origin}/realms/${realm}/broker/${alias}/endpoint` };
+  }
+  // On to GET: a browser keeps the sign-in's cookie (SameSite=Lax) from another site's post, but not from a link.
+  app.post(path, { schema: { hide: true }, bodyLimit: POST_LIMIT }, async (request, reply) => {
+    const { realm, provider, callback } = await samlProvider(request);
+    const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);
+    const read = await saml.receive(realm, provider, message, callback);
+    return reply.redirect(`${callback}?${new URLSearchParams({ state, saml: read })}`, 303);
+  });
+  app.get(`${path}/descriptor`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, provider, callback } = await samlProvider(request);
+    return reply
+      .type('application/samlmetadata+xml')
+      .serializer((text: unknown) => String(text))
+      .send(await saml.metadata(realm, provider, callback));
+  });
 }

@@ -1,4 +1,4 @@
-// The JWK sets of clients' jwksUri: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
+// The JWK sets of clients' jwksUri, and what else is fetched in their manner: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
 import { isLoopback } from '../../contract/names.ts';
 import { makeRoom } from '../../db/cache.ts';
 import type { Outbound } from '../../http/outbound.ts';
@@ -16,11 +16,14 @@ interface Entry {
 export function createRemoteKeys({
   outbound,
   loopback = false,
+  read = (text: string): unknown => JSON.parse(text),
   now,
 }: {
   outbound: Pick<Outbound, 'fetch'>;
   /** Whether plain http is spoken with this machine. */
   loopback?: boolean;
+  /** What a document says; left out: JSON. */
+  read?: (text: string) => unknown;
   now: () => Date;
 }) {
   const entries = new Map<string, Entry>();
@@ -32,7 +35,7 @@ export function createRemoteKeys({
       ...LIMITS,
     });
     if (status !== 200) throw new Error(`${uri} answered ${status}`);
-    return JSON.parse(body.toString());
+    return read(body.toString());
   }
 
   function fetched(uri: string): Promise<unknown> {

@@ -123,7 +123,7 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
         if (changes.some(({ action }) => action === 'delete')) await endLinksOfDeleted(tx, realm, { by, at: now() });
       },
       speaksFor: (change) => (saysWhoIsWho(change) ? [change.key] : []),
-      shown: ({ fields: { type } }) => ({ supported: type !== 'saml' }),
+      shown: () => ({ supported: true }),
       detail: ({ type, enabled }) => ({ type, enabled }),
     },
     { now },
