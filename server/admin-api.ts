@@ -44,6 +44,7 @@ import { createProvisioning } from './features/registration/provisioning.ts';
 import { provisioningRoutes } from './features/registration/routes.ts';
 import { createSamlClientImport } from './features/saml-clients/import.ts';
 import { samlClientImportRoutes } from './features/saml-clients/routes.ts';
+import { scimTargetRoutes } from './features/scim/provision-routes.ts';
 import { scimTokenRoutes } from './features/scim/token-routes.ts';
 import { createScimTokens } from './features/scim/tokens.ts';
 import { sessionRoutes } from './features/sessions/routes.ts';
@@ -162,6 +163,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     subjectClaimRoutes(admin, settings);
     userProfileRoutes(admin, { sql, transact, newId });
     provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
+    scimTargetRoutes(admin, { sql, transact, now });
     scimTokenRoutes(admin, createScimTokens({ sql, realmSql: deps.realmSql, transact, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);

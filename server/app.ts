@@ -255,6 +255,21 @@ export async function buildApp({
     now,
     newId,
   });
+  const scim = createScim({
+    ...infrastructure,
+    enqueue: queue.enqueue,
+    access,
+    passwords,
+    credentials,
+    resources,
+    byToken: account.holders.byToken,
+    realmExists: realms.exists,
+    denied,
+    baseUrl,
+    log,
+    now,
+    newId,
+  });
   queue.takes([
     messaging.job,
     deliveryJob({
@@ -268,6 +283,7 @@ export async function buildApp({
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
     ...protocol.jobs,
+    ...scim.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
     janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS, forwarding: audit.forwarding }),
   ]);
@@ -318,22 +334,6 @@ export async function buildApp({
 
   await http.register(async (app) => account.mount(app));
   await http.register(async (app) => people.mountDevices(app, { realmExists: realms.exists, tokens, subjects }));
-  const scim = createScim({
-    sql,
-    realmSql,
-    transact,
-    access,
-    passwords,
-    credentials,
-    resources,
-    byToken: account.holders.byToken,
-    realmExists: realms.exists,
-    denied,
-    baseUrl,
-    log,
-    now,
-    newId,
-  });
   await http.register(async (app) => scim.mount(app));
   await http.register(async (app) => selfMade.mount(app, { realmExists: realms.exists }));
   await protocol.mount(http);

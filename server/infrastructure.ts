@@ -12,6 +12,7 @@ import { createTransact } from './db/transact.ts';
 import { createBus } from './events/bus.ts';
 import { createOutbox } from './events/outbox.ts';
 import { backChannelConsumer } from './features/logout/back-channel.ts';
+import { provisioningConsumer } from './features/scim/provision.ts';
 import { webhookConsumer } from './features/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob } from './features/webhooks/delivery.ts';
 import { createOutbound } from './http/outbound.ts';
@@ -48,7 +49,7 @@ export function createInfrastructure({
   const outbox = createOutbox({
     now,
     newId,
-    consumers: [webhookConsumer, backChannelConsumer],
+    consumers: [webhookConsumer, backChannelConsumer, provisioningConsumer],
     enqueue: queue.enqueue,
   });
   return {

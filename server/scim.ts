@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Passwords } from './crypto/passwords.ts';
+import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
@@ -11,15 +12,21 @@ import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import { createBulk } from './features/scim/bulk.ts';
 import { createScimGroups } from './features/scim/groups.ts';
+import { createProvisioning } from './features/scim/provision.ts';
 import { scimRoutes } from './features/scim/routes.ts';
 import { guardScim, type ScimSurface } from './features/scim/surface.ts';
 import { createScimTokens } from './features/scim/tokens.ts';
 import { createScimUsers } from './features/scim/users.ts';
 import { createGroupMembers } from './features/users/group-members.ts';
 import { createUsers } from './features/users/service.ts';
+import type { Outbound } from './http/outbound.ts';
 import type { PresentedToken } from './http/presented-token.ts';
 import { endpointsOf } from './http/realm-endpoints.ts';
+import type { Job } from './jobs/job.ts';
+import type { EnqueueOptions } from './jobs/queue.ts';
 import { createResourceApi } from './resource/api.ts';
+import { sealed } from './resource/at-rest.ts';
+import { sealedAs } from './resource/declared.ts';
 import type { Resources } from './resources.ts';
 
 export interface ScimDeps {
@@ -37,9 +44,12 @@ export interface ScimDeps {
   log: Logger;
   now: () => Date;
   newId: () => string;
+  seal: Seal;
+  outbound: Pick<Outbound, 'fetch'>;
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
 }
 
-export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void } {
+export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void; jobs: readonly Job[] } {
   const { sql, realmSql, transact, access, passwords, credentials, baseUrl, log, now, newId } = deps;
   const { groups } = deps.resources;
   const baseOf = (realm: string) => endpointsOf(baseUrl, realm).scim;
@@ -71,7 +81,11 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void 
     failed: (err) => log.error({ err }, 'an operation of a SCIM bulk request failed'),
   });
   const tokens = createScimTokens({ sql, realmSql, transact, now, newId });
+  const { open: openSecret } = sealed(deps.seal, sealedAs('scimTarget'));
+  const { outbound, enqueue } = deps;
+  const { jobs } = createProvisioning({ sql, outbound, openSecret, enqueue, now });
   return {
+    jobs,
     mount(app) {
       const { realmExists, byToken, denied } = deps;
       guardScim(app, { realmExists, find: tokens.find, byToken, denied });

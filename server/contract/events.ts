@@ -95,6 +95,7 @@ export const eventTypes = {
   INITIAL_ACCESS_TOKEN_DELETED: runtime,
   SCIM_TOKEN_CREATED: runtime,
   SCIM_TOKEN_DELETED: runtime,
+  SCIM_TARGET_RECONCILED: runtime,
   AGENT_ACTIVATED: configuration,
   AGENT_SUSPENDED: configuration,
   AGENT_REVOKED: configuration,

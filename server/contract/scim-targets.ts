@@ -1,10 +1,8 @@
 // SCIM targets: where the realm's people and groups are to be provisioned to. Decisions "SCIM target"; specification 4.10.
 import { z } from 'zod';
 import { kind } from './kind.ts';
-import { HttpsAddress, name, text } from './names.ts';
-
-/** What this release does of it: keeps it. */
-const notYet = 'Provisioning is not a part of this release: a target is kept, and nothing is sent to it';
+import { ById, EpochMs, HttpsAddress, Id, name, Page, text } from './names.ts';
+import { route } from './route.ts';
 
 export const scimTargets = kind({
   section: 'scimTargets',
@@ -23,7 +21,9 @@ export const scimTargets = kind({
     mappings: z
       .record(name(255), text(1000))
       .refine((map) => Object.keys(map).length <= 200, 'must have at most 200 entries')
-      .describe('SCIM attribute → where its value comes from, where that is not the usual'),
+      .describe(
+        'SCIM attribute → where its value comes from, where that is not the usual: `username`, `email`, `firstName`, `lastName`, `id`, `attributes.NAME`, another SCIM attribute, a constant in quotation marks; empty: it isn’t sent',
+      ),
   },
   needed: ['url'],
   secrets: { secret: text(1024).min(1).describe('The bearer token; write-only') },
@@ -39,11 +39,13 @@ export const scimTargets = kind({
       })
       .nullable()
       .describe('null: nothing has been sent there yet'),
-    supported: z.boolean().describe(`false: ${notYet.charAt(0).toLowerCase()}${notYet.slice(1)}`),
   },
   most: 1000,
   mostInResource: 200,
-  describe: { create: `Create a SCIM target. ${notYet}` },
+  describe: {
+    create:
+      'Whoever makes or changes one must hold `users:read` where people go there, and `groups:read` where groups do',
+  },
   example: {
     name: 'wiki',
     url: 'https://wiki.example.com/scim/v2',
@@ -64,4 +66,64 @@ export const {
   create: createScimTarget,
   get: getScimTarget,
   put: putScimTarget,
+  remove: deleteScimTarget,
 } = scimTargets.routes;
+
+const at = '/admin/realms/:realm/scim-targets/:id';
+const tag = 'scim-targets';
+const kinds = z.enum(['user', 'group']);
+
+export const ScimTargetObject = z
+  .object({
+    kind: kinds,
+    id: Id,
+    name: z.string().nullable().describe('null: it is deleted here'),
+    remoteId: z.string().nullable().describe('Its id there; null: it is not there yet'),
+    state: z.enum(['inStep', 'waiting', 'failed']),
+    attempts: z.int().describe('How often it was refused since it last changed'),
+    error: z.string().nullable(),
+    nextTryAt: EpochMs.nullable(),
+  })
+  .meta({ id: 'ScimTargetObject' });
+export type ScimTargetObject = z.infer<typeof ScimTargetObject>;
+export const listScimTargetObjects = route({
+  method: 'GET',
+  path: `${at}/objects`,
+  tag,
+  summary: 'List people and groups of a SCIM target, and who is out of step',
+  permission: 'scim-targets:read',
+  params: ById,
+  query: Page.extend({ state: ScimTargetObject.shape.state.optional() }),
+  response: z.array(ScimTargetObject),
+});
+
+const count = z.int().nullable().describe('null: it is done later');
+export const Reconciliation = z
+  .object({
+    dryRun: z.boolean(),
+    create: count,
+    update: count,
+    delete: count,
+    unchanged: count,
+    examples: z
+      .array(
+        z.object({ kind: kinds, id: Id, name: z.string().nullable(), action: z.enum(['create', 'update', 'delete']) }),
+      )
+      .describe('The first hundred'),
+  })
+  .meta({ id: 'ScimReconciliation' });
+export type Reconciliation = z.infer<typeof Reconciliation>;
+export const reconcileScimTarget = route({
+  method: 'POST',
+  path: `${at}/reconcile`,
+  tag,
+  summary: 'Send everything to a SCIM target again, or say what is out of step',
+  description:
+    'Everything is queued, and what was changed there by others is put back. `dryRun=true` compares with what was sent before, and sends nothing.',
+  permission: 'scim-targets:write',
+  params: ById,
+  query: z.strictObject({ dryRun: z.stringbool().default(false) }),
+  recordsNothing: true,
+  response: Reconciliation,
+  problems: ['wrong-state'],
+});

@@ -162,6 +162,8 @@ export interface RealmPart {
   actsAs?(change: PlannedChange): readonly string[];
   /** Identity providers that say who people are; the caller must hold all that those people hold who come by them. */
   speaksFor?(change: PlannedChange): readonly string[];
+  /** Permissions in the realm that the caller must hold besides, as what the object does with its data needs. */
+  needs?(change: PlannedChange): readonly string[];
   /** Admin roles that the change grants; the caller must hold what they allow. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
   /** For admin roles: the permissions that are added or removed. */

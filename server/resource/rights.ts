@@ -84,6 +84,7 @@ export async function refuseEscalation(
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
     for (const alias of part?.speaksFor?.(change) ?? []) providers.add(alias);
     grants.push(...(part?.gives?.(change) ?? []));
+    if (!holdsAll(principal, realm, part?.needs?.(change) ?? [])) throw escalation(`The ${change.kind} ${change.key}`);
     const moved = part?.permissionsOf?.(change);
     // The stored role is looked up below by the name that it has now.
     if (moved) widened.set(change.renamedFrom ?? change.key, moved);

@@ -1120,6 +1120,35 @@ create table scim_group (
 );
 CREATE INDEX scim_group_external_id ON scim_group USING btree (realm_id, external_id);
 
+create table scim_link (
+  realm_id text not null,
+  target_id uuid not null,
+  kind text not null,
+  object_id uuid not null,
+  remote_id text,
+  digest bytea,
+  due_at timestamp with time zone,
+  changes bigint not null default 1,
+  attempts integer not null default 0,
+  error text,
+  claimed_until timestamp with time zone,
+  primary key (realm_id, target_id, kind, object_id),
+  constraint scim_link_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
+  constraint scim_link_realm_id_target_id_fkey FOREIGN KEY (realm_id, target_id) REFERENCES scim_target(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX scim_link_due ON scim_link USING btree (realm_id, target_id, kind, due_at) WHERE (due_at IS NOT NULL);
+
+create table scim_link_member (
+  realm_id text not null,
+  target_id uuid not null,
+  group_id uuid not null,
+  user_id uuid not null,
+  remote_id text not null,
+  primary key (realm_id, target_id, group_id, user_id),
+  constraint scim_link_member_realm_id_target_id_fkey FOREIGN KEY (realm_id, target_id) REFERENCES scim_target(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX scim_link_member_user ON scim_link_member USING btree (realm_id, target_id, user_id);
+
 create table scim_target (
   realm_id text not null,
   id uuid not null,
@@ -1135,6 +1164,18 @@ create table scim_target (
   constraint scim_target_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX scim_target_name ON scim_target USING btree (realm_id, name);
+
+create table scim_target_state (
+  realm_id text not null,
+  target_id uuid not null,
+  paused_until timestamp with time zone,
+  failures integer not null default 0,
+  last_error text,
+  last_run_at timestamp with time zone,
+  compared_at timestamp with time zone,
+  primary key (realm_id, target_id),
+  constraint scim_target_state_realm_id_target_id_fkey FOREIGN KEY (realm_id, target_id) REFERENCES scim_target(realm_id, id) ON DELETE CASCADE
+);
 
 create table scim_token (
   realm_id text not null,

@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import type { Outbound } from '../../http/outbound.ts';
+import { retryAfterMs } from '../../http/retry-after.ts';
 import { type Forwarded, NotTaken, type Receiver, type Shape, shapes } from './event.ts';
 
 export interface ForwardingTarget {
@@ -25,7 +26,6 @@ export interface ReceiverDeps {
 
 export const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
-const MAX_RETRY_AFTER_MS = 3_600_000;
 
 export function createReceiver(target: ForwardingTarget, deps: ReceiverDeps): Receiver {
   const shape = shapes[target.shape];
@@ -54,13 +54,6 @@ function httpReceiver({ url, authorization }: ForwardingTarget, shape: ShapeOf, 
     throw new NotTaken(`answered ${status}`, retryAfterMs(headers.get('retry-after')));
   }
   return { send };
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterMs(value: string | null): number {
-  if (value === null) return 0;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Math.min(Math.max(0, ms || 0), MAX_RETRY_AFTER_MS);
 }
 
 const LOG_AUDIT = 13;

@@ -2,7 +2,7 @@
 import type { PersonalData } from '../gdpr/personal-data.ts';
 
 export const provisioningData: PersonalData = {
-  tables: ['scim_user'],
+  tables: ['scim_user', 'scim_link_member'],
   async export(sql, realm, userId) {
     const rows = await sql<{ external_id: string }>`
       select external_id from scim_user

@@ -59,7 +59,7 @@ export const seenBy =
     Object.hasOwn(visibleTo(profile, who, { [name]: [] }), name);
 
 /** `urn:…:User:manager.value` → the keys that lead to the value. */
-const keysOf = (path: string): string[] =>
+export const keysOf = (path: string): string[] =>
   path.startsWith(ENTERPRISE) ? [ENTERPRISE, ...path.slice(ENTERPRISE.length + 1).split('.')] : path.split('.');
 
 function put(into: Values, [key = '', ...rest]: readonly string[], value: unknown): void {
