@@ -64,7 +64,7 @@ export async function search(
       fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
     );
   }
-  if (text !== undefined) conditions.push(await matching(sql, text));
+  if (text !== undefined) conditions.push(await matching(sql, realm, text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
   // One has it at most, which the planner doesn't see: it would rather read everybody in the order of the page.
   if (email !== undefined)

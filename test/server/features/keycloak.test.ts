@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listClients } from '../../../server/contract/clients.ts';
 import { KeycloakPlan } from '../../../server/contract/keycloak.ts';
+import { getDirectory } from '../../../server/contract/user-federation.ts';
 import { listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
@@ -343,6 +344,88 @@ test('one bad address keeps nobody from moving: what isn’t taken is cut out an
   const document = JSON.parse(await admin.download('rough'));
   expect(document.clients.map(({ clientId }: { clientId: string }) => clientId)).toContain('odd');
   expect(document.users).toMatchObject([{ username: 'ok', email: null, roles: ['fine'] }]);
+});
+
+test('an LDAP user storage becomes a directory, and what has no counterpart is told', async () => {
+  const one = (values: Record<string, string>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+  const { notCarried } = await send(
+    'directories',
+    JSON.stringify({
+      realm: 'directories',
+      components: {
+        'org.keycloak.storage.UserStorageProvider': [
+          {
+            name: 'corporate',
+            providerId: 'ldap',
+            config: one({
+              enabled: 'true',
+              connectionUrl: 'ldap://ldap.example.com:389',
+              bindDn: 'cn=admin,dc=example,dc=com',
+              bindCredential: 'admin',
+              usersDn: 'ou=people,dc=example,dc=com',
+              userObjectClasses: 'inetOrgPerson, organizationalPerson',
+              customUserSearchFilter: '(mail=*)',
+              usernameLDAPAttribute: 'uid',
+              uuidLDAPAttribute: 'entryUUID',
+              searchScope: '1',
+              fullSyncPeriod: '86400',
+              batchSizeForSync: '500',
+              editMode: 'WRITABLE',
+              trustEmail: 'true',
+            }),
+            subComponents: {
+              'org.keycloak.storage.ldap.mappers.LDAPStorageMapper': [
+                {
+                  name: 'email',
+                  providerId: 'user-attribute-ldap-mapper',
+                  config: one({ 'ldap.attribute': 'mail', 'user.model.attribute': 'email' }),
+                },
+                { name: 'full name', providerId: 'full-name-ldap-mapper', config: {} },
+                {
+                  name: 'groups',
+                  providerId: 'group-ldap-mapper',
+                  config: one({
+                    'groups.dn': 'ou=groups,dc=example,dc=com',
+                    'group.object.classes': 'groupOfNames',
+                    'group.name.ldap.attribute': 'cn',
+                    'membership.ldap.attribute': 'member',
+                    'groups.path': '/',
+                  }),
+                },
+              ],
+            },
+          },
+          { name: 'kerberos', providerId: 'kerberos', config: {} },
+        ],
+      },
+    }),
+  );
+  expect(JSON.parse(await admin.download('directories')).userFederation).toMatchObject([
+    {
+      alias: 'corporate',
+      mode: 'import',
+      connection: { urls: ['ldap://ldap.example.com:389'], startTls: true, bindDn: 'cn=admin,dc=example,dc=com' },
+      users: {
+        base: 'ou=people,dc=example,dc=com',
+        filter: '(&(objectClass=inetOrgPerson)(objectClass=organizationalPerson)(mail=*))',
+        scope: 'one',
+        attributes: { username: 'uid', email: 'mail' },
+        trustEmail: true,
+      },
+      groups: { base: 'ou=groups,dc=example,dc=com', filter: '(objectClass=groupOfNames)' },
+      schedule: 86_400,
+      pageSize: 500,
+    },
+  ]);
+  const { body } = await server.admin.call(getDirectory, { params: { realm: 'directories', alias: 'corporate' } });
+  expect(body).toMatchObject({ secretSet: true });
+  expect(notCarried.filter(({ kind }) => kind === 'directory').map(({ key, field }) => `${key} ${field}`)).toEqual([
+    'corporate config.connectionUrl',
+    'corporate config.editMode',
+    'corporate mappers.full name',
+    'kerberos null',
+  ]);
 });
 
 test('whoever moves a realm needs what its document would need', async () => {

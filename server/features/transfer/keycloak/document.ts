@@ -7,6 +7,7 @@ import type { UserProfile } from '../../../contract/user-profile.ts';
 import { issuesAt } from '../../../http/document.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import { clientOf, isOwnClient, isSaml } from './clients.ts';
+import { directoryOf } from './directories.ts';
 import { Realm } from './export-shape.ts';
 import { fitting } from './fit.ts';
 import { asksAllForSecondFactor, flowsOf } from './flows.ts';
@@ -75,6 +76,9 @@ export async function documentOf(
         const mappers = (realm.identityProviderMappers ?? []).filter((m) => m.identityProviderAlias === provider.alias);
         return identityProviderOf(provider, mappers, notes) ?? [];
       }),
+      userFederation: (realm.components?.['org.keycloak.storage.UserStorageProvider'] ?? []).flatMap(
+        (component) => directoryOf(component, notes) ?? [],
+      ),
       organizations: organizationsOf(realm.organizations ?? [], notes),
       samlClients: clients.filter(isSaml).map((client) => withFlow(samlClientOf(client, aliases, notes), bound)),
       messagingProviders: smtpOf(realm, notes),

@@ -139,7 +139,10 @@ export const Organization = z.object({
 });
 export type Organization = z.infer<typeof Organization>;
 
-const Component = z.object({ name: text, providerId: text, config: attributes });
+const SubComponent = z.object({ name: text, providerId: text, config: attributes });
+export type SubComponent = z.infer<typeof SubComponent>;
+const Component = SubComponent.extend({ subComponents: optional(z.record(z.string(), z.array(SubComponent))) });
+export type Component = z.infer<typeof Component>;
 
 /** The parts of a realm that are objects of their own; its settings are read one by one (settings.ts). */
 export const Realm = z.object({

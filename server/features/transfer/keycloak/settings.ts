@@ -119,12 +119,6 @@ function noteObjects(realm: Realm, note: (field: string, why: string) => void): 
   for (const [type, components] of Object.entries(realm.components ?? {})) {
     if (type.endsWith('.KeyProvider') && components.length > 0)
       note('components.keys', 'keys stay there: the realm signs with its own, and tokens of before are not valid here');
-    if (!type.endsWith('.UserStorageProvider')) continue;
-    for (const { name = '', providerId = '' } of components)
-      note(
-        `components.${name}`,
-        `the directory (${providerId}) is not asked here yet: its people have no password here`,
-      );
   }
 }
 
