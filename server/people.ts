@@ -68,7 +68,7 @@ import { createOwnProfiles } from './features/users/own-profile.ts';
 import { applyProvided } from './features/users/provided.ts';
 import type { Outbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
-import { text } from './http/texts.ts';
+import { languageRoute, speaksTo } from './http/spoken.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
 const UNPROVEN_A_MINUTE = 60;
@@ -273,6 +273,9 @@ export function createPeople(deps: PeopleDeps) {
         void reply.header('cache-control', 'no-store');
         done();
       });
+      const spoken = { settings, baseUrl };
+      speaksTo(pages, spoken);
+      languageRoute(pages, spoken);
       mountPageAssets(pages, { brandOf: settings.of });
       const signInFor = (realm: string, asked: string | undefined): string =>
         (asked === undefined ? undefined : askedAgain(continuations, realm, asked)) ??
@@ -281,13 +284,13 @@ export function createPeople(deps: PeopleDeps) {
         asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
       const pageLinks: PageLink[] = [
         {
-          words: text('recover.forgot'),
+          words: 'recover.forgot',
           beside: 'username-password',
           offered: recovers,
           path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
         },
         {
-          words: text('register.way'),
+          words: 'register.way',
           offered: async (_, policy) => isOpen(policy),
           path: (realm, _, tab) => inTab(`/realms/${realm}/register`, tab),
         },

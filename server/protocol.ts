@@ -71,6 +71,7 @@ import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
 import { adminAudience } from './http/own-addresses.ts';
+import { speaksTo } from './http/spoken.ts';
 import { createUma } from './uma.ts';
 
 /** Of public clients at one address in one realm. */
@@ -283,6 +284,7 @@ export function createProtocol(deps: ProtocolDeps) {
       });
       await http.register(async (pages) => {
         guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });
+        speaksTo(pages, { settings, baseUrl });
         authorizeRoutes(pages, { authorization, signIns });
         devicePageRoutes(pages, { devices, signIns });
         logoutRoutes(pages, logout);

@@ -41,10 +41,3 @@ export function passwordFaults(
       : []),
   ];
 }
-
-/** What there is to know before one is chosen. */
-export function passwordHint(rules: PasswordRules): string {
-  const asked = classes.filter(({ required }) => rules[required]).map(({ what }) => what);
-  const among = asked.length === 0 ? '' : `, among them ${asked.join(', ')}`;
-  return `At least ${rules.passwordMinLength} characters${among}. A few unrelated words work well.`;
-}

@@ -80,9 +80,7 @@ export const settingsShape = {
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
     .meta({ examples: ['en'] })
     .max(35)
-    .describe(
-      'Language of messages where a person asked for none of the supported ones; pages are in English alone yet',
-    ),
+    .describe('Language of pages and messages where a person asked for none of the supported ones'),
   supportedLocales: z
     .array(
       z
@@ -94,7 +92,7 @@ export const settingsShape = {
     .min(1)
     .max(50)
     .describe(
-      'Languages that discovery names and `defaultLocale` may be; people can’t choose among them yet, as pages are in English alone',
+      'Languages that people get pages in, as far as pages are written in them; `defaultLocale` is one of them',
     ),
   maxMessagesPerRecipientPerHour: z.int().min(1).max(1000).describe('Messages that one address, number or device gets'),
   maxMessagesPerAddressPerHour: z.int().min(1).max(100_000).describe('Messages that one network address causes'),

@@ -13,6 +13,7 @@ export interface StandingRow {
   verified_email: string | null;
   verified_phone: string | null;
   terms_version: string | null;
+  locale: string | null;
 }
 
 export interface PersonStanding {
@@ -25,6 +26,8 @@ export interface PersonStanding {
   reach: Record<'EMAIL' | 'SMS', string | null>;
   /** The version of the terms that they accepted. */
   termsVersion: string | null;
+  /** The language of their profile. */
+  locale: string | null;
 }
 
 /** For a query that has the person as `u`. */
@@ -32,7 +35,8 @@ export const credentialTypes = fragment`array(
   select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
 
 /** OpenID Connect Core §5.1 names the attributes. */
-export const reachColumns = fragment`u.terms_version, case when u.email_verified then u.email end as verified_email,
+export const reachColumns = fragment`u.terms_version, u.attributes -> 'locale' ->> 0 as locale,
+  case when u.email_verified then u.email end as verified_email,
   case when u.attributes -> 'phone_number_verified' ->> 0 = 'true' then u.attributes -> 'phone_number' ->> 0 end as verified_phone`;
 
 /** The columns of {@link StandingRow}, for a query that has the person as `u`. */
@@ -54,4 +58,5 @@ export const standingOf = (row: StandingRow): PersonStanding => ({
   passwordSetAt: row.password_set_at,
   reach: { EMAIL: row.verified_email, SMS: row.verified_phone },
   termsVersion: row.terms_version,
+  locale: row.locale,
 });

@@ -5,14 +5,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import type { OAuthError } from './oauth-error.ts';
 import { type Brand, type Html, html, sendPage, sentence } from './pages.ts';
-import { text } from './texts.ts';
+import { said, text } from './texts.ts';
 
 /** What happened, as a person needs to know it. */
 function toldOf({ page, error, status, description }: OAuthError): string {
-  if (page.told !== undefined) return page.told;
+  if (page.told !== undefined) return said(page.told);
   if (error === 'not_found') return text('error.nothingHere');
   if (status >= 500) return text('error.ours');
-  return error === 'slow_down' ? sentence(description ?? text('error.tooMany')) : text('error.badRequest');
+  return error === 'slow_down' ? sentence(said(description ?? 'Too many requests')) : text('error.badRequest');
 }
 
 function wayBack({ page: { back }, error, status }: OAuthError, request: FastifyRequest): Html {

@@ -27,7 +27,7 @@ body {
 }
 .card.wide { max-width: 44rem; }
 .brand { margin-bottom: 1.5rem; }
-.brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-left: .75rem; border-left: 4px solid var(--mark); }
+.brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-inline-start: .75rem; border-inline-start: 4px solid var(--mark); }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
@@ -66,7 +66,7 @@ form > button, .full { width: 100%; }
 button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--line); min-height: 2.5rem; padding: .375rem .9375rem; }
 button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; border: 0; color: var(--link); font-weight: 500; text-decoration: underline; text-underline-offset: .2em; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-left: 4px solid var(--bad); }
+.error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-inline-start: 4px solid var(--bad); }
 .error p:last-child { margin: 0; }
 .error ~ form .lead { margin-top: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
@@ -78,7 +78,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .codes code { font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: nowrap; }
 .number { margin: .5rem 0 1rem; font-size: 3rem; line-height: 1.2; text-align: center; letter-spacing: .1em; font-variant-numeric: tabular-nums; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
-ol.steps { margin: 0 0 1.25rem; padding-left: 1.25rem; }
+ol.steps { margin: 0 0 1.25rem; padding-inline-start: 1.25rem; }
 ol.steps > li { margin-bottom: .75rem; }
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.25rem; }
 dt { color: var(--soft); }
@@ -88,13 +88,21 @@ ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: s
 ul.rows > li > form { flex: none; }
 ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
-.badge { display: inline-block; margin-left: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
+.badge { display: inline-block; margin-inline-start: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 .actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
 time { white-space: nowrap; }
 details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
 summary { padding: .5rem 0; cursor: pointer; }
 details p { margin: .25rem 0 0; }
+.language { margin-top: 1.5rem; padding-top: .5rem; border-top: 1px solid var(--hair); }
+.language form { display: flex; flex-wrap: wrap; gap: .25rem 1.125rem; }
+.language [aria-current] { color: var(--text); text-decoration: none; font-weight: 650; }
+.rules { margin: 0 0 .25rem; padding-inline-start: 1.125rem; }
+strong, bdi, code, dd { unicode-bidi: isolate; }
+:dir(rtl) :is(input:is(.code, [type=email], [type=url]), .secret, .codes) { direction: ltr; }
+:dir(rtl) input:is([type=email], [type=url]) { text-align: right; }
+:lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }

@@ -7,10 +7,12 @@ import { Problem, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
 import { darkened, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { Html, html } from './html.ts';
+import { nameOf } from './languages.ts';
 import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
 import { logProblem, problemOf } from './problems.ts';
-import { text } from './texts.ts';
+import { offered, spoken } from './spoken.ts';
+import { said, text } from './texts.ts';
 
 export { Html, html } from './html.ts';
 
@@ -74,14 +76,32 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
   return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-export function layout({ realm, brand, title, documentTitle, body, wide, banner, plain = false, script }: Page): Html {
+/** Without a script: a form with a button for each of the realm's languages, which leads back to this very page. */
+function languageSwitch(reply: FastifyReply): Html | false {
+  const { request } = reply;
+  const realm = pathRealm(request);
+  const url = request.routeOptions.url;
+  const tags = offered();
+  if (realm === undefined || tags.length < 2 || url === undefined) return false;
+  if (!reply.server.hasRoute({ method: 'GET', url })) return false;
+  const { tag: now } = spoken();
+  return html`<details class="language"><summary>${text('language.title')}: <span lang="${now}">${nameOf(now)}</span></summary>
+<form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${request.url}">
+${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang="${tag}"${tag === now && html` aria-current="true"`}>${nameOf(tag)}</button>\n`)}</form></details>`;
+}
+
+export function layout(
+  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script }: Page,
+  languages: Html | false = false,
+): Html {
+  const language = spoken();
   const name = brand?.displayName ?? 'Realmkeeper';
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
     ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
     : html`<span class="name">${name}</span>`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language.tag}"${language.rightToLeft && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -98,6 +118,7 @@ ${!!banner && html`<p class="error" role="alert">${banner}</p>`}
 <header class="brand">${mark}</header>
 <h1>${title}</h1>
 ${body}
+${languages}
 </main>
 ${script !== undefined && html`<script>${new Html(script)}</script>`}
 </body>
@@ -149,7 +170,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-store')
     .serializer((body: unknown) => String(body))
-    .send(layout(page).text);
+    .send(layout(page, languageSwitch(reply)).text);
 }
 
 /** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
@@ -165,9 +186,9 @@ export function sendProblemPage(
   problem: Problem,
   look: Pick<Page, 'realm' | 'brand'> & { next?: Html | undefined } = {},
 ): FastifyReply {
-  const { title } = problems[problem.code];
+  const title = problem.code === 'csrf-mismatch' ? text('error.outdated') : said(problems[problem.code].title);
   const { next, ...page } = look;
-  const body = html`<p role="alert">${sentence(problem.detail ?? text('error.nothingMore'))}</p>
+  const body = html`<p role="alert">${sentence(problem.detail === undefined ? text('error.nothingMore') : said(problem.detail))}</p>
 ${next ?? html`<p>${text('error.goBack')}</p>`}`;
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   return sendPage(reply, { ...page, title, body }, { status: problem.status });

@@ -2,7 +2,7 @@
 // Whether that fits is domain/user-profile.ts's.
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
 import { errorId, type Html, html } from './html.ts';
-import { text } from './texts.ts';
+import { plainText, text } from './texts.ts';
 
 const MOST = 255;
 const MOST_OF_MANY = 4000;
@@ -23,9 +23,9 @@ export interface ProfileInput {
 }
 
 const names = [
-  { name: 'firstName', label: text('profile.firstName'), autocomplete: 'given-name' },
-  { name: 'lastName', label: text('profile.lastName'), autocomplete: 'family-name' },
-];
+  { name: 'firstName', label: 'profile.firstName', autocomplete: 'given-name' },
+  { name: 'lastName', label: 'profile.lastName', autocomplete: 'family-name' },
+] as const;
 const own: readonly string[] = ['username', 'email', ...names.map(({ name }) => name)];
 const wellKnown: Readonly<Record<string, string>> = { phone_number: 'tel', birthdate: 'bday', locale: 'language' };
 
@@ -37,7 +37,9 @@ export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
     if (attribute && !isTheirs(attribute)) return [];
     const plain = { type: 'string', multivalued: false, options: attribute?.validation.options ?? [] } as const;
     const required = attribute?.required.includes('user') ?? false;
-    return [{ path: name, field: name, label: attribute?.displayName ?? label, required, autocomplete, ...plain }];
+    return [
+      { path: name, field: name, label: attribute?.displayName ?? plainText(label), required, autocomplete, ...plain },
+    ];
   });
   const others = attributes
     .filter((attribute) => !own.includes(attribute.name) && isTheirs(attribute))

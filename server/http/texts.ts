@@ -1,27 +1,62 @@
-// The texts of the pages by key: a key that doesn't exist, or a placeholder without a value, is an error of the compiler.
-// A language is a file with the same keys (texts-en.ts). There is one; with a second one a page asks for its realm's.
+// The texts of the pages by key, in the language of who asked for the page: a key that doesn't exist, or a placeholder without a
+// value, is an error of the compiler. A language is a file with the same keys (languages/).
 import { Html, type HtmlValue, html } from './html.ts';
-import { en } from './texts-en.ts';
+import { isTextKey, sourceTexts, type TextKey } from './languages.ts';
+import { spoken } from './spoken.ts';
 
-type Catalogue = typeof en;
-export type TextKey = keyof Catalogue;
+export type { TextKey } from './languages.ts';
+
+type Source = typeof sourceTexts;
 type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholder<Rest>
   : never;
-type Values<Key extends TextKey, Value> = [Placeholder<Catalogue[Key]>] extends [never]
+type Values<Key extends TextKey, Value> = [Placeholder<Source[Key]>] extends [never]
   ? []
-  : [values: Record<Placeholder<Catalogue[Key]>, Value>];
+  : [values: Record<Placeholder<Source[Key]>, Value>];
+type Plain = { [Key in TextKey]: [Placeholder<Source[Key]>] extends [never] ? Key : never }[TextKey];
 
 const PLACEHOLDER = /\{(\w+)\}/;
 
 /** The text, for an attribute or a title. */
 export function text<Key extends TextKey>(key: Key, ...[values]: Values<Key, string | number>): string {
-  const parts = en[key].split(PLACEHOLDER);
-  return parts.map((part, i) => (i % 2 === 1 ? String(Object(values)[part]) : part)).join('');
+  return filled(spoken().texts[key], Object(values));
 }
+const filled = (pattern: string, values: Readonly<Record<string, unknown>>): string =>
+  pattern
+    .split(PLACEHOLDER)
+    .map((part, i) => (i % 2 === 1 ? String(values[part]) : part))
+    .join('');
 
 /** The text as a part of a page: values may be markup, as a link; strings are escaped. */
 export function textHtml<Key extends TextKey>(key: Key, ...[values]: Values<Key, HtmlValue>): Html {
-  const parts = en[key].split(PLACEHOLDER);
+  const parts = spoken().texts[key].split(PLACEHOLDER);
   return new Html(parts.map((part, i) => html`${i % 2 === 1 ? Object(values)[part] : part}`.text).join(''));
+}
+
+/** A text without placeholders that is chosen by what is told. */
+export type PlainKey = Plain;
+export const plainText = (key: PlainKey): string => spoken().texts[key];
+
+const escaped = (words: string): string => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const sayings = Object.keys(sourceTexts)
+  .filter(isTextKey)
+  .filter((key) => key.startsWith('said.'));
+const whole = new Map(sayings.map((key) => [String(sourceTexts[key]), key]));
+const patterns = sayings
+  .filter((key) => PLACEHOLDER.test(sourceTexts[key]))
+  .map((key) => {
+    const source = sourceTexts[key].split(PLACEHOLDER);
+    const written = source.map((part, i) => (i % 2 === 1 ? `(?<${part}>.+)` : escaped(part)));
+    return { key, pattern: new RegExp(`^${written.join('')}$`, 's') };
+  });
+
+/** Words that programs are told in English, as a person is told them; those that no catalogue has stay as they are. */
+export function said(words: string): string {
+  const key = whole.get(words);
+  if (key !== undefined) return spoken().texts[key];
+  for (const { key, pattern } of patterns) {
+    const groups = pattern.exec(words)?.groups;
+    if (groups) return filled(spoken().texts[key], groups);
+  }
+  return words;
 }

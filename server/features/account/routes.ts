@@ -14,7 +14,7 @@ import type { Factors } from '../../domain/factors.ts';
 import { actorOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
 import { valuesOf } from '../../http/profile-fields.ts';
-import { text } from '../../http/texts.ts';
+import { plainText, text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Logouts } from '../logout/service.ts';
@@ -52,13 +52,13 @@ export interface AccountDeps {
 }
 
 const words = {
-  ended: text('account.sessionEnded'),
-  removed: text('account.removed'),
-  kept: text('account.kept'),
-  withdrawn: text('account.withdrawn'),
-  stopped: text('account.stopped'),
-  others: text('account.othersEnded'),
-};
+  ended: 'account.sessionEnded',
+  removed: 'account.removed',
+  kept: 'account.kept',
+  withdrawn: 'account.withdrawn',
+  stopped: 'account.stopped',
+  others: 'account.othersEnded',
+} as const;
 const SHOWN = 100;
 // What is no id is nobody's session.
 const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
@@ -139,7 +139,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       currentId: session.id,
       csrf: csrfOf(session),
       acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
-      said: said && words[said],
+      said: said && plainText(words[said]),
       attributes: inputs
         .filter(({ path: at }) => at.startsWith('attributes.'))
         .map(({ label, field }) => [label, values[field] ?? []] as const),

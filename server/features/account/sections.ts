@@ -2,7 +2,7 @@
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Html, html } from '../../http/html.ts';
-import { text, textHtml } from '../../http/texts.ts';
+import { type PlainKey, plainText, text, textHtml } from '../../http/texts.ts';
 import type { ActivityRow, AgentRow, Profile } from './store.ts';
 
 export interface SectionParts {
@@ -63,11 +63,11 @@ ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)
 </li>`;
 }
 
-const states: Record<AgentRow['status'], string> = {
-  draft: text('account.agentDraft'),
-  active: text('account.agentActive'),
-  suspended: text('account.agentSuspended'),
-  revoked: text('account.agentRevoked'),
+const states: Record<AgentRow['status'], PlainKey> = {
+  draft: 'account.agentDraft',
+  active: 'account.agentActive',
+  suspended: 'account.agentSuspended',
+  revoked: 'account.agentRevoked',
 };
 
 export function agentsSection(
@@ -79,7 +79,7 @@ export function agentsSection(
 <ul class="rows">
 ${agents.map(
   ({ id, name, description, status }) => html`<li>
-<div><strong>${name}</strong><span class="badge">${states[status]}</span>
+<div><strong>${name}</strong><span class="badge">${plainText(states[status])}</span>
 ${description && html`<div class="soft">${description}</div>`}</div>
 ${mayChange && status === 'active' && post(`agents/${id}/stop`, html`<button class="quiet">${text('account.stopAgent')}<span class="hidden"> ${name}</span></button>`)}
 </li>`,
@@ -88,24 +88,28 @@ ${mayChange && status === 'active' && post(`agents/${id}/stop`, html`<button cla
 }
 
 /** What is told, in words; what isn't here is nothing that people ask about. */
-const activities = new Map<string, string>([
-  ['LOGIN_SUCCESS', text('activity.signedIn')],
-  ['LOGIN_FAILURE', text('activity.failed')],
-  ['LOGOUT', text('activity.signedOut')],
-  ['SESSION_ENDED', text('activity.sessionEnded')],
-  ['PASSWORD_CHANGED', text('activity.password')],
-  ['CREDENTIAL_CREATED', text('activity.methodAdded')],
-  ['CREDENTIAL_DELETED', text('activity.methodRemoved')],
-  ['RECOVERY_CODE_USED', text('activity.recoveryCode')],
-  ['USER_CREATED', text('activity.created')],
-  ['USER_UPDATED', text('activity.profile')],
-  ['USER_LOCKED', text('activity.locked')],
-  ['USER_UNLOCKED', text('activity.unlocked')],
-  ['TERMS_ACCEPTED', text('activity.terms')],
-  ['CONSENT_GRANTED', text('activity.allowed')],
-  ['CONSENT_REVOKED', text('activity.withdrawn')],
-  ['IMPERSONATION_STARTED', text('activity.acted')],
+const activities = new Map<string, PlainKey>([
+  ['LOGIN_SUCCESS', 'activity.signedIn'],
+  ['LOGIN_FAILURE', 'activity.failed'],
+  ['LOGOUT', 'activity.signedOut'],
+  ['SESSION_ENDED', 'activity.sessionEnded'],
+  ['PASSWORD_CHANGED', 'activity.password'],
+  ['CREDENTIAL_CREATED', 'activity.methodAdded'],
+  ['CREDENTIAL_DELETED', 'activity.methodRemoved'],
+  ['RECOVERY_CODE_USED', 'activity.recoveryCode'],
+  ['USER_CREATED', 'activity.created'],
+  ['USER_UPDATED', 'activity.profile'],
+  ['USER_LOCKED', 'activity.locked'],
+  ['USER_UNLOCKED', 'activity.unlocked'],
+  ['TERMS_ACCEPTED', 'activity.terms'],
+  ['CONSENT_GRANTED', 'activity.allowed'],
+  ['CONSENT_REVOKED', 'activity.withdrawn'],
+  ['IMPERSONATION_STARTED', 'activity.acted'],
 ]);
+const activityOf = (type: string): string => {
+  const key = activities.get(type);
+  return key === undefined ? type : plainText(key);
+};
 export const toldActivities: readonly string[] = [...activities.keys()];
 
 export function activitySection(
@@ -121,7 +125,7 @@ ${rows.map(({ type, at, ipAddress, clientId, byOther }) => {
     ipAddress,
     byOther && text('activity.byOther'),
   ];
-  return html`<li><div><strong>${activities.get(type) ?? type}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
+  return html`<li><div><strong>${activityOf(type)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
 })}
 </ul></details>`;
 }

@@ -8,7 +8,7 @@ import type { Transact } from '../../db/transact.ts';
 import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import { type Html, html } from '../../http/pages.ts';
-import { text, textHtml } from '../../http/texts.ts';
+import { said, text, textHtml } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession } from '../sessions/service.ts';
@@ -115,7 +115,7 @@ export interface MethodsView {
 
 /** The section of the account page. */
 export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
-  const nameOf = (type: string) => kinds.find((kind) => kind.type === type)?.name ?? type;
+  const nameOf = (type: string) => said(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left }: Credential): string => {
     if (left !== undefined) return text('account.methodCodesLeft', { left });
     if (backedUp === undefined) return '';
@@ -144,7 +144,7 @@ ${kinds.flatMap(({ name, setUpBy }) =>
     ? [
         post(
           'credentials/set-up',
-          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: name })}</button>`,
+          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: said(name) })}</button>`,
         ),
       ]
     : [],

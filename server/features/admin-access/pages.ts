@@ -8,6 +8,7 @@ import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import { type Html, html } from '../../http/html.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
 import { problemOf } from '../../http/problems.ts';
+import { speaksTo } from '../../http/spoken.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import { forgetSession } from './cookies.ts';
 import type { Caller } from './service.ts';
@@ -85,6 +86,8 @@ export function adminLoginPages(
     sendPage(reply, { title, body, documentTitle: status < 400 ? title : text('signIn.error', { title }) }, { status });
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
 
+  // Before a realm is chosen there is only what the browser accepts.
+  speaksTo(app, { settings: { of: async () => undefined }, baseUrl });
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
     if (problem.status >= 500) request.log.error({ err: error }, 'the admin sign-in page failed');

@@ -127,7 +127,7 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
   };
 }
 
-const resend = html`<p><button class="link" name="resend" value="1">${text('push.sendNew')}</button></p>`;
+const resend = () => html`<p><button class="link" name="resend" value="1">${text('push.sendNew')}</button></p>`;
 
 function waitingPage(number: string, outcome: string): StepPage {
   if (outcome === 'over')
@@ -143,7 +143,7 @@ function waitingPage(number: string, outcome: string): StepPage {
     body: html`<p class="lead">${text('push.lead')}</p>
 <p class="number"><strong>${number}</strong></p>
 <p class="hint" role="status">${text('push.waiting')}</p>
-${resend}`,
+${resend()}`,
   };
 }
 

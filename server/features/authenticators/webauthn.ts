@@ -106,14 +106,14 @@ const field = (of: { does: 'create' | 'get'; options: object; failed: string; st
  data-known="You have a passkey on this device already.">
 <p class="hint" role="status" data-said></p>`;
 
-const needsScript = html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;
+const needsScript = () => html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;
 
 const usePage = (options: object): StepPage => ({
   title: text('passkey.title'),
   submit: text('passkey.submit'),
   script: passkeyScript,
   body: html`<p class="lead">${text('passkey.lead')}</p>
-${needsScript}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
+${needsScript()}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
 });
 
 const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
@@ -126,5 +126,5 @@ const enrolmentPage = (options: object, complaint: Complaint | undefined): StepP
 <label for="label">${text('passkey.label')} <span class="soft">${text('otp.optional')}</span></label>
 <input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="${LABEL_MAX}" autocomplete="off">
 </div>
-${needsScript}${field({ does: 'create', options, failed: text('passkey.noneSetUp') })}`,
+${needsScript()}${field({ does: 'create', options, failed: text('passkey.noneSetUp') })}`,
 });

@@ -16,6 +16,7 @@ import type { Refusals } from '../../events/refusals.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError, shown } from '../../http/oauth-error.ts';
+import { applicationSpeaks } from '../../http/spoken.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Consents } from '../consent/service.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
@@ -288,8 +289,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
     refused?: OAuthError,
   ): Promise<FastifyReply> {
     const { realm, brand, issuer } = context;
+    await applicationSpeaks(form.get('ui_locales'));
     const { first = false } = progress;
     const { given, target } = await knownTarget(context, form, { first });
+    await applicationSpeaks(given.get('ui_locales'));
     try {
       if (refused) throw refused;
       return await proceed(context, await read(context, given, { client: target.client, first }), progress);

@@ -5,7 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
-import { text } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
@@ -85,7 +85,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     if (fault) {
       const label = fault.label || text(fault.path === 'email' ? 'account.email' : 'account.username');
       const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
-      return { at, message: text('profile.fault', { label, fault: fault.message }) };
+      return { at, message: text('profile.fault', { label, fault: said(fault.message) }) };
     }
     if (!byEmail && (await accounts.usernameTaken(realm, person.username)))
       return { at: 'username', message: text('register.usernameTaken') };

@@ -1,6 +1,6 @@
 // A new password as somebody fills it in twice on a page: what speaks against it, else its hash, made before any transaction.
 import { PASSWORD_MAX } from '../../http/password-fields.ts';
-import { text } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from './service.ts';
 
 export type PasswordField = 'password' | 'repeated';
@@ -30,9 +30,9 @@ export function createChoosePassword({ credentials }: ChoosePasswordDeps) {
     const email = user.email ?? had?.email ?? null;
     const { id, username } = user;
     const faults = await credentials.newPasswordFaults(realm, password, { ...(id && { id }), username, email });
-    if (had?.same && faults.length === 0) faults.push(text('newPassword.same'));
+    if (had?.same && faults.length === 0) faults.push('must not be the old one');
     if (faults.length > 0)
-      return refuse('password', text('newPassword.faults', { faults: faults.join(text('newPassword.and')) }));
+      return refuse('password', text('newPassword.faults', { faults: faults.map(said).join(text('newPassword.and')) }));
     if (password !== repeated) return refuse('repeated', text('newPassword.different'));
     return { ok: true, phc: await credentials.hashPassword(password), replaces: had?.credentialId };
   };

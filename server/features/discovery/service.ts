@@ -10,6 +10,7 @@ import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
 import { type SubjectSettings, subjectTypes } from '../../domain/subjects.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
+import { offeredBy } from '../../http/spoken.ts';
 
 /** Verifiers must read live keys (specification 5, rule 4). */
 const HEADERS = {
@@ -155,7 +156,7 @@ export function createDiscovery({
           claims: known.flatMap((s) => s.claims.map((name) => name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
           grantTypes,
           levels,
-          locales: ofRealm?.supportedLocales ?? [],
+          locales: ofRealm ? offeredBy(ofRealm) : [],
           documents: ofRealm?.clientIdMetadataDocuments ?? false,
           registers: ofRealm?.clientRegistration !== 'closed',
           mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,

@@ -12,6 +12,7 @@ import type { Subjects } from '../../domain/subjects.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
+import { applicationSpeaks } from '../../http/spoken.ts';
 import { text } from '../../http/texts.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
@@ -156,6 +157,7 @@ export function createLogout({
 
     /** The application sent the browser here. */
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
+      await applicationSpeaks(form.get('ui_locales'));
       const logout = await parse(realm, form);
       const session = await sessions.current(request, realm);
       if (!session) return signedOut(reply, realm, logout);

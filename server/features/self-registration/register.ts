@@ -8,7 +8,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
-import { text } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, PageStep, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
@@ -109,7 +109,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (fault) {
         const label = fault.label || text(fault.path === 'email' ? 'account.email' : 'account.username');
         const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
-        return again(at, text('profile.fault', { label, fault: fault.message }), keep);
+        return again(at, text('profile.fault', { label, fault: said(fault.message) }), keep);
       }
       if (asksForTerms(settings) && form.terms !== 'on') return again('terms', text('register.acceptFirst'), keep);
       // A name that people choose has to be told when it is taken; an address never is.

@@ -19,6 +19,7 @@ import type { Finding } from '../../domain/risk.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { realmCookie } from '../../http/realm-cookie.ts';
+import { personSpeaks } from '../../http/spoken.ts';
 import * as store from './store.ts';
 
 /** Named by realm. */
@@ -200,6 +201,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       if (!row) return undefined;
       const session = live(realm, row);
       await touchIfDue(realm, session, policy);
+      if (!session.impersonator) await personSpeaks(session.standing.locale);
       return session;
     },
 

@@ -24,7 +24,7 @@ export interface Judged {
   known: boolean;
   factors: readonly Factor[];
   /** What they have set up; undefined: nobody is known. */
-  person: Omit<PersonStanding, 'enabled'> | undefined;
+  person: Omit<PersonStanding, 'enabled' | 'locale'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
   circumstances: Circumstances;
   chosen?: string | undefined;
@@ -164,8 +164,10 @@ const offered = ({ executionId, authenticatorId, config }: Offered): Offered => 
 const isChosen = ({ executionId, authenticatorId }: Offered, chosen: string | undefined): boolean =>
   executionId === chosen || (chosen === BY_PROVIDER && authenticatorId === BY_PROVIDER);
 
-const isAvailable = ({ availableTo, credential }: Method, person: Omit<PersonStanding, 'enabled'>): boolean =>
-  availableTo?.(person) ?? person.types.includes(credential?.type ?? '');
+const isAvailable = (
+  { availableTo, credential }: Method,
+  person: Omit<PersonStanding, 'enabled' | 'locale'>,
+): boolean => availableTo?.(person) ?? person.types.includes(credential?.type ?? '');
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
-import { text } from '../../http/texts.ts';
+import { type PlainKey, plainText, said, text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
@@ -50,7 +50,7 @@ export function sendStep(
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
-  const nameOf = (id: string) => registry.find((r) => r.id === id)?.displayName ?? id;
+  const nameOf = (id: string) => said(registry.find((r) => r.id === id)?.displayName ?? id);
   // What has ways of its own leads there by itself.
   const choices = others.flatMap(({ executionId, authenticatorId }) => {
     const offer = beside.get(executionId);
@@ -138,14 +138,14 @@ const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: Re
   );
 };
 
-const refusals: Record<string, { title: string; why: string }> = {
-  risk: { title: text('signIn.risk'), why: text('signIn.riskWhy') },
-  'no-second-factor': { title: text('signIn.noSecondFactor'), why: text('signIn.noSecondFactorWhy') },
-  exhausted: { title: text('signIn.failed'), why: text('signIn.exhaustedWhy') },
-  'nothing-to-do': { title: text('signIn.nothingToDo'), why: text('signIn.nothingToDoWhy') },
-  withdrawn: { title: text('signIn.failed'), why: text('signIn.withdrawnWhy') },
-  denied: { title: text('signIn.denied'), why: text('signIn.deniedWhy') },
-  disabled: { title: text('signIn.failed'), why: text('signIn.disabledWhy') },
+const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {
+  risk: { title: 'signIn.risk', why: 'signIn.riskWhy' },
+  'no-second-factor': { title: 'signIn.noSecondFactor', why: 'signIn.noSecondFactorWhy' },
+  exhausted: { title: 'signIn.failed', why: 'signIn.exhaustedWhy' },
+  'nothing-to-do': { title: 'signIn.nothingToDo', why: 'signIn.nothingToDoWhy' },
+  withdrawn: { title: 'signIn.failed', why: 'signIn.withdrawnWhy' },
+  denied: { title: 'signIn.denied', why: 'signIn.deniedWhy' },
+  disabled: { title: 'signIn.failed', why: 'signIn.disabledWhy' },
 };
 
 function sendRefusal(
@@ -153,8 +153,9 @@ function sendRefusal(
   of: Of,
   { state, settings, because }: Pick<View, 'state' | 'settings'> & { because: string },
 ): FastifyReply {
-  const { title = text('signIn.failed'), why = '' } = refusals[because] ?? {};
-  const body = html`<div class="error" role="alert"><p>${why}</p></div>
+  const refusal = refusals[because];
+  const title = plainText(refusal?.title ?? 'signIn.failed');
+  const body = html`<div class="error" role="alert"><p>${refusal && plainText(refusal.why)}</p></div>
 ${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}`;
   return sendPage(
     reply,

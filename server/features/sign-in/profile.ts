@@ -2,7 +2,7 @@
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
 import { type ProfileInput, profileFields, valuesIn, valuesOf } from '../../http/profile-fields.ts';
-import { text } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type { Complaint, Kept, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
@@ -44,7 +44,7 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
       );
       if (changed.ok) return { do: 'done' };
       const { label, message, path } = changed;
-      return again(path, text('profile.fault', { label, fault: message }));
+      return again(path, text('profile.fault', { label, fault: said(message) }));
     },
   };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { adminArrivalPath } from '../../http/own-addresses.ts';
+import { type PlainKey, plainText } from '../../http/texts.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
@@ -28,7 +29,7 @@ const Fields = z.record(z.string().max(300), z.string().max(FIELD_MAX));
 
 /** Another way than the step that is asked, for who has proven nothing yet. */
 export interface PageLink {
-  words: string;
+  words: PlainKey;
   /** The authenticator on whose page it is; absent: on any. */
   beside?: string;
   offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
@@ -76,7 +77,7 @@ export function signInRoutes(
     const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
     return here
       .filter((_, i) => open[i])
-      .map(({ words, path }) => ({ words, path: path(realm, asked, tabOf(request)) }));
+      .map(({ words, path }) => ({ words: plainText(words), path: path(realm, asked, tabOf(request)) }));
   }
   async function show(request: FastifyRequest, reply: FastifyReply, realm: string, view: View): Promise<FastifyReply> {
     const continuation = continuationOf(continuations, realm, view.state.purpose);

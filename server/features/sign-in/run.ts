@@ -9,6 +9,8 @@ import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
 import { siteOf } from '../../domain/site.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
+import { personSpeaks } from '../../http/spoken.ts';
+import { said } from '../../http/texts.ts';
 import type {
   AuthenticatorRecord,
   Beside,
@@ -146,6 +148,7 @@ export function createRun(deps: RunDeps) {
     const known = state.is === 'unknown' ? undefined : state;
     if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
     const found = known && (read ?? (await credentials.standing(realm, known.user.id)));
+    if (found) await personSpeaks(found.locale);
     if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
     const setUp = state.is === 'known' ? state.setUp : undefined;
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
@@ -175,7 +178,7 @@ export function createRun(deps: RunDeps) {
       return await record.verify(step, form);
     } catch (error) {
       if (!isWithdrawn(error)) throw error;
-      return { do: 'again', complaint: { field: 'form', message: CHANGED }, reason: 'withdrawn' };
+      return { do: 'again', complaint: { field: 'form', message: said(CHANGED) }, reason: 'withdrawn' };
     }
   }
   /** A proof is tried in its address's turn in this realm, and its failures count. */

@@ -3,7 +3,7 @@
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { errorId, html } from '../../http/html.ts';
-import { text } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -66,7 +66,8 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         const email = (form.email ?? '').trim();
         if (form.email === undefined || !mayChange) return again('form', text('verify.nowhere'));
         const fault = await emails.fault(realm, user.id, email);
-        if (fault !== undefined) return again('email', text('profile.fault', { label: text('account.email'), fault }));
+        if (fault !== undefined)
+          return again('email', text('profile.fault', { label: text('account.email'), fault: said(fault) }));
         if (verified && present?.toLowerCase() === email.toLowerCase()) return again('email', text('verify.yours'));
         const keep = await sendTo(step, email);
         return { do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { passwordFaults, passwordHint } from '../../../server/contract/password-rules.ts';
+import { passwordFaults } from '../../../server/contract/password-rules.ts';
 import { freshSettings } from '../../../server/contract/settings.ts';
 
 const person = { username: 'ada.lovelace', email: 'ada.l@example.test' };
@@ -41,11 +41,4 @@ test.each<[string, string[]]>([
   ['x', ['characters', 'upper-case', 'digit', 'sign'].map((word) => expect.stringContaining(word))],
 ])('where every kind of character is asked for, of %j is said %j', (password, faults) => {
   expect(passwordFaults(password, strict, person)).toEqual(faults);
-});
-
-test('what is asked for can be read before it is chosen', () => {
-  expect(passwordHint(rules)).toBe('At least 12 characters. A few unrelated words work well.');
-  expect(passwordHint({ ...rules, passwordRequireUppercase: true, passwordRequireDigit: true })).toBe(
-    'At least 12 characters, among them an upper-case letter, a digit. A few unrelated words work well.',
-  );
 });

@@ -90,10 +90,10 @@ test('a rotation, a setting and the end of the realm show at once, however often
   const { realmId, displayName, ...rest } = settings ?? {};
   await server.admin.call(putSettings, {
     params,
-    body: { ...rest, supportedLocales: ['en', 'nl'] },
+    body: { ...rest, supportedLocales: ['en', 'de'] },
     headers: { 'if-match': etag ?? '' },
   });
-  expect(JSON.parse((await answer(discovery)).body)).toMatchObject({ ui_locales_supported: ['en', 'nl'] });
+  expect(JSON.parse((await answer(discovery)).body)).toMatchObject({ ui_locales_supported: ['en', 'de'] });
   await answer(jwks);
 
   await server.admin.call(deleteRealm, { params });

@@ -2,7 +2,6 @@
 // Does not own: what the protocol does meanwhile (conformance.*.test.ts), how the pages look (test/browser).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApplication } from '../../../server/contract/applications.ts';
-import { putSettings } from '../../../server/contract/settings.ts';
 import { ago } from '../../../server/http/ago.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
@@ -124,12 +123,4 @@ test.each([
     parameter === 'client_id' ? /not known/ : parameter,
   );
   expect(linksOf(page)).toEqual(way);
-});
-
-test('pages are in English, whatever language the realm’s own words are in', async () => {
-  const body = { defaultLocale: 'de', supportedLocales: ['de', 'en'], welcomeText: 'Willkommen' };
-  await server.admin.call(putSettings, { params: { realm: 'acme' }, body });
-  const { text } = await person().open(authorize('wiki'));
-  expect(text).toContain('<html lang="en">');
-  expect(text).toContain('lang="de">Willkommen<');
 });

@@ -48,7 +48,7 @@ test('what a realm asks of passwords is asked at every door', async () => {
     body: { requiredActions: ['UPDATE_PASSWORD'] },
   });
   const { alice, page } = await enter(PASSWORD);
-  expect(page.text).toContain('At least 12 characters, among them an upper-case letter, a digit.');
+  expect(page.text).toContain('<li>At least 12 characters</li><li>An upper-case letter</li><li>A digit</li>');
   const again = await alice.fill(page, { password: 'four dry socks', repeated: 'four dry socks' });
   expect(again.text).toContain('The new password must have an upper-case letter, and must have a digit.');
   const good = 'Four dry socks: 4';

@@ -142,7 +142,7 @@ test('the realm’s rules are shown and hold, and what is refused leaves the lin
   const link = await askedLink();
   const who = person();
   const page = await who.open(link);
-  expect(page.text).toContain('At least 12 characters, among them a digit');
+  expect(page.text).toContain('<li>At least 12 characters</li><li>A digit</li>');
   const weak = await who.fill(page, { password: NEXT, repeated: NEXT });
   expect(weak.text).toContain('must have a digit');
   const same = await who.fill(weak, { password: `${NEXT} 1`, repeated: `${NEXT} 2` });

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { html } from '../../../server/http/html.ts';
-import { text, textHtml } from '../../../server/http/texts.ts';
-import { en } from '../../../server/http/texts-en.ts';
+import { sourceTexts } from '../../../server/http/languages.ts';
+import { said, text, textHtml } from '../../../server/http/texts.ts';
 
 const sources = globSync('server/**/*.ts')
-  .filter((file) => !/http\/texts-(brokering-)?en\.ts$/.test(file))
+  .filter((file) => !file.includes('http/languages/'))
   .map((file) => ({ file, code: readFileSync(file, 'utf8') }));
 
 test('placeholders are filled in, once each, whatever their values hold', () => {
@@ -25,8 +25,8 @@ test('on a page strings are escaped, and markup is not', () => {
 });
 
 test('each key is used, and none is put together at run time, which nobody could look up', () => {
-  const used = (key: string) => sources.some(({ code }) => code.includes(`'${key}'`));
-  expect(Object.keys(en).filter((key) => !used(key))).toEqual([]);
+  const used = (key: string) => key.startsWith('said.') || sources.some(({ code }) => code.includes(`'${key}'`));
+  expect(Object.keys(sourceTexts).filter((key) => !used(key))).toEqual([]);
   const computed = sources.filter(
     ({ file, code }) => !file.endsWith('http/texts.ts') && /\btext(?:Html)?\([`][a-z]+\.\$/.test(code),
   );
@@ -42,4 +42,16 @@ test('pages have no text of their own', () => {
     ),
   );
   expect(own).toEqual([]);
+});
+
+test('what programs are told in English is found by its words, with what stands in them', () => {
+  expect(said('must have at least 12 characters')).toBe('must have at least 12 characters');
+  expect(said('what an administrator wrote')).toBe('what an administrator wrote');
+  const written = Object.entries(sourceTexts)
+    .filter(([key]) => key.startsWith('said.'))
+    .map(([, words]) => words.split(/\{\w+\}/).filter((part) => part.trim() !== ''));
+  // the password's classes are put together of two parts
+  const together = /^must have (an? .*)$/;
+  const stands = (part: string) => sources.some(({ code }) => code.includes(part.replace(together, '$1')));
+  expect(written.filter((parts) => !parts.every(stands))).toEqual([]);
 });

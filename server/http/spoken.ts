@@ -1,0 +1,113 @@
+// Owns: which language a page is written in, while its request is answered: what somebody chose on a page, what the application
+// asks for (`ui_locales`), the person's own `locale`, what their browser accepts, the realm's.
+// Does not own: the texts (texts.ts), the languages that there are (languages.ts).
+// The language goes with the request by itself (AsyncLocalStorage): whatever writes a text would otherwise have to be given it.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type {} from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Problem } from '../contract/problem.ts';
+import type { Settings } from '../contract/settings.ts';
+import { accepted, bestOf, ENGLISH, isWritten, type Language, languageOf, written } from './languages.ts';
+import { pathRealm } from './path-realm.ts';
+import { realmCookie } from './realm-cookie.ts';
+
+type Locales = Pick<Settings, 'defaultLocale' | 'supportedLocales'>;
+/** How much a choice counts; more replaces less. */
+const weights = { browser: 0, person: 1, application: 2, chosen: 3 };
+
+interface Spoken {
+  language: Language;
+  weight: number;
+  offered: readonly string[];
+  /** Keeps what an application asked for, for the pages that follow. */
+  keep(tag: string): void;
+}
+
+const COOKIE = 'SVC_LANGUAGE';
+/** Before the tag of what nobody chose: an application asked for it. */
+const ASKED = '~';
+const YEAR_SECONDS = 31_536_000;
+const current = new AsyncLocalStorage<Spoken>();
+
+export const spoken = (): Language => current.getStore()?.language ?? ENGLISH;
+/** What can be chosen of on a page. */
+export const offered = (): readonly string[] => current.getStore()?.offered ?? [];
+
+/** The realm's languages that pages are written in. */
+export const offeredBy = ({ supportedLocales }: Pick<Settings, 'supportedLocales'>): string[] =>
+  supportedLocales.filter(isWritten);
+
+async function speak(wanted: readonly string[], by: keyof typeof weights): Promise<string | undefined> {
+  const store = current.getStore();
+  const tag = store && store.weight <= weights[by] ? bestOf(wanted, store.offered) : undefined;
+  if (!store || tag === undefined) return undefined;
+  store.weight = weights[by];
+  if (tag !== store.language.tag) store.language = await languageOf(tag);
+  return tag;
+}
+
+/** `ui_locales` of a request: languages in the order of preference. OpenID Connect Core 3.1.2.1. */
+export async function applicationSpeaks(uiLocales: string | undefined): Promise<void> {
+  if (uiLocales === undefined) return;
+  const tag = await speak(uiLocales.split(' ').slice(0, 20), 'application');
+  if (tag !== undefined) current.getStore()?.keep(tag);
+}
+
+/** What a person's profile says. */
+export async function personSpeaks(locale: string | null): Promise<void> {
+  if (locale !== null) await speak([locale], 'person');
+}
+
+export interface SpokenDeps {
+  settings: { of(realm: string): Promise<Locales | undefined> };
+  baseUrl: string;
+}
+
+async function begin({ settings, baseUrl }: SpokenDeps, request: FastifyRequest, reply: FastifyReply): Promise<Spoken> {
+  const realm = pathRealm(request);
+  const locales = realm === undefined ? undefined : await settings.of(realm).catch(() => undefined);
+  const cookie = realmCookie(baseUrl, COOKIE);
+  const kept = realm === undefined ? undefined : request.cookies[cookie.nameIn(realm)];
+  const offers = locales ? offeredBy(locales) : written;
+  const ofRealm = locales && isWritten(locales.defaultLocale) ? locales.defaultLocale : ENGLISH.tag;
+  const asked = kept?.startsWith(ASKED) ? bestOf([kept.slice(ASKED.length)], offers) : undefined;
+  const chosen = kept && bestOf([kept], offers);
+  const tag = chosen ?? asked ?? bestOf(accepted(request.headers['accept-language']), offers) ?? ofRealm;
+  return {
+    language: await languageOf(tag),
+    weight: chosen ? weights.chosen : asked ? weights.application : weights.browser,
+    offered: offers,
+    keep: (asked) => {
+      if (realm !== undefined) void reply.setCookie(cookie.nameIn(realm), ASKED + asked, cookie.options(realm));
+    },
+  };
+}
+
+/** Every page of the plugin is in the language of who asked for it. */
+export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
+  // After the body: its events know nothing of what came before them.
+  app.addHook('preHandler', (request, reply, done) => {
+    begin(deps, request, reply).then((store) => current.run(store, done), done);
+  });
+}
+
+const Params = z.object({ realm: z.string() });
+const Chosen = z.object({ locale: z.string().max(35), back: z.string().max(4000) });
+
+/** Where the switch on the pages posts to. */
+export function languageRoute(app: FastifyInstance, { settings, baseUrl }: SpokenDeps): void {
+  const cookie = realmCookie(baseUrl, COOKIE);
+  app.post('/realms/:realm/language', { schema: { hide: true } }, async (request, reply) => {
+    const { realm } = Params.parse(request.params);
+    const locales = await settings.of(realm);
+    const form = Chosen.safeParse(request.body);
+    if (!locales) throw new Problem('not-found', 'There is no such realm here.');
+    if (!form.success || !offeredBy(locales).includes(form.data.locale)) throw new Problem('invalid-request');
+    const back = URL.canParse(form.data.back, baseUrl) ? new URL(form.data.back, baseUrl) : undefined;
+    const isOurs = back?.origin === new URL(baseUrl).origin && back.pathname.startsWith(`/realms/${realm}/`);
+    void reply.setCookie(cookie.nameIn(realm), form.data.locale, { ...cookie.options(realm), maxAge: YEAR_SECONDS });
+    return reply.redirect(isOurs ? back.pathname + back.search : `/realms/${realm}/account`, 303);
+  });
+}
