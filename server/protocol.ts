@@ -16,6 +16,7 @@ import type { Metrics } from './events/metrics.ts';
 import { createRefusals } from './events/refusals.ts';
 import { delegationGrant } from './features/agents/delegation.ts';
 import { agentDelegationRoutes } from './features/agents/delegation-routes.ts';
+import { authenticationByOwnToken } from './features/agents/own-token.ts';
 import { createDevices } from './features/authorize/device.ts';
 import { devicePageRoutes, deviceRoutes } from './features/authorize/device-routes.ts';
 import { createPushed } from './features/authorize/pushed.ts';
@@ -158,7 +159,11 @@ export function createProtocol(deps: ProtocolDeps) {
   const exchange = workloadGrant(byExchange, workloads);
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
   const delegation = delegationGrant({ sql, tokens, subjects, mint, batch });
-  const delegationEndpoint = createTokenEndpoint({ ...phases, grants: [delegation] });
+  const delegationEndpoint = createTokenEndpoint({
+    ...phases,
+    authentication: authenticationByOwnToken({ authentication, tokens, settings, clients }),
+    grants: [delegation],
+  });
   const { grantTypes } = endpoint;
   const levels = [...new Set(deps.registry.map((entry) => entry.levelOfAssurance))].filter((level) => level > 0).sort();
   const discovery = createDiscovery({ sql, keys, settings, grantTypes, levels, baseUrl, now });

@@ -127,7 +127,7 @@ export const delegationBody = z.object({
   subject_token: z.string().describe('An access token of the person that this agent got, or that is for it'),
   subject_token_type: z.literal(ACCESS_TOKEN_TYPE, { error: `must be ${ACCESS_TOKEN_TYPE}` }),
 });
-const byClient = [{ clientSecret: [] }, {}];
+const byClient = [{ clientSecret: [] }, { accessToken: [] }, {}];
 export const agentDelegationRoute = {
   method: 'POST',
   url: '/realms/:realm/agent/delegation/token',
@@ -139,7 +139,7 @@ export const agentDelegationRoute = {
     params: InRealm,
     summary: 'A token by which an agent acts for a person',
     description:
-      'The agent’s client authenticates as at the token endpoint. The new token is about the person and says in `act` who acts; its scopes are those that the subject token has, the agent has and the person has agreed to with this client, it ends no later than the subject token, and it is itself no subject token.',
+      'The agent’s client authenticates as at the token endpoint, or the agent sends its own access token (not bound to a key) as the bearer token. The new token is about the person and says in `act` who acts; its scopes are those that the subject token has, the agent has and the person has agreed to with this client, it ends no later than the subject token, and it is itself no subject token.',
     consumes: ['application/x-www-form-urlencoded'],
     body: z.object({
       grant_type: z.literal(TOKEN_EXCHANGE),
@@ -159,7 +159,7 @@ export const agentDelegationRoute = {
         })
         .meta({ id: 'DelegatedToken' }),
       400: OAuthErrorBody.describe('`invalid_grant`, `invalid_scope`, `invalid_target`, or a malformed request'),
-      401: OAuthErrorBody.describe('`invalid_client`'),
+      401: OAuthErrorBody.describe('`invalid_client`, or `invalid_token` of a bearer token'),
       404: OAuthErrorBody.describe('There is no such realm'),
       default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
     },

@@ -12,7 +12,6 @@ type Shape = Pick<
   | 'redirectUris'
   | 'postLogoutRedirectUris'
   | 'requirePkce'
-  | 'requireSignedRequestObject'
   | 'jwks'
   | 'jwksUri'
   | 'defaultClientScopes'
@@ -50,9 +49,6 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
       : []),
     ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
       ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
-      : []),
-    ...(client.requireSignedRequestObject && jwks === null && jwksUri === null
-      ? [fault('requireSignedRequestObject', 'needs jwks or jwksUri')]
       : []),
     ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
     ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),

@@ -129,3 +129,56 @@ describe('a delegated token', () => {
     expect(await errorOf({})).toBe('invalid_grant');
   });
 });
+
+describe('by its own access token', () => {
+  const ownToken = async (clientId: string): Promise<string> => {
+    const form = { grant_type: 'client_credentials' };
+    const { body } = await post(server, REALM, 'token', form, { authorization: basic(clientId) });
+    return `Bearer ${body.access_token}`;
+  };
+  beforeAll(async () => {
+    await makeClient(server, REALM, {
+      clientId: 'worker',
+      secret: SECRET,
+      grantTypes: ['client_credentials', 'authorization_code'],
+      redirectUris: [RP],
+      requirePkce: false,
+      consentRequired: true,
+      defaultClientScopes: [],
+      optionalClientScopes: ['email'],
+    });
+    const body = { name: 'worker', owner: 'owner', clientId: 'worker', scopes: ['email'] };
+    const made = await server.admin.call(api.createAgent, { params, body });
+    await server.admin.call(api.activateAgent, { params: { ...params, id: made.body!.id } });
+    const { body: users = [] } = await server.admin.call(listUsers, { params, query: { q: 'alice' } });
+    await server.admin.call(putUser, { params: { ...params, userId: users[0]!.id }, body: { enabled: true } });
+  });
+
+  test('an agent acts for the person, as by its client’s secret', async () => {
+    const subject = await tokenFor('worker', 'openid email');
+    const { status, body } = await delegate({ subject_token: subject }, await ownToken('worker'));
+    expect(status).toBe(200);
+    expect(claimsIn(body.access_token)).toMatchObject({ client_id: 'worker', scope: 'email', act: { sub: 'worker' } });
+  });
+
+  test('whoever else’s token it is, a person’s or another client’s, it is refused', async () => {
+    const subject = await tokenFor('worker', 'openid email');
+    const form = { subject_token: subject };
+    expect(await errorOf(form, `Bearer ${subject}`)).toBe('invalid_token');
+    expect(await errorOf(form, await ownToken('plain'))).toBe('unauthorized_client');
+    expect(await errorOf({ ...form, client_id: 'bot' }, await ownToken('worker'))).toBe('invalid_token');
+    expect(await errorOf({ ...form, client_secret: SECRET }, await ownToken('worker'))).toBe('invalid_request');
+    expect(await errorOf(form, 'Bearer x')).toBe('invalid_token');
+  });
+
+  test('a token of before is worth nothing once the agent is suspended', async () => {
+    const subject = await tokenFor('worker', 'openid email');
+    const own = await ownToken('worker');
+    const { body } = await server.admin.call(api.listAgents, { params, query: {} });
+    const id = body?.find(({ name }) => name === 'worker')?.id ?? '';
+    await server.admin.call(api.suspendAgent, { params: { ...params, id } });
+    expect(await errorOf({ subject_token: subject }, own)).toBe('invalid_token');
+    await server.admin.call(api.activateAgent, { params: { ...params, id } });
+    expect(await errorOf({ subject_token: subject }, own)).toBeUndefined();
+  });
+});

@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD } from '../../support/applications.ts';
-import { basic, claimsIn, makeClient, post, SECRET } from '../../support/clients.ts';
+import { basic, claimsIn, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import {
   exchange,
@@ -246,9 +246,11 @@ describe('a client that must sign its requests', () => {
     expect((await push({ request: await sign(mine) }, 'strict')).status).toBe(201);
   });
 
-  test('has keys', async () => {
-    const made = makeClient(server, REALM, { clientId: 'keyless', secret: SECRET, requireSignedRequestObject: true });
-    await expect(made).rejects.toThrow('needs jwks or jwksUri');
+  test('gets nowhere without keys', async () => {
+    await makeRelyingParty(server, 'keyless', { requireSignedRequestObject: true });
+    const mine = await sign({ iss: 'keyless', client_id: 'keyless' });
+    expect((await push({ request: mine }, 'keyless')).body.error).toBe('request_not_supported');
+    expect((await push(plain, 'keyless')).body.error).toBe('invalid_request');
   });
 });
 

@@ -154,7 +154,6 @@ const cases: Case[] = [
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],
-  // needs keys
   ['clients', 'keyed', { requireSignedRequestObject: false }],
   ['adminRoles', 'team: on', { permissions: ['users:read'], groups: ['/staff'], clients: ['billing'] }],
   ['serviceAccountRoles', 'each', { roles: ['reader'], clientRoles: { web: ['on'] }, adminRoles: ['everything'] }],
