@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
 import '../server/contract/field-words.ts';
+import { SERVER_NAME } from '../server/contract/resources/custom-resource.ts';
 import { parseRealmNames, type RealmNames } from './runtime/realm-names.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
 import type { Credential } from './session.ts';
@@ -21,6 +22,8 @@ export interface OperatorConfig {
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
   realmNames: RealmNames | undefined;
+  /** undefined: the default server's. */
+  serverName: string | undefined;
   /** undefined: this process acts alone, or another makes sure that only one acts. */
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
@@ -50,12 +53,14 @@ Options
   --realm-namespaces SEL   count Realm resources only in namespaces with these labels, e.g. team=identity,env!=dev
   --realm-names RULE       which names a namespace may give its realms. namespace: its own name, alone or with a hyphen
                            and more (shop, shop-test); label:KEY: the value of that label of the namespace, likewise
+  --server-name NAME       serve the resources whose spec.serverRef is this, and no others; without it those that name none.
+                           For operators of several servers in one cluster
   --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
                            Needs --cluster-name, and cannot go by labels of namespaces
   --leader-elect, --no-leader-elect
                            act only while holding a Lease in the operator's own namespace, so that others can stand by
                            (default: yes on a cluster; a folder has no Lease)
-  --lease-name NAME        the Lease (default realmkeeper-operator)
+  --lease-name NAME        the Lease (default realmkeeper-operator, with --server-name that name behind it)
   --lease-duration SECONDS after so long without a sign of the leader another takes over (default 15, from 3); the
                            leader itself stops after two thirds of it
   --listen HOST:PORT       answer /healthz, /readyz and /metrics there (default: nowhere)
@@ -115,7 +120,8 @@ const Arguments = z.object({
   'lease-name': z
     .string()
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'must be a name as Kubernetes has them: a-z, digits, - and .')
-    .default('realmkeeper-operator'),
+    .optional(),
+  'server-name': z.string().max(63).regex(SERVER_NAME, 'must be a-z, digits and -').optional(),
   'lease-duration': z.coerce
     .number()
     .int('must be whole seconds')
@@ -170,14 +176,19 @@ export function parseOperatorConfig(
     undeclaredRealms: args.data['undeclared-realms'],
     realmNamespaces: selector,
     realmNames,
+    serverName: args.data['server-name'],
     leaderElection:
       (args.data['leader-elect'] ?? args.data.manifests === undefined)
-        ? { leaseName: args.data['lease-name'], leaseSeconds: args.data['lease-duration'] }
+        ? { leaseName: leaseNameOf(args.data), leaseSeconds: args.data['lease-duration'] }
         : undefined,
     watchNamespaces: args.data['watch-namespace'],
     listen: args.data.listen ?? environment.data.SVC_OPERATOR_LISTEN,
   };
 }
+
+/** Operators of two servers both act. */
+const leaseNameOf = ({ 'lease-name': given, 'server-name': server }: z.output<typeof Arguments>): string =>
+  given ?? ['realmkeeper-operator', ...(server === undefined ? [] : [server])].join('-');
 
 /** Options that each are well but can't work together. */
 function contradictions(args: z.output<typeof Arguments>): string[] {
@@ -218,6 +229,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
         'undeclared-realms': flag,
         'realm-namespaces': text,
         'realm-names': text,
+        'server-name': text,
         'leader-elect': flag,
         'lease-name': text,
         'lease-duration': text,

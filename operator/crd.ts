@@ -317,6 +317,8 @@ const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
 function rules({ properties, required, items }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };
+  if (place === 'spec.serverRef')
+    return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'serverRef is immutable' }] };
   const refused = refusals.get(place);
   if (refused) return refused;
   if (/^spec\.(executions\[\]\.)+authenticatorId$/.test(place)) return { enum: [...authenticatorIds] };

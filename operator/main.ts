@@ -10,6 +10,7 @@ import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
 import { always, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
+import { servedBy } from './runtime/server-ref.ts';
 import { issuerOfTokenIn } from './service-account-token.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
@@ -36,6 +37,7 @@ async function placeOf(
   { permit = always, connections }: Partial<Leadership>,
   watchFailed?: (kind: string) => void,
 ): Promise<Place> {
+  const serves = servedBy(config.serverName);
   if (config.manifests === undefined) {
     // Half a second and 90 MiB to load, so only where a cluster is asked for.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
@@ -44,12 +46,12 @@ async function placeOf(
     const namespaces = config.watchNamespaces;
     const { credential } = config;
     const tokenIssuer = 'tokenFile' in credential ? await issuerOfTokenIn(credential.tokenFile) : undefined;
-    const source = clusterSource({ ...options, watchFailed, permit, connections, namespaces, tokenIssuer });
+    const source = clusterSource({ ...options, serves, watchFailed, permit, connections, namespaces, tokenIssuer });
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
   const orphans = () => orphansOf(client, clusterName);
-  return { source: folderSource({ dir: config.manifests, orphans, log: say }), clusterName };
+  return { source: folderSource({ dir: config.manifests, orphans, serves, log: say }), clusterName };
 }
 
 async function start(
@@ -74,6 +76,7 @@ async function start(
     undeclaredRealms: config.undeclaredRealms,
     realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
     realmNames: config.realmNames,
+    serverName: config.serverName,
     concurrency: config.concurrency,
     resyncMs: config.resyncMs,
     metrics: monitoring?.metrics,
@@ -82,7 +85,8 @@ async function start(
   });
   monitoring?.follow(operator);
   const what = config.manifests ?? (config.watchNamespaces.join(', ') || 'the cluster');
-  say(`Watching ${what} as ${clusterName}; server ${serverUrl}`);
+  const name = config.serverName === undefined ? '' : ` (${config.serverName})`;
+  say(`Watching ${what} as ${clusterName}; server ${serverUrl}${name}`);
   return operator;
 }
 

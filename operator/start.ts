@@ -28,6 +28,8 @@ export interface OperatorOptions {
   undeclaredRealms?: boolean;
   realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   realmNames?: RealmNames | undefined;
+  /** Of the server, where operators of several watch the source; the source gives only what is for it. */
+  serverName?: string | undefined;
   concurrency?: number;
   /**
    * Drift is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
@@ -97,6 +99,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     clusterName,
     realms,
     inRealm,
+    serverName: options.serverName,
     pause: (ms) => new Promise((resolve) => void timers.after(ms, resolve)),
     details: createDetails({ client }),
     looked: drift.looked,

@@ -17,12 +17,15 @@ import type { Realms } from './realms.ts';
 import { realmOf } from './registry.ts';
 import { eventOf } from './resource-event.ts';
 import { createSecretOutputs } from './secret-outputs.ts';
+import { isFresh, serverRefOf } from './server-ref.ts';
 import { appliedBefore } from './takeover.ts';
 
 export interface ControllerOptions extends Omit<ConvergeOptions, 'say'>, Pick<HandOverOptions, 'inRealm' | 'pause'> {
   source: Source;
   kinds: ReadonlyMap<string, AnyKind>;
   realms: Realms;
+  /** What spec.serverRef has to say; undefined: nothing. */
+  serverName: string | undefined;
   /** Releases what a resource held, and looks again at resources that waited for it. */
   released(realm: string): void;
   now(): Date;
@@ -56,10 +59,20 @@ export function createController(options: ControllerOptions) {
     const kind = kinds.get(resource.kind);
     if (!kind) return undefined;
     if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
-    const result = await reconcileOnce(resource, kind);
+    const elsewhere = otherServer(resource);
+    if (elsewhere && isFresh(resource, now())) return elsewhere;
+    const result = elsewhere ? { outcome: elsewhere, found: {} } : await reconcileOnce(resource, kind);
     if (!result) return undefined;
     await report(resource, result.outcome, result.found);
     return result.outcome;
+  }
+
+  /** It names a server, and this operator serves another: nobody has answered for that one yet. */
+  function otherServer({ spec }: Resource): Outcome | undefined {
+    const named = serverRefOf(spec);
+    if (named === options.serverName) return undefined;
+    const message = `waiting for an operator that serves ${named}: none of that --server-name has looked at this`;
+    return { is: 'Waiting', reason: 'ServerUnknown', message };
   }
 
   /** The pass proper; every failure becomes an outcome. @returns undefined where the resource is gone */

@@ -17,6 +17,7 @@ export const conditionReasons = [
   'RealmNotDeclared',
   'ServerUnreachable',
   'SignInRefused',
+  'ServerUnknown',
   // something in the realm needs what is to go
   'InUse',
   // it is tried again

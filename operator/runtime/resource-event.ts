@@ -14,6 +14,7 @@ const heals: ReadonlySet<Reason> = new Set<Reason>([
   'RealmNotDeclared',
   'ServerUnreachable',
   'ServerUnavailable',
+  'ServerUnknown',
   'InUse',
   'Changed',
 ]);

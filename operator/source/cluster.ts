@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { errorWords } from '../../server/contract/error-words.ts';
 import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import type { Connections } from '../connections.ts';
-import { API_VERSION, keyOf, kindNames, plurals } from '../resource.ts';
+import { API_VERSION, keyOf, kindNames, plurals, type Resource } from '../resource.ts';
 import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -33,6 +33,8 @@ export interface ClusterOptions {
   namespaces?: readonly string[];
   /** Of the operator's own ServiceAccount token, in case the cluster doesn't tell or may not be asked. */
   tokenIssuer?: string | undefined;
+  /** Whether a resource is this operator's. */
+  serves?: (resource: Resource) => boolean;
   permit?: Permit;
   connections?: Connections | undefined;
 }
@@ -69,7 +71,7 @@ export function clusterSource(options: ClusterOptions): Source {
   let clusterIssuer: string | undefined;
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
-  const cache = createObjectCache({ changed: (key) => listener?.changed(key) });
+  const cache = createObjectCache({ changed: (key) => listener?.changed(key), serves: options.serves });
   const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
   async function recovered(): Promise<void> {
     listener?.reached?.();

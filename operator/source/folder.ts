@@ -40,12 +40,15 @@ export function folderSource({
   dir,
   secrets: overrides = new Map(),
   orphans = async () => [],
+  serves = () => true,
   everyMs = EVERY_MS,
   log,
 }: {
   dir: string;
   secrets?: ReadonlyMap<string, string>;
   orphans?: () => Promise<readonly Resource[]>;
+  /** Whether a resource is this operator's. */
+  serves?: (resource: Resource) => boolean;
   /** How often the files are looked at. */
   everyMs?: number;
   log(message: string): void;
@@ -108,7 +111,7 @@ export function folderSource({
       status: { observedGeneration: -1 },
     });
     fresh.metadata.generation = (known?.metadata.generation ?? 0) + (changed ? 1 : 0);
-    found.resources.set(key, fresh);
+    if (serves(fresh)) found.resources.set(key, fresh);
   }
 
   function valuesOf({ data, stringData }: z.infer<typeof KubernetesObject>, namespace: string, name: string) {

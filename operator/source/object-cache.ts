@@ -8,7 +8,14 @@ import { isBefore } from './listing.ts';
 /** Whoever writes a status again and again, as a second operator would, must not keep us at it. */
 const FOREIGN_MS = 5_000;
 
-export function createObjectCache({ changed }: { changed(key: string): void }) {
+export function createObjectCache({
+  changed,
+  serves = () => true,
+}: {
+  changed(key: string): void;
+  /** Whether it is this operator's at all; what isn't is as if it weren't there. */
+  serves?: ((resource: Resource) => boolean) | undefined;
+}) {
   const resources = new Map<string, { resource: Resource; since: number }>();
   /** The status that we wrote last, or are about to: its echo is no news. */
   const ours = new Map<string, Status>();
@@ -28,6 +35,13 @@ export function createObjectCache({ changed }: { changed(key: string): void }) {
     resources.set(key, { resource, since: performance.now() });
   }
 
+  function forget(key: string): void {
+    resources.delete(key);
+    ours.delete(key);
+    foreignAt.delete(key);
+    changed(key);
+  }
+
   return {
     get: (key: string): Resource | undefined => resources.get(key)?.resource,
     keys: (): Iterable<string> => resources.keys(),
@@ -38,6 +52,10 @@ export function createObjectCache({ changed }: { changed(key: string): void }) {
       const resource = read(kind, object);
       const key = keyOfResource(resource);
       const before = resources.get(key);
+      if (!serves(resource)) {
+        if (before) forget(key);
+        return;
+      }
       // A list that was asked for since is right even where it is older: the data were restored from a backup.
       const listedSince = before !== undefined && listedAt !== undefined && listedAt > before.since;
       if (before && !listedSince && isOlder(resource, before.resource)) return;
@@ -59,12 +77,7 @@ export function createObjectCache({ changed }: { changed(key: string): void }) {
       if (isChange(before, resource)) changed(key);
     },
 
-    gone(key: string): void {
-      resources.delete(key);
-      ours.delete(key);
-      foreignAt.delete(key);
-      changed(key);
-    },
+    gone: forget,
   };
 }
 export type ObjectCache = ReturnType<typeof createObjectCache>;

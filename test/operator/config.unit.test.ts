@@ -16,6 +16,9 @@ function faultsOf(args: string[], more: Record<string, string> = {}): string {
 
 test('on a cluster it acts only while it holds a Lease, as long as nobody says otherwise', () => {
   expect(parsed().leaderElection).toEqual({ leaseName: 'realmkeeper-operator', leaseSeconds: 15 });
+  // operators of two servers both act
+  const named = parsed('--server-name', 'eu');
+  expect([named.serverName, named.leaderElection?.leaseName]).toEqual(['eu', 'realmkeeper-operator-eu']);
   expect(parsed('--lease-name', 'other', '--lease-duration', '60').leaderElection).toEqual({
     leaseName: 'other',
     leaseSeconds: 60,

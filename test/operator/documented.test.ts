@@ -60,8 +60,10 @@ test.each([...kindNames])('the examples of %s show every field', (kind) => {
   const all = [...places(schema)];
   expect(all.length).toBeGreaterThan(8);
   // an execution has the same fields at every level
+  // what names a server is for another operator than the one that runs them here
   const asked = all.filter(
-    (place) => !/^\.executions\[\]\.executions\[\]/.test(place) || place.endsWith('.executions'),
+    (place) =>
+      (place !== '.serverRef' && !/^\.executions\[\]\.executions\[\]/.test(place)) || place.endsWith('.executions'),
   );
   expect(asked.filter((place) => !shown.some((spec) => has(spec, steps(place))))).toEqual([]);
 });

@@ -60,9 +60,20 @@ export const SecretOutput = z
   );
 export type SecretOutput = z.infer<typeof SecretOutput>;
 
+export const SERVER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
 /** Fields of every kind. */
 export const commonSpec = {
   realm: RealmName.describe('Name of the realm on the server; immutable'),
+  serverRef: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(SERVER_NAME, 'must be the name of a server: a-z, digits and -')
+    .optional()
+    .describe(
+      'The server that this is for, where operators of several servers watch the cluster (--server-name); left out: the default one’s. Immutable',
+    ),
   managementPolicy: z
     .enum(['Manage', 'Observe'])
     .optional()

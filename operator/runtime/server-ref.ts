@@ -1,0 +1,27 @@
+// Of several servers in one cluster, whose operator a resource is for: spec.serverRef names the server, and an operator serves
+// one. What names none is the default operator's, which also tells of a name that no operator answers for. Pure.
+// Decisions "Custom resources".
+import type { Resource } from '../resource.ts';
+
+export const serverRefOf = (spec: unknown): string | undefined => {
+  const { serverRef } = Object(spec);
+  return typeof serverRef === 'string' ? serverRef : undefined;
+};
+
+/** @param serverName undefined: of the default operator */
+export function servedBy(serverName: string | undefined): (resource: Resource) => boolean {
+  return ({ spec, status }) => {
+    const named = serverRefOf(spec);
+    if (named === serverName) return true;
+    return serverName === undefined && isUnclaimed(status);
+  };
+}
+
+/** Nobody has said anything of it but that nobody does. */
+const isUnclaimed = ({ conditions = [] }: Resource['status']): boolean =>
+  conditions.length === 0 || conditions.some(({ reason }) => reason === 'ServerUnknown');
+
+/** As long its own operator has to be the first to speak. */
+const PATIENCE_MS = 15_000;
+export const isFresh = ({ metadata }: Resource, now: Date): boolean =>
+  now.getTime() - Date.parse(metadata.creationTimestamp ?? '') < PATIENCE_MS;
