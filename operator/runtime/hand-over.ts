@@ -91,6 +91,8 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
    * @returns whether anything changed hands
    */
   return async (resource: Resource, realm: string, { going }: { going: boolean }): Promise<boolean> => {
+    // mostly it is none, and there may be thousands of its kind to look through
+    if (!going && resource.kind !== 'Realm' && !letsGo(resource)) return false;
     if (besides(resource, realm).length === 0) return false;
     const changed = await handOver(resource, realm, going);
     const key = keyOfResource(resource);
@@ -117,20 +119,33 @@ const acts = ({ metadata, spec }: Resource): boolean =>
   !metadata.deletionTimestamp && !observes(spec) && Object(spec).suspend !== true;
 
 /** None of a spec that can't be applied. */
-function objectsOf({ metadata, spec }: Resource, kind: AnyKind | undefined): Objects {
-  const parsed = kind?.spec.safeParse(spec);
-  if (!kind || !parsed?.success) return NONE;
+function objectsOf(resource: Resource, kind: AnyKind | undefined): Objects {
+  if (!kind) return NONE;
+  const named = kind.attached ? [theOneOf(resource)] : inRealmOf(resource, kind);
+  return new Map(named.map((one) => [nameIn(one.kind, one.key), one]));
+}
+
+const kindOf = new Map([...presentSections.values()].map((section) => [section.resource?.kind, section.kind]));
+
+/** A kind of its own declares one object. There may be thousands beside each other, so none is parsed for it. */
+function theOneOf({ kind, metadata, spec }: Resource): Named {
+  const { name, alias } = Object(spec);
+  return { kind: kindOf.get(kind) ?? kind, key: String(alias ?? name ?? metadata.name) };
+}
+
+function inRealmOf({ metadata, spec }: Resource, kind: AnyKind): Named[] {
+  const parsed = kind.spec.safeParse(spec);
+  if (!parsed.success) return [];
   try {
     // names alone count, whatever the secrets are
     const secrets = new Map(kind.secrets(parsed.data).map((ref) => [secretName(ref), 'unread']));
-    const document = kind.document(parsed.data, { metadata, secrets, clusterIssuer: 'https://unread.invalid' });
-    const named = [...presentSections].flatMap(([name, section]) =>
+    const document = kind.document(parsed.data, { metadata, secrets, clusterIssuer: undefined });
+    return [...presentSections].flatMap(([name, section]) =>
       section.shape === 'object'
         ? []
         : elementsOf(section, Reflect.get(document, name)).map(({ key }) => ({ kind: section.kind, key })),
     );
-    return new Map(named.map((one) => [nameIn(one.kind, one.key), one]));
   } catch {
-    return NONE;
+    return [];
   }
 }
