@@ -1,6 +1,7 @@
 // What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
 import { listEvents } from '../server/contract/events.ts';
 import { listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
+import { createScimToken, deleteScimToken, listScimTokens } from '../server/contract/scim-tokens.ts';
 import { endSession, listSessions } from '../server/contract/sessions.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
@@ -112,4 +113,26 @@ export const events = kind({
   ],
 });
 
-export const runTimeKinds: readonly Kind[] = [users, invitations, sessions, events, deliveries];
+/** Shown as it is made, and never again. */
+const tokenOf = (made: object): string => text(Reflect.get(made, 'token') ?? null);
+
+const scimTokens = kind({
+  plural: 'scim-tokens',
+  singular: 'scim-token',
+  help: 'by which other systems keep people and groups, over SCIM',
+  inRealm: true,
+  routes: { list: listScimTokens, create: createScimToken, remove: deleteScimToken },
+  nameOf: ({ name }) => name,
+  is: ({ name, id }, word) => name === word || id === word,
+  columns: [
+    { head: 'NAME', cell: (t) => t.name },
+    { head: 'MAY', cell: (t) => list(t.permissions) },
+    { head: 'CREATED', cell: (t) => time(t.createdAt) },
+    { head: 'EXPIRES', cell: (t) => time(t.expiresAt) },
+    { head: 'LAST USED', cell: (t) => time(t.lastUsedAt) },
+    { head: 'TOKEN', cell: (t) => tokenOf(t) || 'was shown once' },
+    { head: 'ID', cell: (t) => t.id, wide: true },
+  ],
+});
+
+export const runTimeKinds: readonly Kind[] = [users, invitations, sessions, events, deliveries, scimTokens];

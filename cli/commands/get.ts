@@ -13,7 +13,11 @@ export interface FilterOptions {
   type?: string;
   client?: string;
   outcome?: string;
+  by?: string;
+  on?: string;
+  from?: string;
   since?: number;
+  until?: number;
 }
 export interface Options extends FilterOptions {
   realm?: string;
@@ -63,7 +67,11 @@ export const addFilters = (command: Command): Command =>
     )
     .option('--client <client>', 'only those of this client')
     .addOption(new Option('--outcome <outcome>', 'only these').choices(['success', 'failure', 'denied']))
-    .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', since);
+    .option('--by <who>', 'only what this one did: the id or name of a user, client, agent or manager')
+    .option('--on <what>', 'only what was done to this one, by its id or name')
+    .option('--from <address>', 'only from this address')
+    .option('--since <time>', 'only later ones: 90s, 15m, 24h, 7d, or a date', timeOf('--since'))
+    .option('--until <time>', 'only earlier ones, said in the same way', timeOf('--until'));
 
 function register(get: Command, kind: Kind, cli: Cli): void {
   const command = get.command(kind.plural).alias(kind.singular).description(kind.help);
@@ -149,9 +157,9 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
 }
 
 export async function filterOf(scope: Scope, q: string | undefined, options: FilterOptions): Promise<Filter> {
-  const { user, type, client, outcome, since: from } = options;
+  const { user, type, client, outcome, by: actor, on: subject, from: ipAddress, since: from, until: to } = options;
   const userId = user === undefined ? undefined : Reflect.get((await users.find(scope, user)).value, 'id');
-  return { q, userId, type, clientId: client, outcome, from };
+  return { q, userId, type, clientId: client, outcome, actor, subject, ipAddress, from, to };
 }
 
 function count(text: string): number {
@@ -162,9 +170,11 @@ function count(text: string): number {
 const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Epoch milliseconds. */
-function since(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const at = amount === '' ? Date.parse(text) : Date.now() - Number(amount) * (units[unit] ?? 0);
-  if (Number.isNaN(at)) throw new Refused(`--since must be a time such as 24h or 2026-01-31; it is ${text}`);
-  return at;
-}
+const timeOf =
+  (option: string) =>
+  (text: string): number => {
+    const [, amount = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+    const at = amount === '' ? Date.parse(text) : Date.now() - Number(amount) * (units[unit] ?? 0);
+    if (Number.isNaN(at)) throw new Refused(`${option} must be a time such as 24h or 2026-01-31; it is ${text}`);
+    return at;
+  };

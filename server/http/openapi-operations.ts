@@ -85,7 +85,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
   const by: Record<Principal, Record<string, string[]>[]> = {
     administrator: [{ adminSession: [], ...csrf }, { bearer: [] }],
     'admin-session': [{ adminSession: [], ...csrf }],
-    person: [{ session: [], ...csrf }, { personBearer: [] }],
+    person: [...(hasCookie(route) ? [{ session: [], ...csrf }] : []), { personBearer: [] }],
     client: [{ clientSecret: [] }, {}],
     agent: [{ agentToken: [] }],
     device: [{ deviceProof: [] }],
@@ -96,8 +96,9 @@ function securityOf(route: Route): Record<string, string[]>[] {
   };
   return by[route.principal];
 }
-/** Whose session's cookie a browser sends by itself. */
-const hasCookie = ({ principal }: Route): boolean => ['administrator', 'admin-session', 'person'].includes(principal);
+/** Whose session's cookie a browser sends by itself; SCIM's clients hold tokens alone. */
+const hasCookie = ({ principal, surface }: Route): boolean =>
+  surface !== 'scim' && ['administrator', 'admin-session', 'person'].includes(principal);
 
 const Conditions = z.object({
   'if-match': z.string().optional().describe('An ETag of this resource: 412 where it has changed since'),

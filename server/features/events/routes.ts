@@ -61,6 +61,9 @@ export function eventRoutes(app: FastifyInstance, { sql }: { sql: Sql }): void {
       clientId: query.clientId,
       userId: query.userId,
       outcome: query.outcome,
+      actor: query.actor,
+      subject: query.subject,
+      ipAddress: query.ipAddress,
       from: dateOf('from', query.from),
       to: dateOf('to', query.to),
     };

@@ -20,6 +20,9 @@ export interface EventFilter {
   clientId: string | undefined;
   userId: string | undefined;
   outcome: string | undefined;
+  actor: string | undefined;
+  subject: string | undefined;
+  ipAddress: string | undefined;
   from: Date | undefined;
   to: Date | undefined;
 }
@@ -46,6 +49,9 @@ export const listEvents = (
       (id) => fragment`((actor ->> 'type' = 'user' and actor ->> 'id' = ${id})
         or (subject ->> 'type' = 'user' and subject ->> 'id' = ${id}))`,
     )}
+    and ${when(filter.actor, (who) => fragment`(actor ->> 'id' = ${who} or actor ->> 'name' = ${who})`)}
+    and ${when(filter.subject, (what) => fragment`(subject ->> 'id' = ${what} or subject ->> 'name' = ${what})`)}
+    and ${when(filter.ipAddress, (address) => fragment`ip_address = ${address}`)}
     and ${when(filter.outcome, (outcome) => fragment`outcome = ${outcome}`)}
     and ${when(filter.from, (from) => fragment`occurred_at >= ${from}`)}
     and ${when(filter.to, (to) => fragment`occurred_at < ${to}`)}

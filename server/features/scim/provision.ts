@@ -199,7 +199,8 @@ export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: 
       // What is thrown is ours: the database went away.
       maxAttempts: 500,
       expireSeconds: (2 * RUN_MS) / 1000,
-      concurrency: 4,
+      // Targets that are slow leave places to others.
+      concurrency: 12,
       group: { of: ({ realm, targetId }) => `${realm}/${targetId}`, concurrency: 1 },
       async run({ realm, targetId, users, groups, all, moved }, { signal }) {
         if (!(await store.findTarget(sql, realm, targetId))) return;

@@ -52,6 +52,14 @@ test('every filter narrows, and together they narrow further', async () => {
   expect(await count({ userId: user })).toBe(5);
   expect(await count({ userId: user, clientId: 'shop', outcome: 'failure' })).toBe(1);
   expect(await count({ userId: newId() })).toBe(0);
+  expect(await count({ actor: user })).toBe(5);
+  expect(await count({ actor: 'someone' })).toBe(10);
+  expect(await count({ actor: 'someone', type: 'LOGIN_FAILURE', to: 1_005_000 })).toBe(2);
+  expect(await count({ actor: 'nobody' })).toBe(0);
+  expect(await count({ subject: params.realm, actor: 'admin' })).toBeGreaterThanOrEqual(1);
+  expect(await count({ subject: 'nothing' })).toBe(0);
+  expect(await count({ ipAddress: '127.0.0.1', actor: 'admin' })).toBeGreaterThanOrEqual(1);
+  expect(await count({ ipAddress: '192.0.2.1' })).toBe(0);
 });
 
 test('a span of time includes its beginning and not its end', async () => {
