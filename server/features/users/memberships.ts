@@ -9,6 +9,7 @@ import { changedMeanwhile } from '../../db/error-code.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { readProfile, visibleTo } from '../../domain/user-profile.ts';
 import { inGroup, list } from './search.ts';
 import * as store from './store.ts';
 import { toWire } from './wire.ts';
@@ -138,7 +139,11 @@ export function createMemberships({
     async members(realm: string, group: string, { after, limit }: { after: string; limit: number }): Promise<User[]> {
       const [there] = await sql`select from user_group where realm_id = ${realm} and id = ${group}`;
       if (!there) throw missing('group');
-      return (await list(sql, realm, { after, limit }, [inGroup(realm, group)])).map(toWire);
+      const [users, profile] = await Promise.all([
+        list(sql, realm, { after, limit }, [inGroup(realm, group)]),
+        readProfile(sql, realm),
+      ]);
+      return users.map((row) => ({ ...toWire(row), attributes: visibleTo(profile, 'admin', row.attributes) }));
     },
 
     member: (caller: Caller, realm: string, userId: string, tie: Tie): Promise<void> =>

@@ -3,6 +3,8 @@
 // Implements: decisions "User profile".
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
+import { createGroup } from '../../../server/contract/groups.ts';
+import { addGroupMember, listGroupMembers } from '../../../server/contract/memberships.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import * as api from '../../../server/contract/user-profile.ts';
@@ -195,6 +197,11 @@ describe('who may see and change an attribute', () => {
     expect(seen?.attributes).toEqual({ badge: ['b'], free: ['f'] });
     const { body: listed = [] } = await server.admin.call(listUsers, { params: { realm }, query: { q: 'ada' } });
     expect(listed.map((user) => user.attributes)).toEqual([seen?.attributes]);
+    const { body: group } = await server.admin.call(createGroup, { params: { realm }, body: { name: 'staff' } });
+    const inGroup = { realm, id: group?.id ?? '' };
+    await server.admin.call(addGroupMember, { params: { ...inGroup, userId: id } });
+    const { body: members = [] } = await server.admin.call(listGroupMembers, { params: inGroup });
+    expect(members.map((user) => user.attributes)).toEqual([seen?.attributes]);
     const asked = (query: Record<string, string>) => server.admin.call(listUsers, { params: { realm }, query });
     expect((await asked({ 'attribute.badge': 'b' })).body).toHaveLength(1);
     await expect(asked({ 'attribute.secret': 's' })).rejects.toMatchObject(refused('attribute.secret'));
