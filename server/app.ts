@@ -230,6 +230,7 @@ export async function buildApp({
     subjects,
     sessions,
     signIns,
+    upstreamLogout: people.upstreamLogout,
     metrics,
     realmExists: realms.exists,
     deliveries: { enqueue: queue.enqueue, ...(retryDelaysSeconds && { retryDelaysSeconds }) },

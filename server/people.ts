@@ -19,8 +19,11 @@ import { createCodeFlow } from './features/brokering/code-flow.ts';
 import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
 import { createHomes } from './features/brokering/homes.ts';
 import { createLinks } from './features/brokering/links.ts';
+import { createUpstreamLogout } from './features/brokering/logout.ts';
+import { upstreamLogoutRoutes } from './features/brokering/logout-routes.ts';
 import { createOauth2 } from './features/brokering/oauth2.ts';
 import { createOidc } from './features/brokering/oidc.ts';
+import { createProviderSessions } from './features/brokering/provider-sessions.ts';
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
 import { createSaml } from './features/brokering/saml.ts';
@@ -142,6 +145,7 @@ export function createPeople(deps: PeopleDeps) {
   const providers = createProviders({ sql, seal, environment: deps.environment, now });
   const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, now, newId });
+  const providerSessions = createProviderSessions({ sql, seal, newId });
   const codeFlow = createCodeFlow({ outbound: deps.outbound, keys: deps.keys, newId, now });
   const documents = createRemoteKeys({ outbound: deps.outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
@@ -152,7 +156,7 @@ export function createPeople(deps: PeopleDeps) {
     ...{ links, providers, apply: applyProvided, sends },
   });
   const brokering = createBrokering({
-    ...{ providers, links, firstSignIns, apply: applyProvided, notify, transact, seal, now },
+    ...{ providers, links, firstSignIns, providerSessions, apply: applyProvided, notify, transact, seal, now },
     upstreams: { oidc, oauth2: createOauth2({ codeFlow }), saml },
   });
   const registry = createRegistry({
@@ -162,6 +166,9 @@ export function createPeople(deps: PeopleDeps) {
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
+  const upstreamLogout = createUpstreamLogout({
+    ...{ oidc, providers, providerSessions, sessions, transact, seal, baseUrl, now },
+  });
   const risk = createRisk({ sql, baseUrl, now, newId });
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
@@ -236,6 +243,7 @@ export function createPeople(deps: PeopleDeps) {
     risk,
     enrolments,
     links,
+    upstreamLogout,
     drop(realm: string | undefined): void {
       flows.drop(realm);
       providers.drop(realm);
@@ -304,6 +312,7 @@ export function createPeople(deps: PeopleDeps) {
         links: pageLinks,
         registration: { isOpen, sendClosed },
       });
+      upstreamLogoutRoutes(pages, { logout: upstreamLogout, settings });
       brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });

@@ -25,6 +25,7 @@ import { createRequestObjects } from './features/authorize/request-objects.ts';
 import { createRequests, type Documents } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
+import type { UpstreamLogout } from './features/brokering/logout.ts';
 import { createAssertions } from './features/client-authentication/assertion.ts';
 import { auditedAuthentication } from './features/client-authentication/audited.ts';
 import { createClientKeys } from './features/client-authentication/client-keys.ts';
@@ -97,6 +98,7 @@ export interface ProtocolDeps {
   subjects: Subjects;
   sessions: Sessions;
   signIns: SignIns;
+  upstreamLogout: Pick<UpstreamLogout, 'over'>;
   metrics: Pick<Metrics, 'tokenIssued'>;
   realmExists(realm: string): Promise<boolean>;
   documents: Documents;
@@ -243,6 +245,7 @@ export function createProtocol(deps: ProtocolDeps) {
     sessions,
     signIns,
     singleLogout,
+    upstreamLogout: deps.upstreamLogout,
     settings,
     tokens,
     subjects,

@@ -36,6 +36,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretOf('webhook', 'webhook'),
   secretOf('messaging_provider', 'messaging-provider'),
   secretOf('identity_provider', 'identity-provider'),
+  secretOf('provider_session', 'provider-session', 'id_token'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>
     entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), apart(field, '_'))),
   ),

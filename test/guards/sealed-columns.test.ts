@@ -48,6 +48,8 @@ const sealers: Record<string, string> = {
   'server/features/devices/challenges.ts': 'a sign-in',
   'server/features/devices/enrolment.ts': 'a sign-in',
   'server/features/authenticators/recovery-codes.ts': 'a sign-in',
+  'server/features/brokering/logout.ts': 'a sign-in',
+  'server/features/brokering/provider-sessions.ts': 'provider_session',
   'server/features/brokering/saml.ts': 'a sign-in',
   'server/features/brokering/service.ts': 'a sign-in',
   'server/features/saml/kept.ts': 'a sign-in',

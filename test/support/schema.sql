@@ -891,6 +891,21 @@ create table protocol_mapper (
 );
 CREATE UNIQUE INDEX protocol_mapper_name ON protocol_mapper USING btree (realm_id, client, name);
 
+create table provider_session (
+  realm_id text not null,
+  id uuid not null,
+  session_id uuid not null,
+  link_id uuid not null,
+  sid text,
+  id_token bytea,
+  primary key (realm_id, id),
+  constraint provider_session_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint provider_session_realm_id_link_id_fkey FOREIGN KEY (realm_id, link_id) REFERENCES identity_link(realm_id, id) ON DELETE CASCADE,
+  constraint provider_session_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX provider_session_link ON provider_session USING btree (realm_id, link_id);
+CREATE UNIQUE INDEX provider_session_session ON provider_session USING btree (realm_id, session_id);
+
 create table push_token (
   realm_id text not null,
   id uuid not null,

@@ -20,6 +20,8 @@ export interface Upstream {
   token: { status: number; body: string } | undefined;
   /** Who is signed in there: called for each person that is sent there. @returns where they are sent back */
   answer(url: string, parameters?: Record<string, string>): string;
+  /** What it says where a session has ended, over what is right. */
+  logoutToken(claims: Record<string, unknown>): string;
   /** Forgets what the last test said. */
   reset(): void;
   stop(): Promise<void>;
@@ -65,6 +67,11 @@ export async function startUpstream({ clientId = 'realm' }: { clientId?: string 
       const all = { code, state: searchParams.get('state') ?? '', ...parameters };
       for (const [name, value] of Object.entries(all)) if (value !== '') back.searchParams.set(name, value);
       return back.href;
+    },
+    logoutToken(claims) {
+      const iat = Math.floor(Date.now() / 1000);
+      const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+      return jwt(upstream.alg, { iss: url, aud: clientId, iat, exp: iat + 120, jti: randomUUID(), events, ...claims });
     },
     reset() {
       Object.assign(upstream, fresh());

@@ -39,7 +39,7 @@ export type Outcome =
   | { do: 'verdict'; verdict: StepVerdict }
   | { do: 'stage'; stage: Later; complaint?: { field: string; message: string } }
   /** They have an account now. */
-  | { do: 'made'; user: KnownUser; linkId: string }
+  | { do: 'made'; user: KnownUser; linkId: string; session: Arrived['session'] }
   /** The account is theirs: it is connected when the sign-in ends. */
   | { do: 'theirs'; user: KnownUser; credentialId?: string; arrived: Arrived };
 
@@ -144,7 +144,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         throw error;
       });
     return made && linkId !== undefined
-      ? { do: 'made', user: made.user, linkId }
+      ? { do: 'made', user: made.user, linkId, session: arrived.session }
       : over(text('register.taken'), 'provider-taken');
   }
 

@@ -143,7 +143,8 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
       const more = userinfoEndpoint === undefined ? {} : await codeFlow.userinfo(userinfoEndpoint, granted.accessToken);
       // OIDC Core §5.3.2: else it may speak of somebody else.
       if (userinfoEndpoint !== undefined && more.sub !== sub) throw new UpstreamError('userinfo-other-subject');
-      return { issuer, subject: sub, claims: { ...more, ...claims } };
+      const session = { sid: typeof claims.sid === 'string' ? claims.sid : undefined, idToken: granted.idToken };
+      return { issuer, subject: sub, claims: { ...more, ...claims }, session };
     },
   };
   return { ...upstream, metadataOf, verified };

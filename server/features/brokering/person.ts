@@ -20,6 +20,7 @@ export interface Arrived {
   lastName: string;
   /** By its mappers. */
   provided: Provided;
+  session?: Identity['session'];
 }
 
 type Claims = Identity['claims'];
@@ -85,7 +86,7 @@ export function providedBy({ mappers }: Pick<Provider, 'mappers'>, claims: Claim
 /** @param byEmail whether people are named by their address */
 export function arrivedBy(
   provider: Provider,
-  { issuer, subject, claims }: Identity,
+  { issuer, subject, claims, session }: Identity,
   { byEmail }: { byEmail: boolean },
 ): Arrived {
   const provided = providedBy(provider, claims);
@@ -113,5 +114,6 @@ export function arrivedBy(
     firstName,
     lastName,
     provided,
+    ...(session && { session }),
   };
 }

@@ -15,6 +15,7 @@ import type { FirstSignIns } from './first-sign-in.ts';
 import type { Links } from './links.ts';
 import { goOnPage, nonePage, waysPage } from './pages.ts';
 import { type Arrived, arrivedBy, providedBy } from './person.ts';
+import type { ProviderSessions } from './provider-sessions.ts';
 import type { Provider, Providers } from './providers.ts';
 import { Ended, Stage } from './stage.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
@@ -24,6 +25,7 @@ export interface BrokeringDeps {
   upstreams: Readonly<Partial<Record<Provider['type'], Upstream>>>;
   links: Pick<Links, 'find' | 'make' | 'used'>;
   firstSignIns: FirstSignIns;
+  providerSessions: Pick<ProviderSessions, 'note'>;
   /** What providers say of people, written. */
   apply: typeof applyProvided;
   notify: Notify;
@@ -38,7 +40,7 @@ const wayTo = (realm: string, alias: string, tab: number): string =>
   `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
 
 export function createBrokering(deps: BrokeringDeps) {
-  const { providers, upstreams, links, firstSignIns, apply, notify, transact, seal, now } = deps;
+  const { providers, upstreams, links, firstSignIns, providerSessions, apply, notify, transact, seal, now } = deps;
   const contextOf = (realm: string): string => `brokering:${realm}`;
   const sealed = (realm: string, value: Stage | Ended): string =>
     seal.seal(JSON.stringify(value), contextOf(realm)).toString('base64');
@@ -131,7 +133,7 @@ export function createBrokering(deps: BrokeringDeps) {
           }),
         { bookkeeping: true },
       );
-    const atEnd = { stage: sealed(realm, { link: link.id }) };
+    const atEnd = { stage: sealed(realm, { link: link.id, session: arrived.session }) };
     return { do: 'passed', user: link.user, identityId: link.id, atEnd } as const;
   }
 
@@ -151,7 +153,7 @@ export function createBrokering(deps: BrokeringDeps) {
         do: 'passed',
         user: outcome.user,
         identityId: outcome.linkId,
-        atEnd: { stage: sealed(realm, { link: outcome.linkId }) },
+        atEnd: { stage: sealed(realm, { link: outcome.linkId, session: outcome.session }) },
       };
     const { user, credentialId, arrived } = outcome;
     return {
@@ -199,11 +201,17 @@ export function createBrokering(deps: BrokeringDeps) {
     guesses: (_: Step, form: Form): boolean => form.answer === undefined && form.provider === undefined,
 
     /** @throws where what it rests on is there no more (`isWithdrawn`) */
-    async atEnd(tx: Parameters<Links['make']>[0], { realm, by, user, kept }: SignInEnd): Promise<void> {
+    async atEnd(tx: Parameters<Links['make']>[0], { realm, by, user, sessionId, kept }: SignInEnd): Promise<void> {
       const ended = Ended.parse(opened(realm, kept));
-      if ('link' in ended) return links.used(tx.atLast, realm, ended.link);
+      if ('link' in ended) {
+        links.used(tx.atLast, realm, ended.link);
+        if (ended.session) providerSessions.note(tx.atLast, realm, { sessionId, linkId: ended.link, ...ended.session });
+        return;
+      }
       const arrived: Arrived = ended.connect;
-      if ((await links.make(tx, by, realm, user, arrived)) === undefined) throw new Withdrawn();
+      const linkId = await links.make(tx, by, realm, user, arrived);
+      if (linkId === undefined) throw new Withdrawn();
+      if (arrived.session) providerSessions.note(tx.atLast, realm, { sessionId, linkId, ...arrived.session });
       const { alias: from, emailVerified } = arrived;
       await apply(tx, by, realm, user.id, arrived.provided, { from, emailVerified });
       await notify(tx, { realm, by, userId: user.id, what: 'identity-linked' });

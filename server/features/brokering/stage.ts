@@ -4,6 +4,7 @@ import { z } from 'zod';
 const Strings = z.record(z.string(), z.string());
 const Lists = z.record(z.string(), z.array(z.string()).readonly()).readonly();
 const Tie = z.object({ name: z.string(), holds: z.boolean() });
+const Session = z.object({ sid: z.string().optional(), idToken: z.string().optional() });
 const Arrived = z.object({
   alias: z.string(),
   providerId: z.string(),
@@ -21,6 +22,7 @@ const Arrived = z.object({
     roles: z.array(Tie).readonly(),
     groups: z.array(Tie).readonly(),
   }),
+  session: Session.optional(),
 });
 const NewPerson = z.object({
   username: z.string(),
@@ -52,5 +54,8 @@ export const Stage = z.discriminatedUnion('is', [
 export type Stage = z.infer<typeof Stage>;
 
 /** What is written when the sign-in ends: a link was used, or is made. */
-export const Ended = z.union([z.object({ link: z.string() }), z.object({ connect: Arrived })]);
+export const Ended = z.union([
+  z.object({ link: z.string(), session: Session.optional() }),
+  z.object({ connect: Arrived }),
+]);
 export type Ended = z.infer<typeof Ended>;

@@ -28,6 +28,8 @@ export interface Identity {
   issuer: string;
   subject: string;
   claims: Readonly<Record<string, unknown>>;
+  /** What it began there. */
+  session?: { sid?: string | undefined; idToken?: string | undefined };
 }
 
 export interface Upstream {

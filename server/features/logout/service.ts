@@ -14,6 +14,7 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import { sendPage } from '../../http/pages.ts';
 import { applicationSpeaks } from '../../http/spoken.ts';
 import { text } from '../../http/texts.ts';
+import type { UpstreamLogout } from '../brokering/logout.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
 import type { SingleLogout } from '../saml/logout.ts';
@@ -44,6 +45,7 @@ export function createLogout({
   sessions,
   signIns,
   singleLogout,
+  upstreamLogout,
   settings,
   tokens,
   subjects,
@@ -55,6 +57,8 @@ export function createLogout({
   sessions: Pick<Sessions, 'current' | 'end' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
   singleLogout: Pick<SingleLogout, 'begin'>;
+  /** The identity provider that they came by is told, too. */
+  upstreamLogout: Pick<UpstreamLogout, 'over'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
@@ -98,9 +102,10 @@ export function createLogout({
     const { next, client } = logout;
     const here = `/realms/${realm}/oauth2/logout${client ? `?${new URLSearchParams({ client_id: client.clientId })}` : ''}`;
     const iss = await settings.issuer(realm);
+    const over = await upstreamLogout.over(realm, session.id, next ?? here);
     const told = await transact(realm, async (tx) => {
       const found = {
-        first: await singleLogout.begin(tx, realm, session.id, next ?? here),
+        first: (await singleLogout.begin(tx, realm, session.id, over ?? next ?? here)) ?? over,
         frames: await sessions.frames(tx, realm, session.id, iss),
       };
       if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return found;
