@@ -65,6 +65,8 @@ import { type PageLink, signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import { createTerms } from './features/sign-in/terms.ts';
 import { createVerifyEmail } from './features/sign-in/verify-email.ts';
+import { createSharingSection } from './features/uma/account-section.ts';
+import type { Sharing } from './features/uma/sharing.ts';
 import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
@@ -273,7 +275,13 @@ export function createPeople(deps: PeopleDeps) {
         continuations,
         logout,
         gdpr,
-      }: { continuations: readonly Continuation[]; logout: Pick<Logouts, 'signOut'>; gdpr: Gdpr },
+        sharing,
+      }: {
+        continuations: readonly Continuation[];
+        logout: Pick<Logouts, 'signOut'>;
+        gdpr: Gdpr;
+        sharing: Sharing;
+      },
     ): void {
       pages.setErrorHandler(pageErrors(settings.of));
       // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
@@ -322,7 +330,10 @@ export function createPeople(deps: PeopleDeps) {
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends },
-        sections: [createIdentitySection({ links, credentials, factors, notify, transact })],
+        sections: [
+          createIdentitySection({ links, credentials, factors, notify, transact }),
+          createSharingSection(sharing),
+        ],
       });
     },
     stop: passwords.stop,

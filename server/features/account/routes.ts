@@ -58,6 +58,9 @@ const words = {
   withdrawn: 'account.withdrawn',
   stopped: 'account.stopped',
   others: 'account.othersEnded',
+  shared: 'sharing.said',
+  answered: 'sharing.answered',
+  unshared: 'sharing.ended',
 } as const;
 const SHOWN = 100;
 // What is no id is nobody's session.
@@ -126,7 +129,10 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     ];
     const { said } = z
       .object({
-        said: z.enum(['ended', 'removed', 'kept', 'withdrawn', 'stopped', 'others']).optional().catch(undefined),
+        said: z
+          .enum(Object.keys(words) as (keyof typeof words)[])
+          .optional()
+          .catch(undefined),
       })
       .parse(request.query);
     return sendAccount(reply, {

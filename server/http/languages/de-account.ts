@@ -138,4 +138,20 @@ export const account = {
   'provider.over': 'Diese Anmeldung geht hier nicht weiter',
   'provider.overLead':
     'Sie wurde in einem anderen Browser begonnen, hat zu lange gedauert oder ist schon weitergegangen. Durch sie wurde eben niemand angemeldet.',
+
+  'sharing.title': 'Was Sie teilen',
+  'sharing.waiting': '{who} bittet um: {scopes}',
+  'sharing.with': '{who} darf: {scopes}',
+  'sharing.stop': 'Nicht mehr teilen',
+  'sharing.add': 'Mit jemandem teilen',
+  'sharing.what': 'Was die Person darf',
+  'sharing.submit': 'Teilen',
+  'sharing.received': 'Mit Ihnen geteilt',
+  'sharing.by': '{app}, von {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} hat noch nicht geantwortet: {scopes}',
+  'sharing.refused': '{app}, {owner} hat abgelehnt: {scopes}',
+  'sharing.incomplete': 'Nennen Sie jemanden und wählen Sie, was die Person darf.',
+  'sharing.said': 'Gespeichert. Nur wer den angegebenen Namen hat, erhält Zugang.',
+  'sharing.answered': 'Ihre Antwort wurde gespeichert.',
+  'sharing.ended': 'Es wird nicht mehr geteilt.',
 } as const;

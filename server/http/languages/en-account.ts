@@ -135,4 +135,20 @@ export const account = {
   'provider.over': 'This sign-in does not go on here',
   'provider.overLead':
     'It was begun in another browser, took too long, or has gone on already. Nobody was signed in by it just now.',
+
+  'sharing.title': 'What you share',
+  'sharing.waiting': '{who} asks for: {scopes}',
+  'sharing.with': '{who} may: {scopes}',
+  'sharing.stop': 'Stop sharing',
+  'sharing.add': 'Share with somebody',
+  'sharing.what': 'What they may do',
+  'sharing.submit': 'Share',
+  'sharing.received': 'Shared with you',
+  'sharing.by': '{app}, by {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} has not answered yet: {scopes}',
+  'sharing.refused': '{app}, {owner} said no: {scopes}',
+  'sharing.incomplete': 'Name somebody, and choose what they may do.',
+  'sharing.said': 'It has been kept. Whoever has the name that you gave, and nobody else, is let in.',
+  'sharing.answered': 'Your answer has been kept.',
+  'sharing.ended': 'It is shared no more.',
 } as const;

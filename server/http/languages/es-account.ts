@@ -137,4 +137,20 @@ export const account = {
   'provider.over': 'Este inicio de sesión no continúa aquí',
   'provider.overLead':
     'Se comenzó en otro navegador, tardó demasiado o ya ha continuado. Nadie ha iniciado sesión con él ahora.',
+
+  'sharing.title': 'Lo que comparte',
+  'sharing.waiting': '{who} solicita: {scopes}',
+  'sharing.with': '{who} puede: {scopes}',
+  'sharing.stop': 'Dejar de compartir',
+  'sharing.add': 'Compartir con alguien',
+  'sharing.what': 'Lo que puede hacer',
+  'sharing.submit': 'Compartir',
+  'sharing.received': 'Compartido con usted',
+  'sharing.by': '{app}, de {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} aún no ha respondido: {scopes}',
+  'sharing.refused': '{app}, {owner} ha dicho que no: {scopes}',
+  'sharing.incomplete': 'Indique a alguien y elija lo que puede hacer.',
+  'sharing.said': 'Se ha guardado. Solo tiene acceso quien lleva el nombre indicado.',
+  'sharing.answered': 'Su respuesta se ha guardado.',
+  'sharing.ended': 'Ya no se comparte.',
 } as const;

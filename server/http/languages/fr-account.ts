@@ -137,4 +137,20 @@ export const account = {
   'provider.over': 'Cette connexion ne continue pas ici',
   'provider.overLead':
     'Elle a été commencée dans un autre navigateur, a pris trop de temps ou a déjà continué. Personne n’a été connecté par elle à l’instant.',
+
+  'sharing.title': 'Ce que vous partagez',
+  'sharing.waiting': '{who} demande : {scopes}',
+  'sharing.with': '{who} peut : {scopes}',
+  'sharing.stop': 'Ne plus partager',
+  'sharing.add': 'Partager avec quelqu’un',
+  'sharing.what': 'Ce que cette personne peut faire',
+  'sharing.submit': 'Partager',
+  'sharing.received': 'Partagé avec vous',
+  'sharing.by': '{app}, par {owner} : {scopes}',
+  'sharing.asked': '{app}, {owner} n’a pas encore répondu : {scopes}',
+  'sharing.refused': '{app}, {owner} a refusé : {scopes}',
+  'sharing.incomplete': 'Indiquez une personne et choisissez ce qu’elle peut faire.',
+  'sharing.said': 'C’est enregistré. Seule la personne qui porte le nom indiqué y a accès.',
+  'sharing.answered': 'Votre réponse a été enregistrée.',
+  'sharing.ended': 'Ce n’est plus partagé.',
 } as const;

@@ -135,4 +135,20 @@ export const account = {
   'provider.over': 'Questo accesso non prosegue qui',
   'provider.overLead':
     'È stato iniziato in un altro browser, ha richiesto troppo tempo o è già proseguito. Nessuno ha effettuato l’accesso con esso ora.',
+
+  'sharing.title': 'Che cosa condivide',
+  'sharing.waiting': '{who} chiede: {scopes}',
+  'sharing.with': '{who} può: {scopes}',
+  'sharing.stop': 'Non condividere più',
+  'sharing.add': 'Condividi con qualcuno',
+  'sharing.what': 'Che cosa può fare',
+  'sharing.submit': 'Condividi',
+  'sharing.received': 'Condiviso con Lei',
+  'sharing.by': '{app}, da {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} non ha ancora risposto: {scopes}',
+  'sharing.refused': '{app}, {owner} ha rifiutato: {scopes}',
+  'sharing.incomplete': 'Indichi qualcuno e scelga che cosa può fare.',
+  'sharing.said': 'Salvato. Ha accesso solo chi porta il nome indicato.',
+  'sharing.answered': 'La Sua risposta è stata salvata.',
+  'sharing.ended': 'Non è più condiviso.',
 } as const;

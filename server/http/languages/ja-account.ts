@@ -137,4 +137,20 @@ export const account = {
   'provider.over': 'このサインインはここでは続行できません',
   'provider.overLead':
     '別のブラウザーで始められたか、時間がかかりすぎたか、すでに完了しています。今これによってサインインした人はいません。',
+
+  'sharing.title': '共有しているもの',
+  'sharing.waiting': '{who} さんの希望: {scopes}',
+  'sharing.with': '{who} さんに許可: {scopes}',
+  'sharing.stop': '共有をやめる',
+  'sharing.add': '誰かと共有する',
+  'sharing.what': '許可する操作',
+  'sharing.submit': '共有する',
+  'sharing.received': '共有されているもの',
+  'sharing.by': '{app}、{owner} さんから: {scopes}',
+  'sharing.asked': '{app}、{owner} さんはまだ返答していません: {scopes}',
+  'sharing.refused': '{app}、{owner} さんが拒否しました: {scopes}',
+  'sharing.incomplete': '相手を入力し、許可する操作を選んでください。',
+  'sharing.said': '保存しました。入力した名前の人だけが利用できます。',
+  'sharing.answered': '返答を保存しました。',
+  'sharing.ended': '共有を終了しました。',
 } as const;

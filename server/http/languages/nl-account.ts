@@ -137,4 +137,20 @@ export const account = {
   'provider.over': 'Deze inlogpoging gaat hier niet verder',
   'provider.overLead':
     'Zij is in een andere browser begonnen, duurde te lang of is al verdergegaan. Er is zojuist niemand door ingelogd.',
+
+  'sharing.title': 'Wat u deelt',
+  'sharing.waiting': '{who} vraagt om: {scopes}',
+  'sharing.with': '{who} mag: {scopes}',
+  'sharing.stop': 'Niet meer delen',
+  'sharing.add': 'Met iemand delen',
+  'sharing.what': 'Wat die persoon mag',
+  'sharing.submit': 'Delen',
+  'sharing.received': 'Met u gedeeld',
+  'sharing.by': '{app}, door {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} heeft nog niet geantwoord: {scopes}',
+  'sharing.refused': '{app}, {owner} heeft geweigerd: {scopes}',
+  'sharing.incomplete': 'Noem iemand en kies wat die persoon mag.',
+  'sharing.said': 'Opgeslagen. Alleen wie de opgegeven naam heeft, krijgt toegang.',
+  'sharing.answered': 'Uw antwoord is opgeslagen.',
+  'sharing.ended': 'Het wordt niet meer gedeeld.',
 } as const;

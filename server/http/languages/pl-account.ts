@@ -136,4 +136,20 @@ export const account = {
   'provider.over': 'To logowanie nie będzie tu kontynuowane',
   'provider.overLead':
     'Rozpoczęto je w innej przeglądarce, trwało zbyt długo albo zostało już dokończone. Nikt nie został właśnie przez nie zalogowany.',
+
+  'sharing.title': 'Co Pan/Pani udostępnia',
+  'sharing.waiting': '{who} prosi o: {scopes}',
+  'sharing.with': '{who} może: {scopes}',
+  'sharing.stop': 'Przestań udostępniać',
+  'sharing.add': 'Udostępnij komuś',
+  'sharing.what': 'Co ta osoba może',
+  'sharing.submit': 'Udostępnij',
+  'sharing.received': 'Udostępnione Panu/Pani',
+  'sharing.by': '{app}, od {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} jeszcze nie odpowiedział(a): {scopes}',
+  'sharing.refused': '{app}, {owner} odmówił(a): {scopes}',
+  'sharing.incomplete': 'Podaj osobę i wybierz, co może robić.',
+  'sharing.said': 'Zapisano. Dostęp ma tylko osoba o podanej nazwie.',
+  'sharing.answered': 'Odpowiedź została zapisana.',
+  'sharing.ended': 'To nie jest już udostępniane.',
 } as const;

@@ -135,4 +135,20 @@ export const account = {
   'provider.over': 'Esta entrada não continua aqui',
   'provider.overLead':
     'Ela foi iniciada em outro navegador, demorou demais ou já continuou. Ninguém entrou por ela agora.',
+
+  'sharing.title': 'O que partilha',
+  'sharing.waiting': '{who} pede: {scopes}',
+  'sharing.with': '{who} pode: {scopes}',
+  'sharing.stop': 'Deixar de partilhar',
+  'sharing.add': 'Partilhar com alguém',
+  'sharing.what': 'O que pode fazer',
+  'sharing.submit': 'Partilhar',
+  'sharing.received': 'Partilhado consigo',
+  'sharing.by': '{app}, de {owner}: {scopes}',
+  'sharing.asked': '{app}, {owner} ainda não respondeu: {scopes}',
+  'sharing.refused': '{app}, {owner} recusou: {scopes}',
+  'sharing.incomplete': 'Indique alguém e escolha o que pode fazer.',
+  'sharing.said': 'Foi guardado. Só tem acesso quem tem o nome indicado.',
+  'sharing.answered': 'A sua resposta foi guardada.',
+  'sharing.ended': 'Já não é partilhado.',
 } as const;

@@ -137,4 +137,20 @@ export const account = {
   'provider.over': 'Bu oturum açma burada sürmüyor',
   'provider.overLead':
     'Başka bir tarayıcıda başlatıldı, çok uzun sürdü veya zaten tamamlandı. Bununla az önce kimsenin oturumu açılmadı.',
+
+  'sharing.title': 'Paylaştıklarınız',
+  'sharing.waiting': '{who} şunu istiyor: {scopes}',
+  'sharing.with': '{who} şunu yapabilir: {scopes}',
+  'sharing.stop': 'Paylaşmayı bırak',
+  'sharing.add': 'Biriyle paylaş',
+  'sharing.what': 'Yapabilecekleri',
+  'sharing.submit': 'Paylaş',
+  'sharing.received': 'Sizinle paylaşılanlar',
+  'sharing.by': '{app}, {owner} paylaştı: {scopes}',
+  'sharing.asked': '{app}, {owner} henüz yanıt vermedi: {scopes}',
+  'sharing.refused': '{app}, {owner} reddetti: {scopes}',
+  'sharing.incomplete': 'Birini yazın ve neler yapabileceğini seçin.',
+  'sharing.said': 'Kaydedildi. Yalnızca verdiğiniz ada sahip kişi erişebilir.',
+  'sharing.answered': 'Yanıtınız kaydedildi.',
+  'sharing.ended': 'Artık paylaşılmıyor.',
 } as const;
