@@ -27,6 +27,7 @@ import type { SettingsService } from './features/settings/service.ts';
 import { umaData } from './features/uma/personal-data.ts';
 import type { Sharing } from './features/uma/sharing.ts';
 import { sharingRoutes } from './features/uma/sharing-routes.ts';
+import { federationData } from './features/user-federation/personal-data.ts';
 import { profileData } from './features/users/personal-data.ts';
 
 /** Every feature that keeps something of a person. */
@@ -43,6 +44,7 @@ export const personalData: readonly PersonalData[] = [
   deviceData,
   provisioningData,
   umaData,
+  federationData,
   ...historyData,
 ];
 

@@ -55,6 +55,7 @@ import { userProfileRoutes } from './features/user-profile/routes.ts';
 import { coverage } from './features/users/service.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
+import type { Federation } from './federation.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
 import type { Outbound } from './http/outbound.ts';
@@ -83,6 +84,7 @@ export interface AdminApiDeps {
   access: Access;
   adminSignIn: AdminSignIn;
   messaging: Pick<Messaging, 'mount'>;
+  federation: Pick<Federation, 'mount'>;
   metrics: Metrics;
   monitoring: Monitoring;
   denied: AdminSurface['denied'];
@@ -174,6 +176,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     const { organizations } = deps.resources;
     const { resolveTxt } = deps;
     invitationRoutes(admin, { invitations: people.invitations, settings, baseUrl });
+    deps.federation.mount(admin);
     organizationRoutes(admin, createOrganizations({ sql, transact, api, resource: organizations, resolveTxt, now }));
     deliveryRoutes(admin, createWebhooks({ sql, transact, newId, enqueue: deps.enqueue }));
     clientScopeRoutes(admin, { api, scopes: deps.resources.clientScopes, claims: deps.resources.claims });

@@ -38,6 +38,7 @@ import { createRealms } from './features/realms/service.ts';
 import { createSettings } from './features/settings/service.ts';
 import { insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
+import { createFederation } from './federation.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { onDemand } from './http/on-demand.ts';
@@ -119,6 +120,14 @@ export async function buildApp({
     now,
     newId,
   });
+  const federation = createFederation({
+    ...infrastructure,
+    enqueue: queue.enqueue,
+    passwordsChanged: (...told) => people.credentials.passwordsChanged(...told),
+    log: (message) => log.warn(message),
+    now,
+    newId,
+  });
   const people = createPeople({
     sql,
     realmSql,
@@ -141,6 +150,7 @@ export async function buildApp({
       url: config.SVC_BREACHED_PASSWORDS_URL,
       log: (message) => log.warn(message),
     }),
+    elsewhere: federation.source,
     threads: config.SVC_PASSWORD_THREADS,
     passwordCost,
     baseUrl,
@@ -195,7 +205,7 @@ export async function buildApp({
   const dpop = createDpop({ sql, nonces, baseUrl, now });
   const tokens = createTokens({ keys, settings, sql, dpop, now });
   const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
-  caches.push(settings, messaging, keys, subjects, realms, people);
+  caches.push(settings, messaging, keys, subjects, realms, people, federation);
   const bootstrap = createBootstrap({
     sql,
     transact,
@@ -285,6 +295,7 @@ export async function buildApp({
     }),
     ...protocol.jobs,
     ...scim.jobs,
+    ...federation.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
     janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS, forwarding: audit.forwarding }),
   ]);
@@ -311,6 +322,7 @@ export async function buildApp({
       access,
       adminSignIn,
       messaging,
+      federation,
       metrics,
       monitoring,
       denied,

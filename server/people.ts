@@ -34,6 +34,7 @@ import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
+import type { PasswordSource } from './features/credentials/sources.ts';
 import { createChallenges } from './features/devices/challenges.ts';
 import { createEnrolments } from './features/devices/enrolment.ts';
 import { deviceRoutes } from './features/devices/routes.ts';
@@ -108,6 +109,8 @@ export interface PeopleDeps {
   environment: Readonly<Record<string, string>>;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
+  /** Where passwords are known beside the realm itself. */
+  elsewhere: PasswordSource;
   /** For hashing passwords. */
   threads: number | undefined;
   /** What a hash costs, where it isn't the usual. */
@@ -121,10 +124,23 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
-  const { settings, send, notify, sends, pushTokens, attempts, breached, threads, passwordCost, baseUrl, now, newId } =
-    deps;
+  const {
+    settings,
+    send,
+    notify,
+    sends,
+    pushTokens,
+    attempts,
+    breached,
+    elsewhere,
+    threads,
+    passwordCost,
+    baseUrl,
+    now,
+    newId,
+  } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
-  const rules = { settings, passwords, breached };
+  const rules = { settings, passwords, breached, elsewhere };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
   const recoveryCodes = createRecoveryCodes({ transact, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, now, newId });

@@ -15,6 +15,7 @@ import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { closingLine, countSuites, failures, type Missing, table, total } from './support/report.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
+import { slapdPath } from './support/slapd.ts';
 
 const ci = ['true', '1'].includes(process.env.CI ?? '');
 const say = (message: string) => console.log(message);
@@ -26,6 +27,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   helm: () => prepareBy('kubernetes', '--helm'),
   kstatus: () => prepareBy('kubernetes', '--kstatus'),
   kubernetes: () => prepareBy('kubernetes'),
+  slapd: () => slapdPath(say),
   // Python and its registry are on no machine that is promised.
   scimTester: () =>
     obtainScimTester(say).catch((error) => {

@@ -43,6 +43,8 @@ export interface Route<
   status: 200 | 201 | 202 | 204;
   response: Response;
   problems: readonly ProblemCode[];
+  /** What isn't done at once is answered as far as it is, by 202. */
+  mayTakeLonger: boolean;
   /** A write that changes nothing and so records no event (preview, dry run, test). */
   recordsNothing: boolean;
 }
@@ -76,6 +78,7 @@ export function route<
   status?: 200 | 201 | 202 | 204;
   response?: Response;
   problems?: readonly ProblemCode[];
+  mayTakeLonger?: boolean;
   recordsNothing?: boolean;
 }): Route<Params, Query, Body, Response> {
   const { principal = 'administrator' } = r;
@@ -86,6 +89,7 @@ export function route<
     problems: [],
     principal,
     surface,
+    mayTakeLonger: false,
     recordsNothing: false,
     ...r,
     // A missing schema is the empty one; the generics say which, the compiler can't follow the default.

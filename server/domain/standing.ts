@@ -45,7 +45,7 @@ export const standingColumns = fragment`${credentialTypes}, coalesce((
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1), false) as temporary,
   (
     select created_at from credential p
-    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1) as password_set_at,
+    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' and p.secret ? 'phc' limit 1) as password_set_at,
   u.required_actions, u.enabled, ${reachColumns}`;
 
 export const actionsOf = ({ temporary, required_actions }: StandingRow): RequiredAction[] =>

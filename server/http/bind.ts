@@ -68,7 +68,11 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       querystring: contract.query,
       // A streamed body is documented from the contract (http/openapi.ts) but not parsed here.
       ...(hasBody && !options.streams ? { body: contract.body } : {}),
-      response: { [status]: status === 204 ? z.null() : contract.response, default: failure },
+      response: {
+        [status]: status === 204 ? z.null() : contract.response,
+        ...(contract.mayTakeLonger && { 202: contract.response }),
+        default: failure,
+      },
     },
     handler: async (request, reply) => {
       if (method === 'PUT') refuseAnothers(request.params, request.body);
@@ -86,7 +90,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       if (reply.sent || result === reply) return reply;
       if (status === 204) return reply.code(204).send();
       tagWith(request, reply, result);
-      if (reply.statusCode === 304) return reply.send();
+      if (reply.statusCode === 304 || (reply.statusCode === 202 && contract.mayTakeLonger)) return reply.send(result);
       return reply.code(status).send(result);
     },
   });

@@ -55,6 +55,10 @@ const expiries: readonly Expiry[] = [
   // For a receiver that nobody configures any more.
   { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY)}` },
   { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
+  {
+    table: fragment`directory_sync`,
+    gone: (now) => fragment`created_at < ${before(now, 30 * DAY)} and state in ('done', 'failed')`,
+  },
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];

@@ -5,7 +5,7 @@ import type { By, EventType, Party } from '../contract/events.ts';
 import type { Area } from '../contract/permissions.ts';
 import type { FieldError } from '../contract/problem.ts';
 import type { SectionKey } from '../contract/sections.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Fragment, Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import type { Fields, Item, Parsed } from '../http/document.ts';
 
@@ -160,10 +160,10 @@ export interface RealmPart {
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
   /** clientIds that the caller could act as after this change; the caller must hold all that these clients hold. */
   actsAs?(change: PlannedChange): readonly string[];
-  /** Identity providers that say who people are; the caller must hold all that those people hold who come by them. */
-  speaksFor?(change: PlannedChange): readonly string[];
   /** Permissions in the realm that the caller must hold besides, as what the object does with its data needs. */
   needs?(change: PlannedChange): readonly string[];
+  /** People whom the caller could sign in as after these changes, as a query of ids; the caller must hold all that they hold. */
+  signsInAs?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
   /** Admin roles that the change grants; the caller must hold what they allow. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
   /** For admin roles: the permissions that are added or removed. */

@@ -1,7 +1,7 @@
 // What whoever changes something must hold: nobody can give, or take over, what they do not hold.
 // Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
 import { Problem } from '../contract/problem.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Fragment, Sql } from '../db/sql.ts';
 import { type Principal, permissionsIn } from '../domain/principal.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
@@ -39,24 +39,16 @@ export async function refuseStronger(
       throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
 }
 
-/** @throws Problem `privilege-escalation` naming somebody who comes by one of them and holds more than the principal */
-async function refuseSpeakingFor(
-  sql: Sql,
-  principal: Principal,
-  realm: string,
-  providers: readonly string[],
-): Promise<void> {
-  if (providers.length === 0) return;
+/** @throws Problem `privilege-escalation` naming somebody who holds more than the principal */
+async function refuseStrongerPeople(sql: Sql, principal: Principal, realm: string, people: Fragment): Promise<void> {
   const grants = await sql<GrantRow>`
-    select distinct u.username as holder, r.name as role, r.permissions, g.target_realm
-    from identity_provider p join identity_link l on l.realm_id = p.realm_id and l.provider_id = p.id
-    join realm_user u on u.realm_id = l.realm_id and u.id = l.user_id
-    join admin_grant g on g.realm_id = u.realm_id and g.user_id = u.id
-    join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-    where p.realm_id = ${realm} and p.alias = any(${providers}::text[])`;
+    select u.username as holder, r.name as role, r.permissions, g.target_realm
+    from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+    join realm_user u on u.realm_id = g.realm_id and u.id = g.user_id
+    where g.realm_id = ${realm} and g.user_id in (${people})`;
   for (const grant of grants)
     if (!holdsAll(principal, grant.target_realm, grant.permissions))
-      throw escalation(`The user ${grant.holder}, who signs in by this provider, by the admin role ${grant.role},`);
+      throw escalation(`The user ${grant.holder}, who signs in by it, by the admin role ${grant.role},`);
 }
 
 /**
@@ -75,14 +67,12 @@ export async function refuseEscalation(
 ): Promise<void> {
   const byKind = new Map(parts.map((part) => [part.kind, part]));
   const clients = new Set<string>();
-  const providers = new Set<string>();
   const grants: { role: string; to: string }[] = [];
   const widened = new Map<string, readonly string[]>();
   const planned = new Map<string, readonly string[]>();
   for (const change of changes) {
     const part = byKind.get(change.kind);
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
-    for (const alias of part?.speaksFor?.(change) ?? []) providers.add(alias);
     grants.push(...(part?.gives?.(change) ?? []));
     if (!holdsAll(principal, realm, part?.needs?.(change) ?? [])) throw escalation(`The ${change.kind} ${change.key}`);
     const moved = part?.permissionsOf?.(change);
@@ -92,7 +82,11 @@ export async function refuseEscalation(
     if (moved && Array.isArray(permissions)) planned.set(change.key, permissions.map(String));
   }
   await refuseStronger(sql, principal, realm, [...clients]);
-  await refuseSpeakingFor(sql, principal, realm, [...providers]);
+  for (const part of parts) {
+    const own = part.signsInAs ? changes.filter(({ kind }) => kind === part.kind) : [];
+    const people = own.length > 0 ? part.signsInAs?.(own, realm) : undefined;
+    if (people) await refuseStrongerPeople(sql, principal, realm, people);
+  }
 
   const named = [...new Set([...grants.map((grant) => grant.role), ...widened.keys()])];
   if (named.length === 0) return;

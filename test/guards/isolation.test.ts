@@ -141,6 +141,11 @@ beforeAll(async () => {
   ids.sessions = { id: session };
   ids.provisioning = { id: await idOf(admin.call(createInitialAccessToken, { params, body: {} })) };
   await makeTheOthers(admin);
+  const sync = newId();
+  await sql`
+    insert into directory_sync (realm_id, id, directory_id, kind, state, created_at)
+    select realm_id, ${sync}, id, 'full', 'done', now() from directory where realm_id = ${MINE}`;
+  ids['user-federation'] = { alias: String(ids['user-federation']?.alias), syncId: sync };
   await sql`
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)
     values (${MINE}, ${delivery}, ${webhook}, ${newId()}, 'ROLE_CREATED', '{}', 'dead', now())`;

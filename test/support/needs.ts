@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes' | 'scimTester';
+export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes' | 'scimTester' | 'slapd';
 
 /** Who imports these, needs that. */
 const files: Record<string, Need> = {
@@ -14,6 +14,7 @@ const files: Record<string, Need> = {
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
   'support/scim-tester.ts': 'scimTester',
+  'support/slapd.ts': 'slapd',
 };
 
 /** The needs of one test file: it reaches them through its imports within `test/`. */

@@ -47,10 +47,10 @@ test.each([
 /** What the tests of a project may need. */
 const may: Record<keyof typeof projects, Need[]> = {
   unit: [],
-  server: ['database'],
+  server: ['database', 'slapd'],
   cluster: ['database', 'helm', 'kstatus', 'kubernetes'],
   browser: ['chromium', 'database'],
-  long: ['chromium', 'containers', 'database', 'helm', 'kstatus', 'kubernetes', 'scimTester'],
+  long: ['chromium', 'containers', 'database', 'helm', 'kstatus', 'kubernetes', 'scimTester', 'slapd'],
 };
 
 test('every test file is in one project, and needs nothing that is not for this project to need', () => {

@@ -324,6 +324,7 @@ create table credential (
   primary key (realm_id, id),
   constraint credential_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX credential_directory ON credential USING btree (realm_id, ((secret ->> 'directory'::text))) WHERE ((type = 'password'::text) AND (secret ? 'directory'::text));
 CREATE INDEX credential_imported_hash ON credential USING btree (realm_id, ((regexp_replace((secret ->> 'phc'::text), '[^$]*\$[^$]*$'::text, ''::text) || (length(split_part((secret ->> 'phc'::text), '$'::text, '-1'::integer)))::text))) WHERE ((type = 'password'::text) AND ((secret ->> 'phc'::text) !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text));
 CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type);
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
@@ -457,6 +458,63 @@ create table directory (
   constraint directory_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX directory_alias ON directory USING btree (realm_id, alias);
+
+create table directory_group (
+  realm_id text not null,
+  directory_id uuid not null,
+  external_id text not null,
+  group_id uuid not null,
+  seen_in uuid,
+  primary key (realm_id, directory_id, external_id),
+  constraint directory_group_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE,
+  constraint directory_group_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX directory_group_group ON directory_group USING btree (realm_id, group_id);
+
+create table directory_person (
+  realm_id text not null,
+  directory_id uuid not null,
+  external_id text not null,
+  user_id uuid not null,
+  dn text not null,
+  dn_key text not null,
+  login text not null,
+  enabled_there boolean not null,
+  password_changed text,
+  seen_in uuid,
+  primary key (realm_id, directory_id, external_id),
+  constraint directory_person_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE,
+  constraint directory_person_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX directory_person_dn ON directory_person USING btree (realm_id, directory_id, dn_key);
+CREATE INDEX directory_person_login ON directory_person USING btree (realm_id, directory_id, login);
+CREATE UNIQUE INDEX directory_person_user ON directory_person USING btree (realm_id, user_id);
+
+create table directory_sync (
+  realm_id text not null,
+  id uuid not null,
+  directory_id uuid not null,
+  kind text not null,
+  state text not null,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  runner uuid,
+  alive_at timestamp with time zone,
+  tries integer not null default 0,
+  read integer not null default 0,
+  added integer not null default 0,
+  updated integer not null default 0,
+  disabled integer not null default 0,
+  failed integer not null default 0,
+  errors jsonb not null default '[]'::jsonb,
+  error text,
+  mark text,
+  primary key (realm_id, id),
+  constraint directory_sync_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX directory_sync_latest ON directory_sync USING btree (realm_id, directory_id, created_at);
+CREATE UNIQUE INDEX directory_sync_under_way ON directory_sync USING btree (realm_id, directory_id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]));
 
 create table dpop_proof (
   realm_id text not null,

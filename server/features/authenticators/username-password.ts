@@ -52,7 +52,10 @@ export const createUsernamePassword = ({ credentials, homes }: UsernamePasswordD
     if (password === '') return again(text('password.noPassword'), '');
     if (password.length > PASSWORD_MAX) return again(text('password.refused'), 'wrong');
     const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
-    if (!checked.ok) return { ...again(text('password.refused'), checked.reason), user: checked.user };
+    if (!checked.ok) {
+      const words = checked.reason === 'away' ? text('password.away') : text('password.refused');
+      return { ...again(words, checked.reason), user: checked.user };
+    }
     const { user, credentialId, standing } = checked;
     return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on' };
   },

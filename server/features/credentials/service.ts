@@ -18,6 +18,7 @@ import type { OwnSession } from '../../domain/principal.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { createNobody } from './nobody.ts';
+import type { PasswordSource } from './sources.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {
@@ -30,6 +31,8 @@ export interface CredentialDeps {
   passwords: Passwords;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
+  /** Asked behind the realm itself. */
+  elsewhere: PasswordSource;
   seal: Seal;
   now: () => Date;
   newId: () => string;
@@ -45,7 +48,7 @@ export interface NewPassword extends KnownUser {
   actionsSet?: boolean;
 }
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
-export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled';
+export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away';
 export type PasswordVerdict =
   | { ok: true; user: KnownUser; credentialId: string; standing: PersonStanding }
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
@@ -62,7 +65,7 @@ export interface PasswordAttempt {
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, seal, now, newId } = deps;
+  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, elsewhere, seal, now, newId } = deps;
   const nobody = createNobody({ sql, seal, passwords, now });
   interface Limit {
     most: number;
@@ -108,17 +111,34 @@ export function createCredentials(deps: CredentialDeps) {
     ]);
     const user = row && { id: row.id, username: row.username };
     const refuse = (reason: PasswordRefusal): PasswordVerdict => ({ ok: false, reason, user });
-    if (!row || !user) return refuse('unknown');
-    if (limit && attempts > limit.most) return refuse('locked');
-    if (!matches || row.credential_id === null) {
-      if (limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
-      return refuse('wrong');
+    const locked = limit !== undefined && attempts > limit.most;
+    const local = matches && row !== undefined && row.phc !== null;
+    const other =
+      local && !locked
+        ? undefined
+        : await elsewhere.check({
+            realm,
+            username,
+            password: plain,
+            user,
+            tried: !locked && !row?.phc,
+            settled: row !== undefined && row.credential_id !== null,
+          });
+    if (locked) return refuse('locked');
+    const proven = typeof other === 'object' ? await store.findById(sql, realm, other.userId) : local ? row : undefined;
+    if (!proven || proven.credential_id === null) {
+      // Nobody looked at what was typed, so it was no guess.
+      if (other === 'away' && limit && row && !row.phc)
+        await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
+      else if (row && user && limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
+      return refuse(other === 'away' ? 'away' : row ? 'wrong' : 'unknown');
     }
-    if (!row.enabled) return refuse('disabled');
-    if (old) await rehash(realm, row, plain);
+    const them = { id: proven.id, username: proven.username };
+    if (!proven.enabled) return { ok: false, reason: 'disabled', user: them };
+    if (local && old) await rehash(realm, proven, plain);
     // What comes after it must not become guessable by entering the password again and again.
-    if (limit) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
-    return { ok: true, user, credentialId: row.credential_id, standing: standingOf(row) };
+    if (limit && row) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
+    return { ok: true, user: them, credentialId: proven.credential_id, standing: standingOf(proven) };
   }
 
   /** Whether the code is one of this person's, and had not been used. */
@@ -221,6 +241,8 @@ export function createCredentials(deps: CredentialDeps) {
       plain: string,
       user: { id?: string; username: string; email: string | null },
     ): Promise<string[]> {
+      const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
+      if (keeper !== undefined) return [`is kept by the directory ${keeper}, and changed there`];
       const policy = (await settings.of(realm)) ?? freshSettings(realm);
       const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.

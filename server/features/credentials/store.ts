@@ -13,7 +13,7 @@ export interface PasswordRow extends StandingRow {
 
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
 const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes}, ${reachColumns},
-  c.id as credential_id, c.created_at as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
+  c.id as credential_id, case when c.secret ? 'phc' then c.created_at end as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
 // With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
 const theirPassword = fragment`left join lateral (
     select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1

@@ -12,6 +12,7 @@ import {
 } from '../../contract/identity-providers.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
+import { fragment } from '../../db/sql.ts';
 import { endLinksOfDeleted } from '../../domain/identity-links.ts';
 import { asSet, strings } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
@@ -122,7 +123,13 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       async onChange(tx, realm, changes, by) {
         if (changes.some(({ action }) => action === 'delete')) await endLinksOfDeleted(tx, realm, { by, at: now() });
       },
-      speaksFor: (change) => (saysWhoIsWho(change) ? [change.key] : []),
+      signsInAs(changes, realm) {
+        const aliases = changes.filter(saysWhoIsWho).map(({ key }) => key);
+        return aliases.length === 0
+          ? undefined
+          : fragment`select l.user_id from identity_provider p join identity_link l on l.realm_id = p.realm_id and l.provider_id = p.id
+              where p.realm_id = ${realm} and p.alias = any(${aliases}::text[])`;
+      },
       shown: () => ({ supported: true }),
       detail: ({ type, enabled }) => ({ type, enabled }),
     },

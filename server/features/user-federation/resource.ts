@@ -4,6 +4,8 @@
 import { loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { userFederation } from '../../contract/user-federation.ts';
+import { fragment } from '../../db/sql.ts';
+import { endAccess } from '../../domain/end-access.ts';
 import { strings } from '../../http/document.ts';
 import { declaredResource, type ResourceDeps } from '../../resource/declared.ts';
 import type { Fields } from '../../resource/part.ts';
@@ -111,6 +113,22 @@ export const userFederationResource = (deps: ResourceDeps) =>
       sentTo: ({ fields: { connection } }) => {
         const { urls, startTls, caCertificate } = Object(connection);
         return { 'connection.urls': urls, 'connection.startTls': startTls, 'connection.caCertificate': caCertificate };
+      },
+      // Whoever says which directory it is says who may sign in as its people.
+      signsInAs(changes, realm) {
+        const ids = changes
+          .filter(({ fields }) => fields.some(({ path }) => /^(connection|users|groups|secret)\b/.test(path)))
+          .flatMap(({ id }) => id ?? []);
+        return ids.length === 0
+          ? undefined
+          : fragment`select user_id from directory_person where realm_id = ${realm} and directory_id = any(${ids}::uuid[])`;
+      },
+      async onChange(tx, realm, changes, by) {
+        const gone = changes.flatMap(({ action, id }) => (action === 'delete' && id !== undefined ? [id] : []));
+        if (gone.length === 0) return;
+        const people = fragment`select user_id from credential
+          where realm_id = ${realm} and type = 'password' and secret ? 'directory' and secret ->> 'directory' = any(${gone}::text[])`;
+        await endAccess(tx, realm, { people, cause: 'credential-removed', by, at: deps.now() });
       },
       detail: ({ type, enabled, mode }) => ({ type, enabled, mode }),
     },

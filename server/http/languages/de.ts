@@ -212,6 +212,8 @@ export const texts: Catalogue = {
   'password.username': 'Benutzername oder E-Mail',
   'password.password': 'Passwort',
   'password.remember': 'Auf diesem Gerät angemeldet bleiben',
+  'password.away':
+    'Benutzername oder Passwort ist falsch oder kann derzeit nicht geprüft werden. Versuchen Sie es in einigen Minuten noch einmal.',
   'password.refused': 'Benutzername oder Passwort ist falsch, oder dieses Konto kann sich derzeit nicht anmelden.',
   'password.noUsername': 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein.',
   'password.noPassword': 'Geben Sie Ihr Passwort ein.',

@@ -206,6 +206,7 @@ export const texts = {
   'password.username': 'Username or e-mail',
   'password.password': 'Password',
   'password.remember': 'Keep me signed in on this device',
+  'password.away': 'The username or password is wrong, or can’t be checked at the moment. Try again in a few minutes.',
   'password.refused': 'The username or password is wrong, or this account cannot sign in at the moment.',
   'password.noUsername': 'Enter your username or e-mail address.',
   'password.noPassword': 'Enter your password.',

@@ -213,6 +213,8 @@ export const texts: Catalogue = {
   'password.username': 'Nombre de usuario o correo',
   'password.password': 'Contraseña',
   'password.remember': 'Mantener la sesión en este dispositivo',
+  'password.away':
+    'El nombre de usuario o la contraseña no son correctos, o no se pueden comprobar en este momento. Inténtelo de nuevo dentro de unos minutos.',
   'password.refused':
     'El nombre de usuario o la contraseña no son correctos, o esta cuenta no puede iniciar sesión en este momento.',
   'password.noUsername': 'Introduzca su nombre de usuario o su dirección de correo.',

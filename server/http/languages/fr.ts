@@ -213,6 +213,8 @@ export const texts: Catalogue = {
   'password.username': 'Nom d’utilisateur ou e-mail',
   'password.password': 'Mot de passe',
   'password.remember': 'Rester connecté sur cet appareil',
+  'password.away':
+    'Le nom d’utilisateur ou le mot de passe est incorrect, ou ne peut pas être vérifié pour le moment. Réessayez dans quelques minutes.',
   'password.refused':
     'Le nom d’utilisateur ou le mot de passe est incorrect, ou ce compte ne peut pas se connecter pour le moment.',
   'password.noUsername': 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',

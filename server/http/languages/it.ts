@@ -212,6 +212,8 @@ export const texts: Catalogue = {
   'password.username': 'Nome utente o e-mail',
   'password.password': 'Password',
   'password.remember': 'Resta connesso su questo dispositivo',
+  'password.away':
+    'Il nome utente o la password non sono corretti, o al momento non si possono verificare. Riprovi tra qualche minuto.',
   'password.refused': 'Il nome utente o la password non sono corretti, o questo account al momento non può accedere.',
   'password.noUsername': 'Inserisca il Suo nome utente o indirizzo e-mail.',
   'password.noPassword': 'Inserisca la Sua password.',

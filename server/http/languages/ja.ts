@@ -210,6 +210,7 @@ export const texts: Catalogue = {
   'password.username': 'ユーザー名またはメール',
   'password.password': 'パスワード',
   'password.remember': 'このデバイスでサインインしたままにする',
+  'password.away': 'ユーザー名またはパスワードが正しくないか、現在確認できません。数分後にもう一度お試しください。',
   'password.refused': 'ユーザー名またはパスワードが正しくないか、このアカウントは現在サインインできません。',
   'password.noUsername': 'ユーザー名またはメールアドレスを入力してください。',
   'password.noPassword': 'パスワードを入力してください。',

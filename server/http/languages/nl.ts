@@ -213,6 +213,8 @@ export const texts: Catalogue = {
   'password.username': 'Gebruikersnaam of e-mail',
   'password.password': 'Wachtwoord',
   'password.remember': 'Ingelogd blijven op dit apparaat',
+  'password.away':
+    'De gebruikersnaam of het wachtwoord is onjuist, of kan nu niet worden gecontroleerd. Probeer het over enkele minuten opnieuw.',
   'password.refused': 'De gebruikersnaam of het wachtwoord is onjuist, of dit account kan nu niet inloggen.',
   'password.noUsername': 'Voer uw gebruikersnaam of e-mailadres in.',
   'password.noPassword': 'Voer uw wachtwoord in.',

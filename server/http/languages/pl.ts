@@ -211,6 +211,8 @@ export const texts: Catalogue = {
   'password.username': 'Nazwa użytkownika lub e-mail',
   'password.password': 'Hasło',
   'password.remember': 'Nie wylogowuj mnie na tym urządzeniu',
+  'password.away':
+    'Nazwa użytkownika lub hasło są nieprawidłowe albo nie można ich teraz sprawdzić. Proszę spróbować ponownie za kilka minut.',
   'password.refused': 'Nazwa użytkownika lub hasło są nieprawidłowe albo to konto nie może się teraz zalogować.',
   'password.noUsername': 'Proszę wpisać nazwę użytkownika lub adres e-mail.',
   'password.noPassword': 'Proszę wpisać hasło.',

@@ -211,6 +211,8 @@ export const texts: Catalogue = {
   'password.username': 'Nome de usuário ou e-mail',
   'password.password': 'Senha',
   'password.remember': 'Continuar conectado neste dispositivo',
+  'password.away':
+    'O nome de usuário ou a senha está errado, ou não pode ser verificado no momento. Tente de novo em alguns minutos.',
   'password.refused': 'O nome de usuário ou a senha está errado, ou esta conta não pode entrar no momento.',
   'password.noUsername': 'Digite o seu nome de usuário ou endereço de e-mail.',
   'password.noPassword': 'Digite a sua senha.',

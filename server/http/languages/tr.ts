@@ -211,6 +211,8 @@ export const texts: Catalogue = {
   'password.username': 'Kullanıcı adı veya e-posta',
   'password.password': 'Parola',
   'password.remember': 'Bu cihazda oturumum açık kalsın',
+  'password.away':
+    'Kullanıcı adı veya parola yanlış ya da şu anda denetlenemiyor. Birkaç dakika sonra yeniden deneyin.',
   'password.refused': 'Kullanıcı adı veya parola yanlış ya da bu hesapla şu anda oturum açılamıyor.',
   'password.noUsername': 'Kullanıcı adınızı veya e-posta adresinizi girin.',
   'password.noPassword': 'Parolanızı girin.',

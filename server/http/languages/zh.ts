@@ -203,6 +203,7 @@ export const texts: Catalogue = {
   'password.username': '用户名或电子邮件',
   'password.password': '密码',
   'password.remember': '在此设备上保持登录',
+  'password.away': '用户名或密码错误，或目前无法核实。请几分钟后重试。',
   'password.refused': '用户名或密码错误，或此帐户目前无法登录。',
   'password.noUsername': '请输入您的用户名或电子邮件地址。',
   'password.noPassword': '请输入您的密码。',

@@ -1,0 +1,194 @@
+// Owns: signing in by a directory: finding the entry of a name, signing in there as it, taking the person over. Names that nobody has
+// are asked for and tried in the same steps, as nobody, so that no answer is quicker than another.
+// Does not own: local passwords, lock-outs (features/credentials), pages.
+// Implements: specification 4.2; decisions "User federation".
+import { randomBytes } from 'node:crypto';
+import type { Seal } from '../../crypto/seal.ts';
+import { createRealmCache } from '../../db/cache.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { createAttempts } from '../../domain/attempts.ts';
+import { createSemaphore } from '../../schedule/semaphore.ts';
+import type { ElsewhereAttempt, PasswordSource } from '../credentials/sources.ts';
+import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directory.ts';
+import { DirectoryFault, type DirectoryOutbound, type Entry, isBinary, ldapts, withDirectory } from './connection.ts';
+import { personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
+import { type DirectoryGroups, groupAttributes } from './groups.ts';
+import * as store from './store.ts';
+
+const KEPT_MS = 60_000;
+const TIMEOUT_MS = 5_000;
+/** One that did not answer is left alone so long: whoever signs in meanwhile is told at once. */
+const AWAY_MS = 5_000;
+/** Sign-ins under way in each process with one directory. */
+const AT_ONCE = 16;
+/** Guesses at somebody who was never here, whom no lock-out counts; the directory's own rules hold beside it. */
+const GUESSES = { limit: 10, windowMs: 900_000 };
+
+export interface DirectorySourceDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  outbound: DirectoryOutbound;
+  people: FromDirectoryWriter;
+  groups: DirectoryGroups;
+  log(message: string): void;
+  now: () => Date;
+}
+
+type Answer = { found: DirectoryPerson } | 'wrong' | 'away';
+
+export function createDirectorySource(
+  deps: DirectorySourceDeps,
+): PasswordSource & { drop(realm: string | undefined): void } {
+  const { sql, transact, seal, outbound, people, groups, log, now } = deps;
+  const enabled = createRealmCache<store.Directory[]>({
+    now,
+    ttlMs: KEPT_MS,
+    load: (realm) => store.directories(sql, seal, realm, fragment`enabled`),
+  });
+  const turn = createSemaphore({ perKey: AT_ONCE });
+  const guesses = createAttempts({ ...GUESSES, now });
+  const awayUntil = new Map<string, number>();
+
+  async function filterOf({ users }: store.Directory, username: string, external: string | undefined) {
+    const { AndFilter, EqualityFilter, FilterParser, OrFilter } = await ldapts();
+    const names = [users.attributes.username, users.attributes.email].flatMap((attribute) => attribute ?? []);
+    // as values of a filter that is no text: nothing in a name can make it another filter
+    const which =
+      external === undefined
+        ? new OrFilter({ filters: names.map((attribute) => new EqualityFilter({ attribute, value: username })) })
+        : new EqualityFilter({
+            attribute: users.uuidAttribute,
+            value: isBinary(users.uuidAttribute) ? Buffer.from(external, 'hex') : external,
+          });
+    return new AndFilter({ filters: [FilterParser.parseString(users.filter), which] });
+  }
+
+  /** Whether it may be tried at the entry at all. */
+  const mayTry = (directory: store.Directory, person: DirectoryPerson, known: boolean): boolean =>
+    known || guesses.take(`${directory.id} ${person.external}`) === undefined;
+
+  async function ask(
+    directory: store.Directory,
+    { username, password, tried }: ElsewhereAttempt,
+    external: string | undefined,
+  ): Promise<Answer> {
+    const { base, scope } = directory.users;
+    return withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session): Promise<Answer> => {
+      const filter = await filterOf(directory, username, external);
+      const entries = await session.some({ base, scope, filter, attributes: personAttributes(directory) }, 2);
+      const [only] = entries;
+      const { person } = only && entries.length === 1 ? personOf(directory, only) : {};
+      if (only && person && tried && mayTry(directory, person, external !== undefined))
+        return (await session.proves(only.dn, password)) ? { found: person } : 'wrong';
+      await session.proves(`cn=${randomBytes(12).toString('hex')},${base}`, randomBytes(12).toString('hex'));
+      return 'wrong';
+    });
+  }
+
+  async function asked(
+    directory: store.Directory,
+    attempt: ElsewhereAttempt,
+    external: string | undefined,
+  ): Promise<Answer> {
+    if ((awayUntil.get(directory.id) ?? 0) > now().getTime()) return 'away';
+    try {
+      const answer = await turn(directory.id, () => ask(directory, attempt, external));
+      awayUntil.delete(directory.id);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof DirectoryFault)) throw error;
+      if (!awayUntil.has(directory.id))
+        log(`the directory ${directory.alias} of ${directory.realm} can't be asked: ${error.message}`);
+      awayUntil.set(directory.id, now().getTime() + AWAY_MS);
+      return 'away';
+    }
+  }
+
+  /** Which of the directory's groups they are in. */
+  async function groupsOf(directory: store.Directory, person: DirectoryPerson): Promise<Entry[]> {
+    const { groups: of } = directory;
+    if (!of) return [];
+    const { AndFilter, EqualityFilter, FilterParser, OrFilter } = await ldapts();
+    const member = (value: string) => new EqualityFilter({ attribute: of.memberAttribute, value });
+    const filter = new AndFilter({
+      filters: [
+        FilterParser.parseString(of.filter),
+        new OrFilter({ filters: [member(person.dn), member(person.username)] }),
+      ],
+    });
+    const attributes = groupAttributes(directory).filter((name) => name !== of.memberAttribute);
+    return withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session) => {
+      const found: Entry[] = [];
+      for await (const entries of session.pages(
+        { base: of.base, scope: 'sub', filter, attributes },
+        directory.pageSize,
+      ))
+        found.push(...entries);
+      return found;
+    });
+  }
+
+  /** Somebody who has signed in there becomes, or is brought up to date as, somebody of the realm. @returns their id */
+  async function arrive(directory: store.Directory, person: DirectoryPerson): Promise<string | undefined> {
+    const { realm, id: directoryId, alias, users } = directory;
+    const found = await groupsOf(directory, person);
+    const { failures } = await people.write({
+      realm,
+      directoryId,
+      alias,
+      fields: new Set(Object.keys(users.attributes)),
+      attributes: writtenAttributes(directory),
+      trustEmail: users.trustEmail,
+      people: [person],
+    });
+    const [failure] = failures;
+    if (failure)
+      log(`somebody of the directory ${alias} of ${realm} could not be taken: ${person.dn} ${failure.message}`);
+    const id = failure ? undefined : await store.userOf(sql, realm, directoryId, person.external);
+    if (id !== undefined && directory.groups) {
+      const { nameAttribute } = directory.groups;
+      const named = found.flatMap((entry) => {
+        const [external, [name]] = [stableId(directory, entry), entry.values(nameAttribute)];
+        return external === undefined || name === undefined ? [] : [{ external, dn: entry.dn, name, members: [] }];
+      });
+      await transact(realm, (tx) => groups.ofPerson(tx, directory, { id, key: person.dnKey }, named), {
+        bookkeeping: true,
+      });
+    }
+    return id;
+  }
+
+  return {
+    async check(attempt) {
+      const { realm, user, settled } = attempt;
+      const all = await enabled.get(realm, '');
+      if (all.length === 0) return 'wrong';
+      const link = await store.linkOf(sql, realm, user?.id ?? null);
+      const answers = await Promise.all(
+        all.map((directory) => {
+          const theirs = link?.directory_id === directory.id;
+          // a name that is somebody's here is never another's over there
+          const tried = attempt.tried && (user === undefined || theirs);
+          return asked(directory, { ...attempt, tried }, theirs ? link.external_id : undefined);
+        }),
+      );
+      for (const [i, answer] of answers.entries()) {
+        const directory = all[i];
+        if (!directory || typeof answer === 'string') continue;
+        if (link && settled && directory.mode === 'import') return { userId: link.user_id };
+        try {
+          const userId = await arrive(directory, answer.found);
+          return userId === undefined ? 'wrong' : { userId };
+        } catch (error) {
+          if (!(error instanceof DirectoryFault)) throw error;
+          return 'away';
+        }
+      }
+      return answers.includes('away') ? 'away' : 'wrong';
+    },
+    keeperOf: (realm, userId) => store.aliasOf(sql, realm, userId),
+    drop: enabled.drop,
+  };
+}

@@ -1,0 +1,27 @@
+// Owns: waiting for syncs with a directory.
+// Does not own: the directory (slapd.ts).
+import { expect } from 'vitest';
+import { type DirectorySync, getDirectorySync, syncDirectory } from '../../server/contract/directory-syncs.ts';
+import { eventually } from './operator.ts';
+import type { TestServer } from './server.ts';
+
+type Server = Pick<TestServer, 'admin'>;
+
+/** The sync, once it has ended. */
+export const ended = (server: Server, realm: string, alias: string, syncId: string): Promise<DirectorySync> =>
+  eventually(async () => {
+    const { body } = await server.admin.call(getDirectorySync, { params: { realm, alias, syncId } });
+    expect(body?.state).toMatch(/^(done|failed)$/);
+    if (!body) throw new Error('there is no such sync');
+    return body;
+  }, 60_000);
+
+export async function syncedWith(
+  server: Server,
+  realm: string,
+  alias: string,
+  kind: 'full' | 'changed' = 'full',
+): Promise<DirectorySync> {
+  const { body } = await server.admin.call(syncDirectory, { params: { realm, alias }, query: { kind } });
+  return ended(server, realm, alias, body?.id ?? '');
+}

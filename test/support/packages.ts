@@ -1,0 +1,49 @@
+// Owns: installing a Debian package that tests need, where root's rights can be had.
+// Does not own: which (chromium.ts, slapd.ts).
+import { spawn } from 'node:child_process';
+
+/** @param missing what to say where it can't be installed from here */
+export async function installPackage(
+  name: string,
+  { missing, log }: { missing: string; log: (message: string) => void },
+): Promise<void> {
+  const elevate = await aptPrefix();
+  if (!elevate) throw new Error(`${missing} (it can't be installed from here: no apt-get, or no root and no sudo -n)`);
+  const apt = [...elevate, 'apt-get', '-q', '-y', '-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=300'];
+  await run([...apt, 'update'], log);
+  await run([...apt, 'install', '--no-install-recommends', name], log);
+}
+
+async function aptPrefix(): Promise<string[] | undefined> {
+  const can = (command: string[]) =>
+    run(command).then(
+      () => true,
+      () => false,
+    );
+  if (!(await can(['apt-get', '--version']))) return undefined;
+  if (process.getuid?.() === 0) return [];
+  // apt's proxy settings may live in the caller's environment, which not every sudo hands on
+  for (const sudo of [
+    ['sudo', '-n', '--preserve-env'],
+    ['sudo', '-n'],
+  ])
+    if (await can([...sudo, 'true'])) return sudo;
+  return undefined;
+}
+
+async function run([command = '', ...args]: string[], log: (message: string) => void = () => {}): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const collect = (chunk: Buffer) => {
+    output = (output + chunk).slice(-4000);
+    for (const line of String(chunk).split('\n')) if (/^(Get:\d+ |Unpacking |Setting up )/.test(line)) log(line);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code}:\n${output.trim()}`);
+}
