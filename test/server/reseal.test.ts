@@ -13,11 +13,13 @@ import { importRealm } from '../../server/contract/transfer.ts';
 import { listUsers } from '../../server/contract/users.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal, type Seal } from '../../server/crypto/seal.ts';
+import { sha256 } from '../../server/crypto/tokens.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import type { createTransact } from '../../server/db/transact.ts';
 import { createReseal } from '../../server/domain/reseal.ts';
 import { saltContext } from '../../server/domain/subjects.ts';
 import { contentContext } from '../../server/features/messaging/send.ts';
+import { contextAtRest } from '../../server/resource/at-rest.ts';
 import { sealedColumns } from '../../server/sealed-columns.ts';
 import { makeClient, makeRealm, post, SECRET } from '../support/clients.ts';
 import { fullRealm } from '../support/full-realm.ts';
@@ -81,6 +83,18 @@ beforeAll(async () => {
   await sql`
     insert into message (realm_id, id, channel, template_key, recipient, content, expires_at, created_at)
     values (${REALM}, ${id}, 'EMAIL', 'x', 'x', ${seal.seal('{}', contentContext(REALM, id))}, now(), now())`;
+  // Somebody who came by the identity provider.
+  const [link, session, kept] = [newId(), newId(), newId()];
+  await sql`
+    insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, created_at)
+    select ${REALM}, ${link}, ${userId}, id, 'x', 'x', ${sha256('x')}, now() from identity_provider where realm_id = ${REALM}`;
+  await sql`
+    insert into session (realm_id, id, user_id, token_hash, started_at, last_seen_at, authenticated_at, expires_at)
+    values (${REALM}, ${session}, ${userId}, ${sha256('x')}, now(), now(), now(), now() + interval '1 day')`;
+  const idToken = seal.seal('x', contextAtRest('provider-session', { realm: REALM, id: kept }));
+  await sql`
+    insert into provider_session (realm_id, id, session_id, link_id, id_token)
+    values (${REALM}, ${kept}, ${session}, ${link}, ${idToken})`;
   await makeClient(server, REALM, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });
 }, 60_000);
 afterAll(() => server?.stop());
