@@ -36,7 +36,7 @@ const write = (n: number, realm = REALM, actor: string | null = null) =>
   });
 /** Until nothing is left: what other tests of this cluster have begun, sealing waits for. */
 async function seal(): Promise<void> {
-  await expect.poll(() => sealEvents({ sql: bare.sql, transact, now }), { timeout: 20_000 }).toBe('idle');
+  await expect.poll(() => sealEvents({ sql: bare.sql, transact, now })).toBe('idle');
 }
 const verify = (after = 0, realm = REALM) => verifyEvents(bare.sql, realm, { after, limit: 1000 });
 const faults = async () => (await verify()).faults;

@@ -45,7 +45,7 @@ const change = (server: TestServer, n: number) =>
   server.admin.call(putSettings, { params, body: { accessTokenTtlSeconds: 100 + n } });
 /** What was written so far was taken. */
 const allSent = (server: TestServer) =>
-  expect.poll(async () => (await status(server))?.waiting, { timeout: 30_000 }).toBe(0);
+  expect.poll(async () => (await status(server))?.waiting).toBe(0);
 /** Ids in the order of the log. */
 const logged = async (server: TestServer) =>
   (await server.pool.query('select id from event where position is not null order by position, id')).rows.map((row) =>
@@ -95,7 +95,7 @@ test('a receiver that fails, hangs up and asks for time gets all of it, in order
     };
     const from = (await logged(server)).length;
     for (let n = 0; n < 5; n += 1) await change(server, n);
-    await expect.poll(async () => (await status(server))?.lastError, { timeout: 30_000 }).toMatch(/^answered 50/);
+    await expect.poll(async () => (await status(server))?.lastError).toMatch(/^answered 50/);
     const away = await status(server);
     expect(away?.waiting).toBeGreaterThanOrEqual(5);
     expect(away?.oldestWaitingAt).toBeGreaterThan(0);
@@ -146,7 +146,7 @@ test('one of several servers sends; when it is gone another goes on where it was
           await change(server, Math.floor(Math.random() * 1000));
           return batches().flat().length;
         },
-        { timeout: 30_000, interval: 500 },
+        { interval: 500 },
       )
       .toBeGreaterThanOrEqual(2);
   }));
@@ -156,7 +156,7 @@ test('events of a deleted realm still go there, and what is not sent yet is not 
     await allSent(server);
     receiver.answer = () => ({ status: 500 });
     await change(server, 1);
-    await expect.poll(async () => (await status(server))?.lastError, { timeout: 30_000 }).toBe('answered 500');
+    await expect.poll(async () => (await status(server))?.lastError).toBe('answered 500');
     const sql = sqlOver(server.pool);
     const later = new Date(Date.now() + 20 * 86_400_000);
     const before = (await logged(server)).length;
@@ -171,7 +171,7 @@ test('events of a deleted realm still go there, and what is not sent yet is not 
     receiver.answer = () => ({});
     const sent = () => batches().flat();
     await expect
-      .poll(() => sent().map(({ metadata }) => metadata.event_code), { timeout: 60_000 })
+      .poll(() => sent().map(({ metadata }) => metadata.event_code))
       .toEqual(expect.arrayContaining(['SETTINGS_UPDATED', 'REALM_DELETED']));
     expect(sent().find(({ metadata }) => metadata.event_code === 'SETTINGS_UPDATED')).toMatchObject({
       class_uid: 3004,
@@ -180,7 +180,7 @@ test('events of a deleted realm still go there, and what is not sent yet is not 
       actor: { user: { name: 'admin' } },
       metadata: { tenant_uid: params.realm, product: { name: 'Realmkeeper' } },
     });
-    await expect.poll(() => sql`select from departed_event`, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => sql`select from departed_event`).toEqual([]);
   }));
 
 test('by syslog over TLS each message is counted; one that is cut off gets the batch again', async () => {

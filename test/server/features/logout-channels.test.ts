@@ -75,7 +75,7 @@ const heard = (sid: string) =>
   });
 async function claimsOf(sid: string, clientId: string) {
   await expect
-    .poll(() => heard(sid).filter(({ url }) => url === `/${clientId}`).length, { timeout: 20_000 })
+    .poll(() => heard(sid).filter(({ url }) => url === `/${clientId}`).length)
     .toBeGreaterThan(0);
   const [one] = heard(sid).filter(({ url }) => url === `/${clientId}`);
   const token = new URLSearchParams(one?.raw.toString()).get('logout_token') ?? '';
@@ -133,13 +133,13 @@ describe('by the back channel', () => {
     const first = await inSession('shop');
     receiver.answer = () => ({ status: receiver.received.length === 1 ? 500 : 200 });
     await first.person.open(logoutPath({ id_token_hint: first.hint }));
-    await expect.poll(() => heard(first.sid).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => heard(first.sid).length).toBe(2);
     const second = await inSession('shop');
     receiver.answer = () => ({ status: 400 });
     await second.person.open(logoutPath({ id_token_hint: second.hint }));
     const failed = async () =>
       (await server.admin.call(listEvents, { params, query: { type: 'BACKCHANNEL_LOGOUT_FAILED' } })).body ?? [];
-    await expect.poll(async () => (await failed()).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await failed()).length).toBe(1);
     expect((await failed())[0]).toMatchObject({
       clientId: 'shop',
       outcome: 'failure',
