@@ -64,7 +64,7 @@ function start(env: Record<string, string>) {
 const LAST = 'the data stays.';
 
 test('a bad environment prints every fault at once, the demonstration’s too, and makes nothing', async () => {
-  const started = start({ SVC_PORT: 'x', SVC_DEMO_PASSWORD: 'alice', SVC_DEMO_CLIENT_SECRET: 'short' });
+  const started = start({ SVC_PORT: 'x', SVC_DEMO_PASSWORD: 'alice', SVC_DEMO_CLIENT_SECRET: 'x'.repeat(1025) });
   const text = await started.until(LAST);
   expect(await started.ended).toBe(1);
   for (const name of ['SVC_PORT', 'SVC_DEMO_PASSWORD', 'SVC_DEMO_CLIENT_SECRET']) expect(text).toContain(`  ${name}: `);

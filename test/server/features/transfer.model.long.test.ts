@@ -192,10 +192,10 @@ async function importing(realm: string, world: World, step: Extract<Step, { does
   expect(await traces(realm)).toEqual(before);
   const plan = await admin.apply(realm, step.document, query);
   expect(saidBy(plan)).toEqual({ changes: wanted.changes, moves: wanted.moves, kept: wanted.kept });
-  // How much goes, and what the document left out, is said beforehand only.
-  expect(plan).toMatchObject({ deletions: [], undeclared: [], undeclaredUsers: { count: 0 } });
-  const { deletions, undeclared, undeclaredUsers } = dry;
-  const told = { deletions, undeclared, undeclaredUsers };
+  // How much goes, whom it touches, and what the document left out, is said beforehand only.
+  expect(plan).toMatchObject({ consequences: [], deletions: [], undeclared: [], undeclaredUsers: { count: 0 } });
+  const { consequences, deletions, undeclared, undeclaredUsers } = dry;
+  const told = { consequences, deletions, undeclared, undeclaredUsers };
   expect({ ...plan, revision: 0, ...told }).toEqual({ ...dry, revision: 0 });
   const after = await traces(realm);
   expect(after.revision - before.revision).toBe(wanted.raises ? 1 : 0);
