@@ -85,7 +85,7 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 ${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
 ${applicationsSection(view.consents, { titles, mayChange: !acting, post, time })}
 ${agentsSection(view.agents, { mayChange: !acting, post, time })}
-${dataSection(realm)}
+${dataSection(realm, { mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
   return sendPage(reply, {

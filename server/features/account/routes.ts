@@ -24,6 +24,7 @@ import type { SignIns } from '../sign-in/service.ts';
 import type { OwnEmails } from '../users/own-email.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
 import { accountChangeRoutes } from './changes.ts';
+import { eraseRoute } from './erase.ts';
 import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
 import type { AccountSection } from './section.ts';
@@ -39,7 +40,7 @@ export interface AccountDeps {
   credentials: Pick<Credentials, 'list' | 'remove'>;
   profiles: Pick<OwnProfiles, 'read' | 'inputs'>;
   emails: Pick<OwnEmails, 'of'>;
-  gdpr: Pick<Gdpr, 'consents' | 'revokeConsent'>;
+  gdpr: Pick<Gdpr, 'consents' | 'revokeConsent' | 'eraseOneself'>;
   notify: Notify;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** What other features bring. */
@@ -171,6 +172,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   };
   signInMethodRoutes(app, ofTheirs, { ...deps, ...fresh });
   accountChangeRoutes(app, ofTheirs, { ...deps, ...fresh });
+  eraseRoute(app, ofTheirs, { ...deps, ...fresh });
   for (const section of deps.sections) section.mount(app, ofTheirs, fresh);
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {

@@ -130,6 +130,10 @@ ${rows.map(({ type, at, ipAddress, clientId, byOther }) => {
 </ul></details>`;
 }
 
-export const dataSection = (realm: string): Html => html`<h2>${text('account.data')}</h2>
+export const dataSection = (
+  realm: string,
+  { post, mayChange }: SectionParts & { mayChange: boolean },
+): Html => html`<h2>${text('account.data')}</h2>
 <p class="soft">${text('account.dataLead')}</p>
-<div class="actions"><a class="button quiet" href="/realms/${realm}/account/gdpr/export" download>${text('account.download')}</a></div>`;
+<div class="actions"><a class="button quiet" href="/realms/${realm}/account/gdpr/export" download>${text('account.download')}</a>
+${mayChange && post('erase', html`<button class="quiet">${text('account.erase')}</button>`)}</div>`;

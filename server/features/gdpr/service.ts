@@ -5,7 +5,7 @@ import type { By } from '../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { suspendAgents } from '../../domain/agents.ts';
 import { refuseTokensOf } from '../../domain/end-access.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -31,6 +31,18 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
     const row = await store.subject(on, realm, userId);
     if (!row) throw new Problem('not-found', 'There is no such user');
     return row;
+  }
+
+  /** @param by undefined: the person themselves */
+  async function eraseIn(tx: Tx, realm: string, row: store.SubjectRow, by: By | undefined): Promise<void> {
+    const subject = { ...row, pseudonym: newId() };
+    for (const data of personalData) await data.erase?.(tx.sql, realm, subject);
+    const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
+    const eraser = by ?? { actor: whom, ipAddress: null };
+    const which = fragment`t.user_id = ${row.id}`;
+    await suspendAgents(tx, realm, { which, cause: 'owner-deleted', by: eraser });
+    await store.remove(tx.sql, realm, row.id);
+    tx.record({ type: 'USER_ERASED', realm, by: eraser, subject: whom });
   }
 
   return {
@@ -78,19 +90,17 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
           expect(row);
           if (!(await access.covers(principal, realm, { userId }, tx.sql)))
             throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
-          const subject = { ...row, pseudonym: newId() };
-          for (const data of personalData) await data.erase?.(tx.sql, realm, subject);
           // An administrator who erases themselves is as gone as anybody.
-          const self = principal.realm === realm && principal.id === userId;
-          const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
-          const eraser = self ? { actor: whom, ipAddress: null } : by;
-          const which = fragment`t.user_id = ${userId}`;
-          await suspendAgents(tx, realm, { which, cause: 'owner-deleted', by: eraser });
-          await store.remove(tx.sql, realm, userId);
-          tx.record({ type: 'USER_ERASED', realm, by: eraser, subject: whom });
+          await eraseIn(tx, realm, row, principal.realm === realm && principal.id === userId ? undefined : by);
         },
         { longestMs: ERASURE_MS },
       ),
+
+    /** A person's own request. */
+    eraseOneself: (realm: string, userId: string): Promise<void> =>
+      transact(realm, async (tx) => eraseIn(tx, realm, await load(tx.sql, realm, userId), undefined), {
+        longestMs: ERASURE_MS,
+      }),
   };
 }
 export type Gdpr = ReturnType<typeof createGdpr>;

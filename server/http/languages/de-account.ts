@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Einer Anwendung wurde der Zugriff entzogen',
   'activity.acted': 'Jemand aus der Administration hat für Sie gehandelt',
   'activity.byOther': 'durch jemand anderen',
+  'account.erase': 'Mein Konto löschen',
+  'account.eraseTitle': 'Ihr Konto löschen?',
+  'account.eraseLead':
+    'Alles, was hier über Sie gespeichert ist, wird endgültig gelöscht, und Sie werden überall abgemeldet. Niemand kann das rückgängig machen.',
+  'account.eraseName': 'Geben Sie zur Bestätigung Ihren Benutzernamen {username} ein',
+  'account.eraseWrong': 'Das ist nicht Ihr Benutzername.',
+  'account.erased': 'Ihr Konto ist gelöscht',
   'account.sessions': 'Wo Sie angemeldet sind',
   'account.thisDevice': 'Dieses Gerät',
   'account.addressUnknown': 'unbekannte Adresse',

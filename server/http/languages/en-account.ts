@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'An application lost access',
   'activity.acted': 'An administrator acted for you',
   'activity.byOther': 'by somebody else',
+  'account.erase': 'Delete my account',
+  'account.eraseTitle': 'Delete your account?',
+  'account.eraseLead':
+    'All that is kept of you here is deleted for good, and you are signed out everywhere. Nobody can undo this.',
+  'account.eraseName': 'Enter your username {username} to confirm',
+  'account.eraseWrong': 'That is not your username.',
+  'account.erased': 'Your account is deleted',
   'account.sessions': 'Where you are signed in',
   'account.thisDevice': 'This device',
   'account.addressUnknown': 'unknown address',

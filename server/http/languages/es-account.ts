@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Una aplicación perdió el acceso',
   'activity.acted': 'Un administrador actuó por usted',
   'activity.byOther': 'por otra persona',
+  'account.erase': 'Eliminar mi cuenta',
+  'account.eraseTitle': '¿Eliminar su cuenta?',
+  'account.eraseLead':
+    'Todo lo que se guarda aquí sobre usted se elimina para siempre, y su sesión se cierra en todas partes. Nadie puede deshacerlo.',
+  'account.eraseName': 'Introduzca su nombre de usuario {username} para confirmar',
+  'account.eraseWrong': 'Ese no es su nombre de usuario.',
+  'account.erased': 'Su cuenta se ha eliminado',
   'account.sessions': 'Dónde tiene la sesión iniciada',
   'account.thisDevice': 'Este dispositivo',
   'account.addressUnknown': 'dirección desconocida',

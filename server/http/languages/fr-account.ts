@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Une application a perdu son accès',
   'activity.acted': 'Un administrateur a agi pour vous',
   'activity.byOther': 'par quelqu’un d’autre',
+  'account.erase': 'Supprimer mon compte',
+  'account.eraseTitle': 'Supprimer votre compte ?',
+  'account.eraseLead':
+    'Tout ce qui est conservé de vous ici est supprimé définitivement, et vous êtes déconnecté partout. Personne ne peut annuler cela.',
+  'account.eraseName': 'Saisissez votre nom d’utilisateur {username} pour confirmer',
+  'account.eraseWrong': 'Ce n’est pas votre nom d’utilisateur.',
+  'account.erased': 'Votre compte est supprimé',
   'account.sessions': 'Où vous êtes connecté',
   'account.thisDevice': 'Cet appareil',
   'account.addressUnknown': 'adresse inconnue',

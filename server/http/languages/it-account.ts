@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Un’applicazione ha perso l’accesso',
   'activity.acted': 'Un amministratore ha agito per Lei',
   'activity.byOther': 'da parte di altri',
+  'account.erase': 'Elimina il mio account',
+  'account.eraseTitle': 'Eliminare il Suo account?',
+  'account.eraseLead':
+    'Tutto ciò che qui è conservato di Lei viene eliminato per sempre, e ogni Sua sessione termina. Nessuno può annullarlo.',
+  'account.eraseName': 'Inserisca il Suo nome utente {username} per confermare',
+  'account.eraseWrong': 'Questo non è il Suo nome utente.',
+  'account.erased': 'Il Suo account è stato eliminato',
   'account.sessions': 'Dove ha effettuato l’accesso',
   'account.thisDevice': 'Questo dispositivo',
   'account.addressUnknown': 'indirizzo sconosciuto',

@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'アプリケーションのアクセスがなくなりました',
   'activity.acted': '管理者があなたの代わりに操作しました',
   'activity.byOther': 'ほかの人による操作',
+  'account.erase': 'アカウントを削除',
+  'account.eraseTitle': 'アカウントを削除しますか？',
+  'account.eraseLead':
+    'ここに保存されているあなたの情報はすべて完全に削除され、すべての場所でサインアウトされます。元に戻すことは誰にもできません。',
+  'account.eraseName': '確認のため、ユーザー名 {username} を入力してください',
+  'account.eraseWrong': 'あなたのユーザー名ではありません。',
+  'account.erased': 'アカウントを削除しました',
   'account.sessions': 'サインインしている場所',
   'account.thisDevice': 'このデバイス',
   'account.addressUnknown': '不明なアドレス',

@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Een toepassing heeft de toegang verloren',
   'activity.acted': 'Een beheerder heeft voor u gehandeld',
   'activity.byOther': 'door iemand anders',
+  'account.erase': 'Mijn account verwijderen',
+  'account.eraseTitle': 'Uw account verwijderen?',
+  'account.eraseLead':
+    'Alles wat hier over u wordt bewaard, wordt voorgoed verwijderd, en u wordt overal uitgelogd. Niemand kan dit ongedaan maken.',
+  'account.eraseName': 'Voer ter bevestiging uw gebruikersnaam {username} in',
+  'account.eraseWrong': 'Dat is niet uw gebruikersnaam.',
+  'account.erased': 'Uw account is verwijderd',
   'account.sessions': 'Waar u bent ingelogd',
   'account.thisDevice': 'Dit apparaat',
   'account.addressUnknown': 'onbekend adres',

@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Aplikacja utraciła dostęp',
   'activity.acted': 'Administrator działał w Państwa imieniu',
   'activity.byOther': 'przez inną osobę',
+  'account.erase': 'Usuń moje konto',
+  'account.eraseTitle': 'Usunąć konto?',
+  'account.eraseLead':
+    'Wszystko, co jest tu o Państwu przechowywane, zostanie trwale usunięte i nastąpi wylogowanie wszędzie. Nikt nie może tego cofnąć.',
+  'account.eraseName': 'Aby potwierdzić, proszę wpisać nazwę użytkownika {username}',
+  'account.eraseWrong': 'To nie jest ta nazwa użytkownika.',
+  'account.erased': 'Konto zostało usunięte',
   'account.sessions': 'Gdzie trwa sesja',
   'account.thisDevice': 'To urządzenie',
   'account.addressUnknown': 'nieznany adres',

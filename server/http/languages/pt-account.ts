@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Um aplicativo perdeu o acesso',
   'activity.acted': 'Um administrador agiu por você',
   'activity.byOther': 'por outra pessoa',
+  'account.erase': 'Excluir a minha conta',
+  'account.eraseTitle': 'Excluir a sua conta?',
+  'account.eraseLead':
+    'Tudo o que está guardado aqui sobre você é excluído para sempre, e você sai de todos os lugares. Ninguém pode desfazer isso.',
+  'account.eraseName': 'Digite o seu nome de usuário {username} para confirmar',
+  'account.eraseWrong': 'Esse não é o seu nome de usuário.',
+  'account.erased': 'A sua conta foi excluída',
   'account.sessions': 'Onde você está conectado',
   'account.thisDevice': 'Este dispositivo',
   'account.addressUnknown': 'endereço desconhecido',

@@ -54,6 +54,13 @@ export const account = {
   'activity.withdrawn': 'Bir uygulama erişimini kaybetti',
   'activity.acted': 'Bir yönetici sizin adınıza hareket etti',
   'activity.byOther': 'başka biri tarafından',
+  'account.erase': 'Hesabımı sil',
+  'account.eraseTitle': 'Hesabınız silinsin mi?',
+  'account.eraseLead':
+    'Burada hakkınızda saklanan her şey kalıcı olarak silinir ve her yerde oturumunuz kapatılır. Bunu kimse geri alamaz.',
+  'account.eraseName': 'Onaylamak için kullanıcı adınızı girin: {username}',
+  'account.eraseWrong': 'Bu sizin kullanıcı adınız değil.',
+  'account.erased': 'Hesabınız silindi',
   'account.sessions': 'Oturumunuzun açık olduğu yerler',
   'account.thisDevice': 'Bu cihaz',
   'account.addressUnknown': 'bilinmeyen adres',
