@@ -110,6 +110,7 @@ strong, bdi, code, dd { unicode-bidi: isolate; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .625rem; }
   ul.rows > li { align-items: flex-start; }
+  button.quiet { white-space: normal; }
   .actions > *, .actions button { flex: 1 1 100%; min-height: 3rem; }
 }
 @media (forced-colors: active) { button, .button, .card { border: 1px solid; } }
