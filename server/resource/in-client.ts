@@ -1,7 +1,7 @@
 // Objects that belong to a client, as the admin API has them: below `clients/:clientId`, by the client's id.
 import { Problem } from '../contract/problem.ts';
 import { fragment, type Sql } from '../db/sql.ts';
-import { clientRoleKey } from '../http/document.ts';
+import { clientRoleKey } from './items.ts';
 import type { Within } from './routes.ts';
 
 export const inClient = (sql: Sql) => ({

@@ -2,7 +2,7 @@
 // What a role contains or gives is domain/role-ties.ts's.
 import { jsonText } from '../db/json.ts';
 import { Fragment, type Sql } from '../db/sql.ts';
-import { strings } from '../http/document.ts';
+import { strings } from './items.ts';
 import type { Saved } from './part.ts';
 
 export interface Link {

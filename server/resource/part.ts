@@ -7,7 +7,7 @@ import type { FieldError } from '../contract/problem.ts';
 import type { SectionKey } from '../contract/sections.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
-import type { Fields, Item, Parsed } from '../http/document.ts';
+import type { Fields, Item, Parsed } from './items.ts';
 
 export type { Fields, Item, Parsed };
 

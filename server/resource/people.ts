@@ -3,8 +3,8 @@
 import { type FieldError, unknownName } from '../contract/problem.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { staging } from '../db/staging.ts';
-import { join, strings } from '../http/document.ts';
 import { wantedOf } from './compare.ts';
+import { join, strings } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
 export const namesPeople = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>

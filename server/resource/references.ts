@@ -2,7 +2,7 @@
 // Decisions "Import, export, plan".
 import { type FieldError, unknownName } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
-import { join } from '../http/document.ts';
+import { join } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
 /** Objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked. */

@@ -10,7 +10,7 @@ import { sectionEvents } from '../contract/section-names.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Reach } from '../domain/reach.ts';
-import { clientRoleKey, declared, parsing, splitClientRoleKey } from '../http/document.ts';
+import { clientRoleKey, declared, parsing, splitClientRoleKey } from './items.ts';
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
 

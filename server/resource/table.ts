@@ -4,7 +4,7 @@
 import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
-import { splitClientRoleKey } from '../http/document.ts';
+import { splitClientRoleKey } from './items.ts';
 import type { Existing, Fields, Saved, StoredSecret } from './part.ts';
 
 export type ColumnType = 'text' | 'text[]' | 'boolean' | 'int' | 'jsonb' | 'uuid' | 'timestamptz';

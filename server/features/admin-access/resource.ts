@@ -6,7 +6,7 @@ import { ADMIN_CLI, AdminRole, adminRoleRoutes } from '../../contract/admin-acce
 import { builtInAdminRoles, permissions as known, limitable } from '../../contract/permissions.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment } from '../../db/sql.ts';
-import { asSet, strings } from '../../http/document.ts';
+import { asSet, strings } from '../../resource/items.ts';
 import { writeLinks } from '../../resource/links.ts';
 import type { Fields, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';

@@ -5,7 +5,7 @@ import { Agent, agentRoutes } from '../../contract/agents.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { asSet, join, strings } from '../../http/document.ts';
+import { asSet, join, strings } from '../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { lastUsed, reviewDue } from './store.ts';

@@ -5,7 +5,7 @@ import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { Application, applicationRoutes } from '../../contract/applications.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
-import { asSet, join, strings } from '../../http/document.ts';
+import { asSet, join, strings } from '../../resource/items.ts';
 import { writeLinks } from '../../resource/links.ts';
 import type { Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';

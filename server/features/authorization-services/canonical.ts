@@ -10,7 +10,7 @@ import {
   freshAuthorizationSettings,
   type PolicyConfig,
 } from '../../contract/authorization-services.ts';
-import { asSet, declared } from '../../http/document.ts';
+import { asSet, declared } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 
 type One<List extends 'resources' | 'scopes' | 'policies' | 'permissions'> = NonNullable<Document[List]>[number];

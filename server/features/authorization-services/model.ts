@@ -3,7 +3,7 @@
 import { AuthorizationService, freshAuthorizationSettings } from '../../contract/authorization-services.ts';
 import type { Sql } from '../../db/sql.ts';
 import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../domain/person.ts';
-import { clientRoleKey } from '../../http/document.ts';
+import { clientRoleKey } from '../../resource/items.ts';
 import { type Model, modelOf } from './evaluate.ts';
 import type { Requester } from './policies.ts';
 

@@ -1,7 +1,7 @@
 // What one policy says of who asks, before its logic: whether they, or the moment, are what it names, and why. Pure.
 // Aggregates ask other policies (evaluate.ts).
 import { type AuthorizationPolicy, days, type PolicyConfig } from '../../contract/authorization-services.ts';
-import { clientRoleKey } from '../../http/document.ts';
+import { clientRoleKey } from '../../resource/items.ts';
 import type { Vote } from './vote.ts';
 
 /** Who asks, when, and what they say of it. */

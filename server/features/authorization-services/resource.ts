@@ -2,7 +2,7 @@
 // Does not own: changing single items (items.ts), deciding (evaluate.ts).
 // Implements: decisions "Authorization services"; specification 2.10, 4.10.
 import { AuthorizationService, freshAuthorizationSettings } from '../../contract/authorization-services.ts';
-import { clientRoleKey } from '../../http/document.ts';
+import { clientRoleKey } from '../../resource/items.ts';
 import type { Fields, Item, Reference } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { canonical } from './canonical.ts';

@@ -3,7 +3,7 @@
 // Implements: decisions "Claim", "Protocol mapper"; specification 2.10, 4.10.
 import { Claim, claimRoutes, freshClaim } from '../../contract/claims.ts';
 import { ProtocolMapper } from '../../contract/protocol-mappers.ts';
-import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../http/document.ts';
+import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { claimFaults } from './rules.ts';

@@ -3,7 +3,7 @@
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
 import { ClientScope, clientScopeRoutes } from '../../contract/client-scopes.ts';
 import { fragment } from '../../db/sql.ts';
-import { asSet, strings } from '../../http/document.ts';
+import { asSet, strings } from '../../resource/items.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { setClaims } from './store.ts';
 

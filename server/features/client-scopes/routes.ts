@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import * as api from '../../contract/client-scopes.ts';
 import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
-import { strings } from '../../http/document.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
+import { strings } from '../../resource/items.ts';
 import type { Resource } from '../../resource/resource.ts';
 
 export function clientScopeRoutes(

@@ -7,7 +7,7 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { clientReached } from '../../domain/reach.ts';
-import { asSet, clientRoleKey, declared, strings } from '../../http/document.ts';
+import { asSet, clientRoleKey, declared, strings } from '../../resource/items.ts';
 import type { Fields, Item, PlannedChange, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { clientFaults, nameFaults, resourceFaults, usesSecret } from './rules.ts';

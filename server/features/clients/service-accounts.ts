@@ -1,6 +1,6 @@
 // The realm document's `serviceAccountRoles`: which roles a client itself holds. Specification 2.10; decisions "Client".
 import { ServiceAccountRolesDocument } from '../../contract/clients.ts';
-import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../http/document.ts';
+import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../resource/items.ts';
 import type { Existing, Fields, RealmPart } from '../../resource/part.ts';
 import * as store from './account-store.ts';
 

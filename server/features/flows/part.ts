@@ -3,7 +3,7 @@
 import { type Execution, type ExecutionDocument, type ExecutionInput, FlowDocument } from '../../contract/flows.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { declared, parsing } from '../../http/document.ts';
+import { declared, parsing } from '../../resource/items.ts';
 import type { Existing, RealmPart, Saved } from '../../resource/part.ts';
 import { type AuthenticatorEntry, documentFaults, documentOf, nest, rowsOf, type TreeNode } from './tree.ts';
 

@@ -6,7 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { groupReached } from '../../domain/reach.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
-import { asSet, clientRoleKey, strings } from '../../http/document.ts';
+import { asSet, clientRoleKey, strings } from '../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';

@@ -14,8 +14,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { fragment } from '../../db/sql.ts';
 import { endLinksOfDeleted } from '../../domain/identity-links.ts';
-import { asSet, strings } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
+import { asSet, strings } from '../../resource/items.ts';
 import type { Fields, PlannedChange, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 

@@ -13,8 +13,8 @@ import {
 import { MessagingProvider, messagingProviderRoutes } from '../../contract/messaging.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { issuesAt } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
+import { issuesAt } from '../../resource/items.ts';
 import type { Fields, Item, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';

@@ -3,7 +3,7 @@
 import { Organization, organizationRoutes } from '../../contract/organizations.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
-import { asSet, join, strings } from '../../http/document.ts';
+import { asSet, join, strings } from '../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 

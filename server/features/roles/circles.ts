@@ -2,7 +2,7 @@
 // Ties are joined here: just after many were made the planner thinks that there are none, and loops.
 import type { FieldError } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
-import { clientRoleKey, join } from '../../http/document.ts';
+import { clientRoleKey, join } from '../../resource/items.ts';
 import type { Wanted } from '../../resource/part.ts';
 import { inCircles, refersTo } from './composite.ts';
 

@@ -1,7 +1,7 @@
 // A composite in its one form, for what is stored, answered and compared; and which roles would contain themselves. Pure.
 // Decisions "Role".
 import { Composite } from '../../contract/roles.ts';
-import { clientRoleKey } from '../../http/document.ts';
+import { clientRoleKey } from '../../resource/items.ts';
 import type { Fields, Item, Reference } from '../../resource/part.ts';
 
 interface CanonicalComposite {

@@ -4,7 +4,7 @@
 import { Role, roleRoutes } from '../../contract/roles.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
-import { clientRoleKey, splitClientRoleKey } from '../../http/document.ts';
+import { clientRoleKey, splitClientRoleKey } from '../../resource/items.ts';
 import type { Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { circles, lockComposites } from './circles.ts';

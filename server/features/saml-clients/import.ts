@@ -2,10 +2,10 @@
 // Specification 4.10; decisions "SAML client".
 import { type SamlClient, SamlClientInput } from '../../contract/saml-clients.ts';
 import type { Sql } from '../../db/sql.ts';
-import { issuesAt } from '../../http/document.ts';
 import type { Outbound, OutboundAnswer } from '../../http/outbound.ts';
 import { OutboundError } from '../../http/outbound-connection.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
+import { issuesAt } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { isCertificate } from './certificates.ts';

@@ -4,7 +4,7 @@
 import { sessionFacts, userProperties } from '../../contract/claims.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { SamlClient, samlClientRoutes } from '../../contract/saml-clients.ts';
-import { asSet, strings } from '../../http/document.ts';
+import { asSet, strings } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { isCertificate, pem } from './certificates.ts';

@@ -2,8 +2,8 @@
 import { sections } from '../../contract/sections.ts';
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../contract/settings.ts';
 import type { Sql } from '../../db/sql.ts';
-import { join, parsing } from '../../http/document.ts';
 import { anothersResource, isAnothers } from '../../http/own-addresses.ts';
+import { join, parsing } from '../../resource/items.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../../resource/part.ts';
 import { settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';

@@ -1,6 +1,6 @@
 // What a plan does to who uses the realm now, in words: redirect URIs, clients, roles that go, lifetimes that get shorter.
 // Pure; how many that touches is consequences.ts's to count. Decisions "Import, export, plan".
-import { strings } from '../../http/document.ts';
+import { strings } from '../../resource/items.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 
 /** Who is touched: people of these clients, of the clients with these scopes or that flow, who hold a role, or everybody. */

@@ -4,7 +4,7 @@
 // Implements: decisions "Import, export, plan" (POST /users/import); specification 4.2.
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import { UserRow, type UsersImported } from '../../contract/user-import.ts';
-import { issuesAt } from '../../http/document.ts';
+import { issuesAt } from '../../resource/items.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { ImportRequest, Transfer } from './service.ts';
 

@@ -6,8 +6,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import { userFederation } from '../../contract/user-federation.ts';
 import { fragment } from '../../db/sql.ts';
 import { endAccess } from '../../domain/end-access.ts';
-import { strings } from '../../http/document.ts';
 import { declaredResource, type ResourceDeps } from '../../resource/declared.ts';
+import { strings } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 
 /** What an entry says, where nothing else is said. */

@@ -8,7 +8,7 @@ import {
   UserProfileDocument,
 } from '../../contract/user-profile.ts';
 import { faultsOfProfile, freshProfile, profileWith, readProfile } from '../../domain/user-profile.ts';
-import { declared, join, parsing } from '../../http/document.ts';
+import { declared, join, parsing } from '../../resource/items.ts';
 import type { Existing, Item, RealmPart } from '../../resource/part.ts';
 
 const event = 'USER_PROFILE_UPDATED';

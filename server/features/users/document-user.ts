@@ -6,7 +6,7 @@ import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
 import { sealOtp } from '../../crypto/otp.ts';
 import { inPhcForm, usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { clientRoleKey, issuesAt } from '../../http/document.ts';
+import { clientRoleKey, issuesAt } from '../../resource/items.ts';
 import { isPlainUser } from './plain-user.ts';
 
 const LATEST = Date.UTC(9999, 11, 31);

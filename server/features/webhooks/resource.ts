@@ -1,8 +1,8 @@
 // The subscription as a resource: the same by the admin API and in the realm document. Specification 2.7, 4.5.
 import { parseEventTypes, Webhook, webhookRoutes } from '../../contract/webhooks.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { asSet } from '../../http/document.ts';
 import { sealed } from '../../resource/at-rest.ts';
+import { asSet } from '../../resource/items.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 /** Sorted, so that order says nothing. */

@@ -3,8 +3,8 @@
 import { Problem } from '../../contract/problem.ts';
 import { WorkloadIdentity, workloadIdentityRoutes } from '../../contract/workload-identity.ts';
 import type { Sql } from '../../db/sql.ts';
-import { join } from '../../http/document.ts';
 import { isNoRealms } from '../../http/own-addresses.ts';
+import { join } from '../../resource/items.ts';
 import type { Fields, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 

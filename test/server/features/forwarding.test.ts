@@ -44,8 +44,7 @@ const status = async (server: TestServer) => (await server.admin.call(getAuditCo
 const change = (server: TestServer, n: number) =>
   server.admin.call(putSettings, { params, body: { accessTokenTtlSeconds: 100 + n } });
 /** What was written so far was taken. */
-const allSent = (server: TestServer) =>
-  expect.poll(async () => (await status(server))?.waiting).toBe(0);
+const allSent = (server: TestServer) => expect.poll(async () => (await status(server))?.waiting).toBe(0);
 /** Ids in the order of the log. */
 const logged = async (server: TestServer) =>
   (await server.pool.query('select id from event where position is not null order by position, id')).rows.map((row) =>

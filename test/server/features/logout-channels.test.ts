@@ -74,9 +74,7 @@ const heard = (sid: string) =>
       .includes(sid);
   });
 async function claimsOf(sid: string, clientId: string) {
-  await expect
-    .poll(() => heard(sid).filter(({ url }) => url === `/${clientId}`).length)
-    .toBeGreaterThan(0);
+  await expect.poll(() => heard(sid).filter(({ url }) => url === `/${clientId}`).length).toBeGreaterThan(0);
   const [one] = heard(sid).filter(({ url }) => url === `/${clientId}`);
   const token = new URLSearchParams(one?.raw.toString()).get('logout_token') ?? '';
   const jwks = (await (await fetch(`${server.baseUrl}/realms/${REALM}/oauth2/jwks`)).json()) as JSONWebKeySet;

@@ -4,7 +4,7 @@
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections } from '../../../contract/sections.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
-import { issuesAt } from '../../../http/document.ts';
+import { issuesAt } from '../../../resource/items.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import { clientOf, isOwnClient, isSaml } from './clients.ts';
 import { directoryOf } from './directories.ts';

@@ -7,7 +7,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { readProfile } from '../../../domain/user-profile.ts';
-import { strings } from '../../../http/document.ts';
+import { strings } from '../../../resource/items.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import { parseJson } from '../document-stream.ts';
 import type { Imported, ImportRequest, Transfer } from '../service.ts';

@@ -4,7 +4,7 @@
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { UserDocument } from '../../../contract/users.ts';
 import { profileFaults } from '../../../domain/user-profile.ts';
-import { issuesAt } from '../../../http/document.ts';
+import { issuesAt } from '../../../resource/items.ts';
 import { credentialOf } from './credentials.ts';
 import { type Credential, User } from './export-shape.ts';
 import { without } from './fit.ts';

@@ -2,7 +2,7 @@
 // What becomes of them is features/transfer's. Specification 2.10.
 import type { z } from 'zod';
 import type { FieldError } from '../contract/problem.ts';
-import { fieldErrors } from './problems.ts';
+import { fieldErrors } from '../http/problems.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
