@@ -90,7 +90,8 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       if (reply.sent || result === reply) return reply;
       if (status === 204) return reply.code(204).send();
       tagWith(request, reply, result);
-      if (reply.statusCode === 304 || (reply.statusCode === 202 && contract.mayTakeLonger)) return reply.send(result);
+      if (reply.statusCode === 304) return reply.send();
+      if (reply.statusCode === 202 && contract.mayTakeLonger) return reply.send(result);
       return reply.code(status).send(result);
     },
   });

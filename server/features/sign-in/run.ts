@@ -10,7 +10,7 @@ import { isWithdrawn } from '../../domain/proof.ts';
 import { siteOf } from '../../domain/site.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import { personSpeaks } from '../../http/spoken.ts';
-import { said } from '../../http/texts.ts';
+import { said, text } from '../../http/texts.ts';
 import type {
   AuthenticatorRecord,
   Beside,
@@ -187,7 +187,7 @@ export function createRun(deps: RunDeps) {
       const from = await trying(visit);
       const wait = attempts.blocked(from);
       if (wait !== undefined) {
-        const message = `Too many failed tries from your network. Wait ${wait} seconds, then try again.`;
+        const message = text('signIn.tooManyFailures', { wait: String(wait) });
         return { do: 'again', complaint: { field: 'form', message }, reason: '' };
       }
       const verdict = await tried(record, step, form);

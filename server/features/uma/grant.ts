@@ -1,4 +1,4 @@
-// The grant of User-Managed Access: what somebody may do at a resource server, as a token, a yes or a list. RequestedPermission for by a ticket that
+// The grant of User-Managed Access: what somebody may do at a resource server, as a token, a yes or a list. Asked for by a ticket that
 // the resource server gave when it refused, or by naming resources. UMA 2.0 Grant §3.3; decisions "Authorization services".
 import type { DomainEvent } from '../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../contract/oauth.ts';

@@ -250,6 +250,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'اقبل شروط الاستخدام للمتابعة.',
   'register.usernameTaken': 'اسم المستخدم هذا مأخوذ. اختر اسمًا آخر.',
   'register.taken': 'لا يمكن إنشاء حساب بهذه الأسماء. إذا كان لديك حساب، فسجّل الدخول به.',
+  'signIn.tooManyFailures': 'محاولات فاشلة كثيرة جدًا من شبكتك. انتظر {wait} ثانية ثم حاول مجددًا.',
   'register.tooMany': 'محاولات كثيرة جدًا من شبكتك. انتظر دقيقة ثم حاول مجددًا.',
   'register.noWork': 'لم يكن متصفحك قد أنهى حسابه بعد. حاول مجددًا.',
   'register.needsScript': 'يحتاج إنشاء حساب هنا إلى JavaScript. فعّله وأعد تحميل الصفحة.',

@@ -258,6 +258,8 @@ export const texts: Catalogue = {
   'register.usernameTaken': 'Dieser Benutzername ist vergeben. Wählen Sie einen anderen.',
   'register.taken':
     'Ein Konto mit diesen Namen kann nicht angelegt werden. Wenn Sie schon eines haben, melden Sie sich damit an.',
+  'signIn.tooManyFailures':
+    'Zu viele fehlgeschlagene Versuche aus Ihrem Netz. Warten Sie {wait} Sekunden und versuchen Sie es dann wieder.',
   'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
   'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
   'register.needsScript':

@@ -249,6 +249,7 @@ export const texts = {
   'register.acceptFirst': 'Accept the terms of use to go on.',
   'register.usernameTaken': 'This username is taken. Choose another one.',
   'register.taken': 'An account with these names can’t be made. If you have one, sign in with it.',
+  'signIn.tooManyFailures': 'Too many failed tries from your network. Wait {wait} seconds, then try again.',
   'register.tooMany': 'Too many tries from your network. Wait a minute, then try again.',
   'register.noWork': 'Your browser had not finished its work yet. Try again.',
   'register.needsScript': 'Creating an account here needs JavaScript. Switch it on and load the page again.',

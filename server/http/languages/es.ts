@@ -258,6 +258,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Acepte las condiciones de uso para continuar.',
   'register.usernameTaken': 'Este nombre de usuario está ocupado. Elija otro.',
   'register.taken': 'No se puede crear una cuenta con estos nombres. Si ya tiene una, inicie sesión con ella.',
+  'signIn.tooManyFailures': 'Demasiados intentos fallidos desde su red. Espere {wait} segundos e inténtelo de nuevo.',
   'register.tooMany': 'Demasiados intentos desde su red. Espere un minuto e inténtelo de nuevo.',
   'register.noWork': 'Su navegador aún no había terminado su cálculo. Inténtelo de nuevo.',
   'register.needsScript': 'Crear una cuenta aquí necesita JavaScript. Actívelo y vuelva a cargar la página.',

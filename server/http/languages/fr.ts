@@ -259,6 +259,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Acceptez les conditions d’utilisation pour continuer.',
   'register.usernameTaken': 'Ce nom d’utilisateur est pris. Choisissez-en un autre.',
   'register.taken': 'Un compte avec ces noms ne peut pas être créé. Si vous en avez un, connectez-vous avec lui.',
+  'signIn.tooManyFailures': 'Trop d’essais manqués depuis votre réseau. Attendez {wait} secondes, puis réessayez.',
   'register.tooMany': 'Trop d’essais depuis votre réseau. Attendez une minute, puis réessayez.',
   'register.noWork': 'Votre navigateur n’avait pas encore terminé son calcul. Réessayez.',
   'register.needsScript': 'Créer un compte ici nécessite JavaScript. Activez-le et rechargez la page.',

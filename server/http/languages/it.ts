@@ -256,6 +256,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Accetti le condizioni d’uso per continuare.',
   'register.usernameTaken': 'Questo nome utente è già in uso. Ne scelga un altro.',
   'register.taken': 'Non si può creare un account con questi nomi. Se ne ha uno, acceda con quello.',
+  'signIn.tooManyFailures': 'Troppi tentativi non riusciti dalla Sua rete. Attenda {wait} secondi, poi riprovi.',
   'register.tooMany': 'Troppi tentativi dalla Sua rete. Attenda un minuto, poi riprovi.',
   'register.noWork': 'Il Suo browser non aveva ancora finito il suo calcolo. Riprovi.',
   'register.needsScript': 'Creare un account qui richiede JavaScript. Lo attivi e ricarichi la pagina.',

@@ -253,6 +253,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': '続けるには、利用規約に同意してください。',
   'register.usernameTaken': 'このユーザー名は使われています。別の名前を選んでください。',
   'register.taken': 'この名前ではアカウントを作成できません。すでにお持ちの場合は、それでサインインしてください。',
+  'signIn.tooManyFailures': 'お使いのネットワークからの失敗が多すぎます。{wait} 秒待ってからもう一度お試しください。',
   'register.tooMany': 'お使いのネットワークからの試行が多すぎます。1 分待ってからもう一度お試しください。',
   'register.noWork': 'ブラウザーの計算がまだ終わっていませんでした。もう一度お試しください。',
   'register.needsScript':

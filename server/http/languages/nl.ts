@@ -257,6 +257,8 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Aanvaard de gebruiksvoorwaarden om door te gaan.',
   'register.usernameTaken': 'Deze gebruikersnaam is bezet. Kies een andere.',
   'register.taken': 'Met deze namen kan geen account worden aangemaakt. Hebt u er een, log daar dan mee in.',
+  'signIn.tooManyFailures':
+    'Te veel mislukte pogingen vanuit uw netwerk. Wacht {wait} seconden en probeer het dan opnieuw.',
   'register.tooMany': 'Te veel pogingen vanuit uw netwerk. Wacht een minuut en probeer het dan opnieuw.',
   'register.noWork': 'Uw browser was nog niet klaar met rekenen. Probeer het opnieuw.',
   'register.needsScript': 'Een account aanmaken vergt hier JavaScript. Zet het aan en laad de pagina opnieuw.',

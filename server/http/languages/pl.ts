@@ -255,6 +255,8 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Aby kontynuować, proszę zaakceptować warunki korzystania.',
   'register.usernameTaken': 'Ta nazwa użytkownika jest zajęta. Proszę wybrać inną.',
   'register.taken': 'Nie można utworzyć konta z tymi nazwami. Jeśli konto już istnieje, proszę się na nie zalogować.',
+  'signIn.tooManyFailures':
+    'Zbyt wiele nieudanych prób z Państwa sieci. Proszę zaczekać {wait} s i spróbować ponownie.',
   'register.tooMany': 'Zbyt wiele prób z Państwa sieci. Proszę zaczekać minutę i spróbować ponownie.',
   'register.noWork': 'Przeglądarka nie skończyła jeszcze obliczeń. Proszę spróbować ponownie.',
   'register.needsScript': 'Utworzenie konta wymaga tu JavaScriptu. Proszę go włączyć i wczytać stronę ponownie.',

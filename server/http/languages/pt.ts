@@ -255,6 +255,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Aceite os termos de uso para continuar.',
   'register.usernameTaken': 'Este nome de usuário já existe. Escolha outro.',
   'register.taken': 'Não é possível criar uma conta com estes nomes. Se você tem uma, entre com ela.',
+  'signIn.tooManyFailures': 'Tentativas falhadas demais a partir da sua rede. Espere {wait} segundos e tente de novo.',
   'register.tooMany': 'Tentativas demais a partir da sua rede. Espere um minuto e tente de novo.',
   'register.noWork': 'O seu navegador ainda não tinha terminado o cálculo. Tente de novo.',
   'register.needsScript': 'Criar uma conta aqui precisa de JavaScript. Ative-o e recarregue a página.',

@@ -255,6 +255,7 @@ export const texts: Catalogue = {
   'register.acceptFirst': 'Devam etmek için kullanım koşullarını kabul edin.',
   'register.usernameTaken': 'Bu kullanıcı adı alınmış. Başka bir tane seçin.',
   'register.taken': 'Bu adlarla hesap oluşturulamıyor. Hesabınız varsa onunla oturum açın.',
+  'signIn.tooManyFailures': 'Ağınızdan çok fazla başarısız deneme yapıldı. {wait} saniye bekleyip yeniden deneyin.',
   'register.tooMany': 'Ağınızdan çok fazla deneme yapıldı. Bir dakika bekleyip yeniden deneyin.',
   'register.noWork': 'Tarayıcınız hesaplamasını henüz bitirmemişti. Yeniden deneyin.',
   'register.needsScript': 'Burada hesap oluşturmak JavaScript gerektirir. Etkinleştirip sayfayı yeniden yükleyin.',
