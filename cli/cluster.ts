@@ -1,6 +1,6 @@
 // Owns: the custom resources of a cluster as kubectl gives them, with the rights of whoever asks.
 // Does not own: what they mean (operator/), files (files.ts).
-// Implements: issue "CLI": `status`, as a plugin of kubectl too.
+// Implements: docs/cli.md: `status`, as a plugin of kubectl too.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { z } from 'zod';

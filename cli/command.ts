@@ -1,6 +1,6 @@
 // Owns: what every command is given, and the options that several share.
 // Does not own: the commands (commands/<noun>.ts), signing in (connect.ts), printing (output.ts).
-// Implements: decisions "Import, export, plan" as a program, `realmctl`; issue "CLI": exit codes 0, 1, 2, 3.
+// Implements: decisions "Import, export, plan" as a program, `realmctl`; docs/cli.md: exit codes 0, 1, 2, 3.
 import type { Readable, Writable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import type { Client } from '../server/contract/client.ts';

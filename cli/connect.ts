@@ -1,6 +1,6 @@
 // Owns: a connection to the server that the run is meant for: which one, and with whose rights.
 // Does not own: how sessions are kept and renewed (contexts.ts, sessions.ts) and begun (commands/login.ts).
-// Implements: decisions "Admin authentication"; issue "CLI": usable in CI without a login step.
+// Implements: decisions "Admin authentication"; docs/cli.md: usable in CI without a login step.
 import { createClient, refusal, ServerProblem, unreachable } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import type { Connection, Environment } from './command.ts';

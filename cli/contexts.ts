@@ -1,6 +1,6 @@
 // Owns: the file of signed-in servers: who may read it, two processes that write it at once, what is in it.
 // Does not own: what a session is good for (sessions.ts), how it begins (commands/login.ts).
-// Implements: issue "CLI": sessions kept with mode 0600, several servers as contexts.
+// Implements: docs/cli.md: sessions kept with mode 0600, several servers as contexts.
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,6 +1,6 @@
 // Owns: the options of what reads `-f` (apply, diff, validate), the faults of files in words, asking for a realm's plan.
 // Does not own: reading (files.ts), what is declared (declared.ts, merge.ts), plans in words (plan.ts).
-// Implements: issue "CLI": exit code 2 for what a file says wrongly, before anything is sent.
+// Implements: docs/cli.md: exit code 2 for what a file says wrongly, before anything is sent.
 import type { Command } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
 import { applyDocument, planDocument } from '../server/contract/import-document.ts';

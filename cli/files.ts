@@ -1,6 +1,6 @@
 // Owns: what `-f` names, read: files, folders, stdin; YAML with several documents, JSON, lists; and where each thing stands.
 // Does not own: what an object means (declared.ts).
-// Implements: issue "CLI": files, folders, stdin, kustomize output.
+// Implements: docs/cli.md: files, folders, stdin, kustomize output.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isMap, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';

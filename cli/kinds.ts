@@ -1,6 +1,6 @@
 // Owns: what commands ask of a kind of object: its routes, how it is found by name, and shown in columns.
 // Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
-// Implements: issue "CLI": get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
+// Implements: docs/cli.md: get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
 import type { z } from 'zod';
 import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';
 import type { Route } from '../server/contract/route.ts';

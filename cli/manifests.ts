@@ -1,6 +1,6 @@
 // Owns: a realm document as the four kinds, ready for Git: the inverse of operator/kinds' `document`.
 // Does not own: the text they are written as (manifest-text.ts), their names (manifest-names.ts).
-// Implements: issue "CLI": `export --as manifests`, with secretKeyRefs and a list of Secrets to create.
+// Implements: docs/cli.md: `export --as manifests`, with secretKeyRefs and a list of Secrets to create.
 import type { z } from 'zod';
 import { flow } from '../operator/kinds/flow.ts';
 import type { Kind } from '../operator/kinds/kind.ts';

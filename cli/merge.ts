@@ -1,6 +1,6 @@
 // Owns: one document of a realm out of many pieces, and what contradicts itself in them.
 // Does not own: the pieces (declared.ts).
-// Implements: issue "CLI": what is declared in one run is one manager's, so nothing may be said twice.
+// Implements: docs/cli.md: what is declared in one run is one manager's, so nothing may be said twice.
 import { elementsOf } from '../server/contract/section.ts';
 import { presentSections } from '../server/contract/sections.ts';
 import type { RealmDocument } from '../server/contract/transfer.ts';

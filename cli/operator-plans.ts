@@ -1,6 +1,6 @@
 // Owns: what a cluster's operator would do with resources that are only files yet: each is planned as its own manager.
 // Does not own: the operator's rules of who may declare what (operator/runtime); the comparing; that is the server's.
-// Implements: issue "CLI": the plan of a change that GitOps is going to apply.
+// Implements: docs/cli.md: the plan of a change that GitOps is going to apply.
 import { specPath } from '../operator/kinds/spec-path.ts';
 import { managerOf, managersIn } from '../operator/resource.ts';
 import { ServerProblem } from '../server/contract/client.ts';

@@ -1,6 +1,6 @@
 // Owns: how answers look: table, json, yaml, name (`-o`); colour; what of a server's text may reach a terminal.
 // Does not own: what a plan looks like in words (plan.ts).
-// Implements: issue "CLI": coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
+// Implements: docs/cli.md: coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Io } from './command.ts';

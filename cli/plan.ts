@@ -1,6 +1,6 @@
 // Owns: a plan in words and colours: what is made, changed, deleted, what changes hands, what stands in the way.
 // Does not own: the comparing; that is the server's.
-// Implements: decisions "Import, export, plan"; issue "CLI": a coloured diff that reads like a good plan.
+// Implements: decisions "Import, export, plan"; docs/cli.md: a coloured diff that reads like a good plan.
 import { stringify } from 'yaml';
 import { consequenceText, felt } from '../server/contract/consequence-words.ts';
 import { wholeKinds } from '../server/contract/sections.ts';

@@ -1,6 +1,6 @@
 // Owns: the program: its commands in the order of its help, and the options that all of them have.
 // Does not own: what any command does.
-// Implements: issue "CLI".
+// Implements: docs/cli.md.
 import { Command } from 'commander';
 import { type Cli, examples, type Io, type Register } from './command.ts';
 import { registerApi, registerToken } from './commands/api.ts';

@@ -1,6 +1,6 @@
 // Owns: the file of contexts under many hands: nothing lost, nobody else reads it, a lock that a dead process left.
 // Does not own: what is in it (login.test.ts).
-// Implements: issue "CLI": sessions kept with mode 0600.
+// Implements: docs/cli.md: sessions kept with mode 0600.
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Owns: what files declare: documents, manifests, lists, Secrets, and every fault with its place; without a server.
 // Does not own: what the schemas hold (server/contract), the program around it (validate.test.ts, apply.test.ts).
-// Implements: issue "CLI": apply, diff, validate.
+// Implements: docs/cli.md: apply, diff, validate.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Owns: that every command explains itself, and docs/cli.md names all of them and every variable.
 // Does not own: what the commands do.
-// Implements: issue "CLI": --help with examples; documentation.
+// Implements: docs/cli.md: --help with examples; documentation.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';

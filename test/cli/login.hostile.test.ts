@@ -1,6 +1,6 @@
 // Owns: what realmctl does where the server that somebody was talked into is not a friend.
 // Does not own: signing in where it is (login.test.ts).
-// Implements: RFC 9700 §4.4 (mix-up), RFC 8252 §8.10; issue "CLI".
+// Implements: RFC 9700 §4.4 (mix-up), RFC 8252 §8.10; docs/cli.md.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import os from 'node:os';

@@ -1,6 +1,6 @@
 // Owns: signing realmctl in and out, what it keeps and who may read that, and what it says where it can't.
 // Does not own: who may have a person's token (server/features/admin-person.test.ts).
-// Implements: issue "CLI": login, contexts; exit codes 2 refused, 3 unreachable.
+// Implements: docs/cli.md: login, contexts; exit codes 2 refused, 3 unreachable.
 
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';

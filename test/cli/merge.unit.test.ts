@@ -1,6 +1,6 @@
 // Owns: that a document cut into pieces and put together again is the same, and that no piece may be there twice.
 // Does not own: where faults stand (declared.unit.test.ts).
-// Implements: issue "CLI": what is declared in one run is one document of one manager.
+// Implements: docs/cli.md: what is declared in one run is one document of one manager.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Part } from '../../cli/declared.ts';

@@ -1,6 +1,6 @@
 // Owns: `diff --cluster`: what a cluster's operator would do with files, before it sees them.
 // Does not own: that the operator does just that (test/operator); diff without it (apply.test.ts).
-// Implements: issue "CLI": the plan of a change that GitOps is going to apply.
+// Implements: docs/cli.md: the plan of a change that GitOps is going to apply.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { importRealm, type RealmDocument } from '../../server/contract/transfer.ts';

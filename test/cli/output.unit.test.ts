@@ -1,6 +1,6 @@
 // Owns: what a server's words may do to a terminal, in every form of an answer and beside it.
 // Does not own: what commands say (their own tests).
-// Implements: issue "CLI": table, JSON and YAML output; ECMA-48 §5.3 (C1 controls).
+// Implements: docs/cli.md: table, JSON and YAML output; ECMA-48 §5.3 (C1 controls).
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,6 +1,6 @@
 // Owns: `realmctl validate` as a process: no server, no session, exit codes, output for people and for programs.
 // Does not own: which faults there are (declared.unit.test.ts).
-// Implements: issue "CLI": validate -f, offline, against the schemas.
+// Implements: docs/cli.md: validate -f, offline, against the schemas.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { realmctl } from '../support/realmctl.ts';

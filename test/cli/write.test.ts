@@ -1,6 +1,6 @@
 // Owns: create, edit, delete, api, token, users, sessions, events: what administrators do from a terminal while a realm runs.
 // Does not own: get and describe (get.test.ts), files (apply.test.ts), what the server allows.
-// Implements: issue "CLI"; specification 4.10.
+// Implements: docs/cli.md; specification 4.10.
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Owns: that realmctl knows every section of the realm document, and what the paths of its routes say.
 // Does not own: what the commands do (test/cli).
-// Implements: issue "CLI": get, describe, create, edit, delete.
+// Implements: docs/cli.md: get, describe, create, edit, delete.
 import { expect, test } from 'vitest';
 import { kinds } from '../../cli/kind-table.ts';
 import { presentSections } from '../../server/contract/sections.ts';
