@@ -34,6 +34,12 @@ type Review = Extract<Stage, { is: 'review' }>;
 type Mail = Extract<Stage, { is: 'mail' }>;
 type Link = Extract<Stage, { is: 'link' }>;
 type Later = Review | Mail | Link;
+type Goal = Pick<Review, 'arrived' | 'person' | 'last'> & {
+  /** The address is theirs, by this server. */
+  proven?: boolean;
+  /** What was typed. */
+  values?: Kept;
+};
 
 export type Outcome =
   | { do: 'verdict'; verdict: StepVerdict }
@@ -74,11 +80,18 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return email !== null && (await sends(realm, 'EMAIL')) ? email : undefined;
   }
 
+  /** Whose account a code to the address opens. */
+  async function openedBy(realm: string, email: string): Promise<Link['owner'] | undefined> {
+    const owner = await ownerOf(realm, email);
+    const reach = owner && (await reachOf(realm, owner.id));
+    return reach?.toLowerCase() === email.toLowerCase() ? owner : undefined;
+  }
+
   const titleOf = async (realm: string, { alias }: Arrived): Promise<string> =>
     (await providers.named(realm, alias))?.title ?? alias;
 
   /** What speaks against their account as it would be. */
-  async function faultOf(step: Step, person: NewPerson): Promise<{ at: string; message: string } | undefined> {
+  async function faultOf(step: Step, { arrived, person }: Goal): Promise<{ at: string; message: string } | undefined> {
     const { realm, settings } = step;
     const fault = await accounts.fault(realm, person);
     const byEmail = settings.registrationEmailAsUsername;
@@ -87,7 +100,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
       const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
       return { at, message: text('profile.fault', { label, fault: said(fault.message) }) };
     }
-    if (!byEmail && (await accounts.usernameTaken(realm, person.username)))
+    if (!byEmail && (await accounts.usernameTaken(realm, person, arrived.username)))
       return { at: 'username', message: text('register.usernameTaken') };
     return undefined;
   }
@@ -98,21 +111,27 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return { do: 'stage', stage: { is: 'link', arrived, owner } };
   }
 
-  /** An account that needs nothing more, or whatever is lacking. @param proven that the address is theirs, by this server */
-  async function goOn(step: Step, arrived: Arrived, person: NewPerson, proven: boolean): Promise<Outcome> {
+  /** An account that needs nothing more, or whatever is lacking. */
+  async function goOn(step: Step, goal: Goal): Promise<Outcome> {
     const { realm, settings } = step;
+    const { arrived, person, proven = false } = goal;
     const confirmed = proven || (arrived.emailVerified && person.email.toLowerCase() === arrived.email.toLowerCase());
-    if (!confirmed && settings.registrationVerifyEmail && (await sends(realm, 'EMAIL')))
-      return sendCode(step, { arrived, person });
+    if (!confirmed && settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) return askForCode(step, goal);
     const owner = await ownerOf(realm, person.email);
     if (!owner) return create(step, arrived, person, confirmed);
-    if (proven && (await reachOf(realm, owner.id))?.toLowerCase() === person.email.toLowerCase()) {
+    if (proven && (await openedBy(realm, person.email))) {
       const linked = await toLink(step, arrived, owner);
       return linked.do === 'stage' ? { do: 'theirs', user: owner, arrived } : linked;
     }
     return toLink(step, arrived, owner);
   }
 
+  /** A new code, but not right after another: that one is still good for the address that it went to. */
+  async function askForCode(step: Step, { arrived, person, last, values }: Goal): Promise<Outcome> {
+    if (!last || codes.mayResend(last)) return sendCode(step, { arrived, person });
+    if (last.email !== person.email) return again('email', text('messageCode.sentJustNow'), values);
+    return { do: 'stage', stage: { is: 'mail', arrived, person, code: last } };
+  }
   async function sendCode(step: Step, { arrived, person }: Pick<Mail, 'arrived' | 'person'>): Promise<Outcome> {
     const { realm, site, by } = step;
     const mailing = { realm, origin: site.origin, by, userId: null, email: person.email, owner: undefined };
@@ -156,43 +175,60 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return withValues(inputs, valuesIn(inputs, form), { ...before, username, email });
   }
 
-  async function review(step: Step, { arrived, person: before }: Review, form: Form): Promise<Outcome> {
+  async function review(step: Step, { arrived, person: before, last }: Review, form: Form): Promise<Outcome> {
     const person = await personIn(step, before, form);
     const values = Object.fromEntries(
       Object.entries(form).filter(([name]) => NAMES.has(name) || /^(firstName|lastName|attribute\.)/.test(name)),
     );
-    const fault = await faultOf(step, person);
-    return fault ? again(fault.at, fault.message, values) : goOn(step, arrived, person, false);
+    const fault = await faultOf(step, { arrived, person });
+    return fault ? again(fault.at, fault.message, values) : goOn(step, { arrived, person, last, values });
   }
 
   async function confirm(step: Step, stage: Mail, form: Form): Promise<Outcome> {
     const { arrived, person, code } = stage;
-    if (form.other !== undefined) return { do: 'stage', stage: { is: 'review', arrived, person } };
+    if (form.other !== undefined) return { do: 'stage', stage: { is: 'review', arrived, person, last: code } };
     if (form.resend !== undefined)
       return codes.mayResend(code) ? sendCode(step, stage) : again('code', text('messageCode.sentJustNow'));
-    const proof = codes.check(code, form, contextOf(step, arrived));
-    if (proof.do === 'proven') return goOn(step, arrived, person, true);
-    return wrong(stage, proof);
+    const opened = await openedBy(step.realm, person.email);
+    return (await faultOfCode(step, stage, code, form, opened)) ?? goOn(step, { arrived, person, proven: true });
   }
-  /** A code that was tried: how often is kept. */
-  const wrong = (stage: Mail | Link, { message, keep }: { message: string; keep?: Kept }): Outcome =>
-    keep
-      ? { do: 'stage', stage: { ...stage, code: keep }, complaint: { field: 'code', message } }
-      : again('code', message);
+
+  /**
+   * What speaks against a code; how often one was tried is kept. Where it opens somebody's account, guesses count with those of every
+   * other kind of code, and where that is locked the right one is answered as a wrong one is.
+   */
+  async function faultOfCode(
+    step: Step,
+    stage: Mail | Link,
+    code: Kept,
+    form: Form,
+    opened: Link['owner'] | undefined,
+  ): Promise<Outcome | undefined> {
+    const proof = codes.check(code, form, contextOf(step, stage.arrived));
+    if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
+    const ok = proof.do === 'proven';
+    const counted = opened ? await credentials.guess(step.realm, opened, step.by, async () => ({ ok })) : { ok };
+    if (counted.ok) return undefined;
+    const message = proof.do === 'again' ? proof.message : text('messageCode.wrong');
+    const tried = { ...code, tries: String(Number(code.tries ?? 0) + 1) };
+    return { do: 'stage', stage: { ...stage, code: tried }, complaint: { field: 'code', message } };
+  }
 
   async function prove(step: Step, stage: Link, form: Form): Promise<Outcome> {
     const { realm, by } = step;
     const { arrived, owner, code } = stage;
+    const last = code ?? stage.last;
     if (form.mail !== undefined || form.resend !== undefined) {
       const email = await reachOf(realm, owner.id);
       if (email === undefined) return again('form', text('verify.nowhere'));
-      if (code && !codes.mayResend(code)) return again('code', text('messageCode.sentJustNow'));
+      if (last && !codes.mayResend(last))
+        return code ? again('code', text('messageCode.sentJustNow')) : { do: 'stage', stage: { ...stage, code: last } };
       const mailing = { realm, origin: step.site.origin, by, userId: owner.id, email, owner: undefined };
       const sent = await transact(realm, (tx) => codes.send(tx, { ...mailing, context: contextOf(step, arrived) }));
-      const next: Link = { ...stage, code: sent };
+      const next: Link = { is: 'link', arrived, owner, code: sent };
       return { do: 'stage', stage: next };
     }
-    if (form.other !== undefined) return { do: 'stage', stage: { is: 'link', arrived, owner } };
+    if (form.other !== undefined) return { do: 'stage', stage: { is: 'link', arrived, owner, last } };
     if (code && form.password === undefined) return byCode(step, stage, code, form);
     const checked = await credentials.checkPassword({
       realm,
@@ -206,15 +242,11 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   }
 
   async function byCode(step: Step, stage: Link, code: Kept, form: Form): Promise<Outcome> {
-    const { realm, by } = step;
     const { arrived, owner } = stage;
-    const proof = codes.check(code, form, contextOf(step, arrived));
-    if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
-    // Guesses count with those of every other kind of code.
-    const counted = await credentials.guess(realm, owner, by, async () => ({ ok: proof.do === 'proven' }));
-    if (proof.do === 'again') return wrong(stage, proof);
+    const fault = await faultOfCode(step, stage, code, form, owner);
+    if (fault) return fault;
     // The address may be another's by now.
-    if (!counted.ok || (await reachOf(realm, owner.id)) !== code.email) return again('code', text('messageCode.wrong'));
+    if ((await reachOf(step.realm, owner.id)) !== code.email) return again('code', text('messageCode.wrong'));
     return { do: 'theirs', user: owner, arrived };
   }
 
@@ -231,8 +263,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
       };
       const owner = arrived.emailVerified ? await ownerOf(realm, email) : undefined;
       if (owner) return toLink(step, { ...arrived, alias: provider.alias }, owner);
-      const fault = await faultOf(step, person);
-      return fault ? { do: 'stage', stage: { is: 'review', arrived, person } } : goOn(step, arrived, person, false);
+      const fault = await faultOf(step, { arrived, person });
+      return fault ? { do: 'stage', stage: { is: 'review', arrived, person } } : goOn(step, { arrived, person });
     },
 
     go: (step: Step, stage: Later, form: Form): Promise<Outcome> => {
@@ -249,7 +281,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         return reviewPage({ title, settings, inputs, person: stage.person, complaint });
       }
       const { arrived, owner, code } = stage;
-      if (code) return codePage(codeFields, { email: code.email ?? '', complaint });
+      if (code) return codePage(codeFields, { email: shown(code.email ?? '', arrived), complaint });
       const mail = await reachOf(realm, owner.id);
       const them = arrived.name ?? arrived.subject;
       return linkPage({ title, them, email: arrived.email, mail: mail !== undefined, complaint });
@@ -258,6 +290,10 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
 }
 export type FirstSignIns = ReturnType<typeof createFirstSignIns>;
 type StepComplaint = { field: string; values?: Record<string, string> | undefined };
+
+/** An address that they did not give is the account's: it is hinted at. */
+const shown = (email: string, { email: given }: Arrived): string =>
+  email.toLowerCase() === given.toLowerCase() ? email : email.replace(/^(.).*@(.).*$/u, '$1***@$2***');
 
 /** The identity became somebody's meanwhile. */
 class LinkTaken extends Error {}

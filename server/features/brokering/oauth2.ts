@@ -15,8 +15,14 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
     const { accessToken } = await codeFlow.redeem(provider, back, { endpoint: tokenEndpoint, audience: tokenEndpoint });
     const claims = await codeFlow.userinfo(userinfoEndpoint, accessToken);
     // GitHub and others of its time call it id, a number.
-    const subject = String(claims.sub ?? claims.id ?? '');
-    if (subject === '') throw new UpstreamError('no-subject');
+    const subject = subjectIn(claims.sub ?? claims.id);
+    if (subject === undefined) throw new UpstreamError('no-subject');
     return { issuer: new URL(userinfoEndpoint).origin, subject, claims };
   },
 });
+
+/** Anything else would be written alike for several people: an object, or a number that has lost its last digits. */
+const subjectIn = (claim: unknown): string | undefined => {
+  if (typeof claim === 'string' && claim !== '') return claim;
+  return Number.isSafeInteger(claim) ? String(claim) : undefined;
+};

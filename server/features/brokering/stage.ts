@@ -44,12 +44,18 @@ export const Stage = z.discriminatedUnion('is', [
     anew: z.boolean(),
     at: z.number(),
   }),
-  /** New here: to say what is lacking. */
-  z.object({ is: z.literal('review'), arrived: Arrived, person: NewPerson }),
+  /** New here: to say what is lacking; `last`, here and below: the code that they turned away from. */
+  z.object({ is: z.literal('review'), arrived: Arrived, person: NewPerson, last: Strings.optional() }),
   /** New here: to prove the address; `code` as mailed codes keep it. */
   z.object({ is: z.literal('mail'), arrived: Arrived, person: NewPerson, code: Strings }),
   /** To prove that the account is theirs; `code` where that goes by mail. */
-  z.object({ is: z.literal('link'), arrived: Arrived, owner: Owner, code: Strings.optional() }),
+  z.object({
+    is: z.literal('link'),
+    arrived: Arrived,
+    owner: Owner,
+    code: Strings.optional(),
+    last: Strings.optional(),
+  }),
 ]);
 export type Stage = z.infer<typeof Stage>;
 

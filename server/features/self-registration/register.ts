@@ -113,7 +113,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       }
       if (asksForTerms(settings) && form.terms !== 'on') return again('terms', text('register.acceptFirst'), keep);
       // A name that people choose has to be told when it is taken; an address never is.
-      if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person.username)))
+      if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
         return again('username', text('register.usernameTaken'), keep);
       const chosen = await choosePassword(realm, { username: person.username, email: person.email }, form);
       if (!chosen.ok) return again(chosen.field, chosen.message, keep);

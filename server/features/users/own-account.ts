@@ -72,8 +72,15 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
     },
 
     ownerOf: (realm: string, email: string) => store.owner(sql, realm, email, null),
-    usernameTaken: async (realm: string, username: string): Promise<boolean> =>
-      (await store.taken(sql, realm, { id: NOBODY, username, email: null })) !== undefined,
+    /**
+     * An address is nobody's to choose but their own, so that nobody is told whether another's has an account. @param given as
+     * somebody else named them: that they did not choose
+     */
+    async usernameTaken(realm: string, { username, email }: NewPerson, given?: string): Promise<boolean> {
+      if (username.toLowerCase() === email.toLowerCase()) return false;
+      if (username !== given && username.normalize('NFKC').includes('@')) return true;
+      return (await store.taken(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
+    },
 
     /** @returns undefined: a name became somebody else's meanwhile */
     async create(

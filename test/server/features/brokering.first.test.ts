@@ -12,7 +12,7 @@ import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { comeBy, makeProvider, oidcOf, wayIn } from '../../support/brokering.ts';
 import { makeClient } from '../../support/clients.ts';
 import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson } from '../../support/person.ts';
+import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
 import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
 
@@ -21,9 +21,11 @@ let server: TestServer;
 let upstream: Upstream;
 let realm = '';
 let made = 0;
+/** The server's clock stands still, so that a code stays one that was sent just now. */
+let stoppedAt: number | undefined;
 beforeAll(async () => {
   upstream = await startUpstream();
-  mailing = await startMailingServer({ caFiles: [upstream.caFile] });
+  mailing = await startMailingServer({ caFiles: [upstream.caFile], now: () => new Date(stoppedAt ?? Date.now()) });
   server = mailing.server;
 });
 afterAll(async () => {
@@ -32,6 +34,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   made += 1;
+  stoppedAt = undefined;
   realm = `first${made}`;
   mailing.mails.length = 0;
   upstream.reset();
@@ -102,6 +105,93 @@ describe('an address that the provider has not confirmed', () => {
     expect(isHome((await comeBy(server, realm, upstream)).page)).toBe(true);
     expect(await people()).toMatchObject([{ emailVerified: true }]);
   });
+});
+
+describe('a code to an address that somebody typed', () => {
+  const typed = async (email: string) => {
+    const { person, page } = await comeBy(server, realm, upstream);
+    return { person, page: await person.fill(page, { email }) };
+  };
+  const wrongOf = (code: string): string => (code === '000000' ? '000001' : '000000');
+  const press = (person: Person, { fields: { csrf = '', step = '' } }: Shown, button: string) =>
+    person.post(`/realms/${realm}/login`, { csrf, step, [button]: '1' });
+  beforeEach(async () => {
+    await mailing.sendsMail(realm);
+    await set({ lockoutEnabled: true, maxLoginFailures: 3, lockoutDurationSeconds: 900 });
+    upstream.claims = { email: '', preferred_username: 'ada' };
+  });
+
+  test('is guessed no more often than the account there may be guessed, and the page doesn’t tell', async () => {
+    await bob({ email: 'bob@corp.example' });
+    const guess = async (email: string) => {
+      const { person, page } = await typed(email);
+      const code = codeIn(await mailing.mailTo(email, 'code'));
+      let shown = page;
+      const texts: string[] = [];
+      for (let times = 0; times < 3; times += 1) {
+        shown = await person.fill(shown, { code: wrongOf(code) });
+        texts.push(shown.text.replaceAll(email, '').replaceAll(/value="[^"]*"/g, ''));
+      }
+      return { texts, last: await person.fill(shown, { code }) };
+    };
+    const theirs = await guess('bob@corp.example');
+    expect(theirs.last.text).toContain('That code is not right.');
+    const [only] = await people();
+    expect([only?.username, await linksOf(only?.id)]).toEqual(['bob', []]);
+    const again = await guess('bob@corp.example');
+    expect(again.last.text).toContain('That code is not right.');
+    const free = await guess('free@corp.example');
+    expect(isHome(free.last)).toBe(true);
+    expect(free.texts).toEqual(theirs.texts);
+  });
+
+  test('is not sent anew, nor its tries forgotten, by turning back to the names', async () => {
+    const { person, page } = await typed('free@corp.example');
+    stoppedAt = Date.now();
+    const code = codeIn(await mailing.mailTo('free@corp.example', 'code'));
+    let shown = page;
+    for (let times = 0; times < 5; times += 1) shown = await person.fill(shown, { code: wrongOf(code) });
+    const names = await press(person, shown, 'other');
+    expect(names.heading).toBe('Complete your account');
+    const elsewhere = await person.fill(names, { email: 'else@corp.example' });
+    expect(elsewhere.text).toContain('A code was sent just now.');
+    expect(elsewhere.fields).toMatchObject({ email: 'else@corp.example' });
+    const back = await person.fill(elsewhere, { email: 'free@corp.example' });
+    expect(back.heading).toBe('Confirm your e-mail address');
+    expect((await person.fill(back, { code })).text).toContain('role="alert"');
+    expect([await people(), mailing.mails.length]).toEqual([[], 1]);
+  });
+
+  test('doesn’t tell by the username whether another’s address has an account', async () => {
+    await set({ registrationEmailAsUsername: false });
+    await bob({ email: 'bob@corp.example' });
+    const { person, page } = await comeBy(server, realm, upstream);
+    for (const username of ['bob@corp.example', 'free@corp.example'])
+      expect((await person.fill(page, { username, email: 'ada@corp.example' })).text).toContain(
+        'This username is taken',
+      );
+  });
+});
+
+test('who has another’s username for an address is not shown where their mail goes, and asks for no second one', async () => {
+  await mailing.sendsMail(realm);
+  await bob({ username: 'ada@corp.example', email: 'private@home.example' });
+  upstream.claims = { ...upstream.claims, email_verified: true };
+  const { person, page } = await comeBy(server, realm, upstream);
+  const { csrf = '', step = '' } = page.fields;
+  const asked = await person.post(`/realms/${realm}/login`, { csrf, step, mail: '1' });
+  expect(asked.heading).toBe('Confirm your e-mail address');
+  stoppedAt = Date.now();
+  expect([asked.text.includes('p***@h***'), asked.text.includes('private')]).toEqual([true, false]);
+  const turned = await person.post(`/realms/${realm}/login`, { ...asked.fields, other: '1' });
+  expect(turned.heading).toBe('Is this account yours?');
+  const again = await person.post(`/realms/${realm}/login`, {
+    csrf: turned.fields.csrf ?? '',
+    step: turned.fields.step ?? '',
+    mail: '1',
+  });
+  const code = codeIn(await mailing.mailTo('private@home.example', 'code'));
+  expect(isHome(await person.fill(again, { code }))).toBe(true);
 });
 
 test('an account is connected by a code to the address that it has confirmed', async () => {
@@ -200,8 +290,7 @@ describe('somebody new', () => {
   });
 });
 
-test('a provider of plain OAuth 2.0, as GitHub is one, says by its userinfo who it is', async () => {
-  await set({ registrationEmailAsUsername: false, registrationVerifyEmail: false });
+async function makeHub(): Promise<void> {
   const config = {
     authorizationEndpoint: `${upstream.url}/login/oauth/authorize`,
     tokenEndpoint: `${upstream.url}/token`,
@@ -210,13 +299,21 @@ test('a provider of plain OAuth 2.0, as GitHub is one, says by its userinfo who 
   };
   const body = { alias: 'github', type: 'oauth2' as const, displayName: 'GitHub', scopes: ['user:email'], config };
   await makeProvider(server, realm, { ...body, clientId: 'realm', secret: 'the secret there' });
-  upstream.userinfo = { id: 583_231, login: 'octocat', name: 'Mona Lisa Octocat', email: 'octo@hub.example' };
+}
+async function comeByHub(): Promise<Shown> {
   const person = createPerson(server.baseUrl);
   const page = await person.open(`/realms/${realm}/login?for=account`);
   const left = await person.open(wayIn(page, 'github'));
   expect(left.url).toContain('/login/oauth/authorize?');
   const back = new URL(upstream.answer(left.url));
-  expect(isHome(await person.open(`${back.pathname}${back.search}`))).toBe(true);
+  return person.open(`${back.pathname}${back.search}`);
+}
+
+test('a provider of plain OAuth 2.0, as GitHub is one, says by its userinfo who it is', async () => {
+  await set({ registrationEmailAsUsername: false, registrationVerifyEmail: false });
+  await makeHub();
+  upstream.userinfo = { id: 583_231, login: 'octocat', name: 'Mona Lisa Octocat', email: 'octo@hub.example' };
+  expect(isHome(await comeByHub())).toBe(true);
   const [octocat] = await people();
   expect(octocat).toMatchObject({
     username: 'octocat',
@@ -229,6 +326,17 @@ test('a provider of plain OAuth 2.0, as GitHub is one, says by its userinfo who 
   const form = new URLSearchParams(upstream.received.find((one) => one.url === '/token')?.raw.toString());
   expect(form.get('client_secret')).toBe('the secret there');
 });
+
+test.each([{ id: {} }, { id: [] }, { id: true }, { id: 2 ** 53 }, { sub: { id: 1 } }])(
+  'a provider of plain OAuth 2.0 that names nobody signs nobody in: %j',
+  async (userinfo) => {
+    await set({ registrationEmailAsUsername: false, registrationVerifyEmail: false });
+    await makeHub();
+    upstream.userinfo = { login: 'octocat', email: 'octo@hub.example', ...userinfo };
+    expect(isHome(await comeByHub())).toBe(false);
+    expect(await people()).toEqual([]);
+  },
+);
 
 test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const)(
   'one realm is the provider of another, which proves itself by %s',

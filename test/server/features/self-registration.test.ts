@@ -158,6 +158,17 @@ test('where people choose a username, one that is taken is told, and an address 
   expect((await who.fill(after, { username: 'ada', ...both })).url).toContain('/account');
 });
 
+test('an address is nobody’s username but its owner’s: whether another’s has an account is not told', async () => {
+  await site.sendsMail(realm);
+  await set({ registrationEmailAsUsername: false });
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD, email: address('bob') } });
+  const as = async (username: string, email = address()) => (await register({ username, email })).after;
+  for (const username of [address('bob'), address('eve'), address('eve').replace('@', '＠')])
+    expect((await as(username)).text).toContain('This username is taken.');
+  for (const name of ['ada', 'bob'])
+    expect((await as(address(name), address(name))).heading).toBe('Confirm your e-mail address');
+});
+
 test('the terms are accepted on the way, in their version, and not asked for again', async () => {
   await set({ termsUrl: 'https://acme.example/terms', termsVersion: '2' });
   const { who, page, after } = await register();
