@@ -18,7 +18,7 @@ import type { OwnSession } from '../../domain/principal.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import { createNobody } from './nobody.ts';
-import type { PasswordSource } from './sources.ts';
+import type { ElsewhereAttempt, PasswordSource } from './sources.ts';
 import * as store from './store.ts';
 
 export interface CredentialDeps {
@@ -92,6 +92,27 @@ export function createCredentials(deps: CredentialDeps) {
       }),
     );
 
+  /** The same lock for somebody by a name that only their source knows. All goes on beside the look, so that it takes as long for anybody. */
+  const guessAt =
+    ({ realm, by }: PasswordAttempt, limit: Limit | undefined): ElsewhereAttempt['guessAt'] =>
+    async (userId, look) => {
+      if (!limit) return look(true);
+      const until = (await store.lockout(sql, realm, userId ?? null))?.locked_until ?? null;
+      const [looked, counted] = await Promise.allSettled([
+        look(until === null || until <= now()),
+        userId === undefined ? 0 : count(realm, userId, limit),
+      ]);
+      if (counted.status === 'rejected') throw counted.reason;
+      const wrong = looked.status === 'fulfilled' && !looked.value;
+      if (userId !== undefined && !wrong) await store.giveBackAttempt(realmSql(realm), realm, userId, limit.most);
+      if (userId !== undefined && wrong && counted.value === limit.most) {
+        const user = await store.findById(sql, realm, userId);
+        if (user) await tellLocked(realm, by, { id: user.id, username: user.username }, limit);
+      }
+      if (looked.status === 'rejected') throw looked.reason;
+      return looked.value && counted.value <= limit.most;
+    };
+
   async function rehash(realm: string, row: store.PasswordRow, plain: string): Promise<void> {
     if (row.credential_id === null || row.phc === null) return;
     await store.rehash(realmSql(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
@@ -101,7 +122,8 @@ export function createCredentials(deps: CredentialDeps) {
    * Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. Whoever it is,
    * one hash is computed; counting goes on beside it, so that no answer is quicker than another.
    */
-  async function checkPassword({ realm, username, password: plain, by }: PasswordAttempt): Promise<PasswordVerdict> {
+  async function checkPassword(attempt: PasswordAttempt): Promise<PasswordVerdict> {
+    const { realm, username, password: plain, by } = attempt;
     const row = await store.findForPassword(batchedReads, realm, username);
     const limit = lockoutOf(await settings.of(realm));
     const instead = await nobody.phcFor(realm, username);
@@ -123,6 +145,7 @@ export function createCredentials(deps: CredentialDeps) {
             user,
             tried: !locked && !row?.phc,
             settled: row !== undefined && row.credential_id !== null,
+            guessAt: guessAt(attempt, limit),
           });
     if (locked) return refuse('locked');
     const proven = typeof other === 'object' ? await store.findById(sql, realm, other.userId) : local ? row : undefined;
@@ -131,7 +154,7 @@ export function createCredentials(deps: CredentialDeps) {
       if (other === 'away' && limit && row && !row.phc)
         await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
       else if (row && user && limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
-      return refuse(other === 'away' ? 'away' : row ? 'wrong' : 'unknown');
+      return refuse(other === 'away' || other === 'wrong-or-away' ? 'away' : row ? 'wrong' : 'unknown');
     }
     const them = { id: proven.id, username: proven.username };
     if (!proven.enabled) return { ok: false, reason: 'disabled', user: them };

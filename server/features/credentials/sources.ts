@@ -11,11 +11,16 @@ export interface ElsewhereAttempt {
   tried: boolean;
   /** They hold the credential that a proof rests on. */
   settled: boolean;
+  /**
+   * Looks at a password of whoever the name, which nobody has here, was found to be: it counts as a guess at them. Undefined: nobody of
+   * the realm. `look` learns whether they may be tried; where it throws, nobody looked.
+   */
+  guessAt(userId: string | undefined, look: (mayTry: boolean) => Promise<boolean>): Promise<boolean>;
 }
 
 export interface PasswordSource {
-  /** `away`: nobody can say. */
-  check(attempt: ElsewhereAttempt): Promise<{ userId: string } | 'wrong' | 'away'>;
+  /** `away`: nobody can say. `wrong-or-away`: whoever keeps it says no, but not all can be asked; from outside it is the same as `away`. */
+  check(attempt: ElsewhereAttempt): Promise<{ userId: string } | 'wrong' | 'away' | 'wrong-or-away'>;
   /** The name of whoever keeps somebody's password in place of the realm. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
 }

@@ -94,7 +94,7 @@ export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: n
   update lockout set failures = greatest(failures - 1, 0), locked_until = null
   where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
 
-export const lockout = async (sql: Sql, realm: string, userId: string) =>
+export const lockout = async (sql: Sql, realm: string, userId: string | null) =>
   (
     await sql<{ failures: number; last_failure_at: Date; locked_until: Date | null }>`
       select failures, last_failure_at, locked_until from lockout where realm_id = ${realm} and user_id = ${userId}`

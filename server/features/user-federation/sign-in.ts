@@ -71,7 +71,7 @@ export function createDirectorySource(
 
   async function ask(
     directory: store.Directory,
-    { username, password, tried }: ElsewhereAttempt,
+    { username, password, tried, guessAt }: ElsewhereAttempt,
     external: string | undefined,
   ): Promise<Answer> {
     const { base, scope } = directory.users;
@@ -80,10 +80,16 @@ export function createDirectorySource(
       const entries = await session.some({ base, scope, filter, attributes: personAttributes(directory) }, 2);
       const [only] = entries;
       const { person } = only && entries.length === 1 ? personOf(directory, only) : {};
-      if (only && person && tried && mayTry(directory, person, external !== undefined))
-        return (await session.proves(only.dn, password)) ? { found: person } : 'wrong';
-      await session.proves(`cn=${randomBytes(12).toString('hex')},${base}`, randomBytes(12).toString('hex'));
-      return 'wrong';
+      // Names match there that aren't the same here: another case, a second address, one from before.
+      const unnamed = tried && external === undefined ? person?.external : undefined;
+      const userId = await store.userOf(sql, directory.realm, directory.id, unnamed ?? null);
+      const proven = await guessAt(userId, async (free) => {
+        if (free && only && person && tried && mayTry(directory, person, external !== undefined))
+          return session.proves(only.dn, password);
+        await session.proves(`cn=${randomBytes(12).toString('hex')},${base}`, randomBytes(12).toString('hex'));
+        return false;
+      });
+      return proven && person ? { found: person } : 'wrong';
     });
   }
 
@@ -186,7 +192,10 @@ export function createDirectorySource(
           return 'away';
         }
       }
-      return answers.includes('away') ? 'away' : 'wrong';
+      if (!answers.includes('away')) return 'wrong';
+      // what the others say tells nothing of a password that one of them keeps
+      const keepers = answers.filter((_, i) => !link || all[i]?.id === link.directory_id);
+      return keepers.length > 0 && keepers.every((answer) => answer === 'away') ? 'away' : 'wrong-or-away';
     },
     keeperOf: (realm, userId) => store.aliasOf(sql, realm, userId),
     drop: enabled.drop,

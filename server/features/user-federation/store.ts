@@ -246,7 +246,7 @@ export const userOf = async (
   sql: Sql,
   realm: string,
   directoryId: string,
-  external: string,
+  external: string | null,
 ): Promise<string | undefined> =>
   (
     await sql<{ user_id: string }>`

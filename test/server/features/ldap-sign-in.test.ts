@@ -9,6 +9,7 @@ import { createUser, listUsers, putUser, setPassword } from '../../../server/con
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm } from '../../support/applications.ts';
 import { syncedWith } from '../../support/directories.ts';
+import { freePort } from '../../support/free-port.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { BASE, personLdif, READER, READER_PASSWORD, type Slapd, startSlapd } from '../../support/slapd.ts';
@@ -22,7 +23,10 @@ let server: TestServer;
 let slapd: Slapd;
 beforeAll(async () => {
   const group = `dn: cn=dev,ou=groups,${BASE}\nobjectClass: groupOfNames\ncn: dev\nmember: uid=bob,${PEOPLE}\n\n`;
-  slapd = await startSlapd(['ada', 'bob', 'cleo', 'dan', 'eve'].map((uid) => personLdif(uid)).join('') + group);
+  const twoNames = personLdif('fay').replace(/^mail: .*/m, '$&\nmail: fay.second@example.org');
+  slapd = await startSlapd(
+    ['ada', 'bob', 'cleo', 'dan', 'eve'].map((uid) => personLdif(uid)).join('') + twoNames + group,
+  );
   server = await startTestServer({ env: { SVC_OUTBOUND_ALLOW: '127.0.0.1' }, lines });
 });
 afterAll(async () => {
@@ -105,6 +109,45 @@ test('wrong passwords lock, and the right one of the directory doesn’t help th
   expect(await reasons(realm)).toEqual(['wrong', 'wrong', 'locked']);
 });
 
+test('guesses at somebody by a name that only the directory knows lock them, too, whichever name follows', async () => {
+  const realm = await realmWith();
+  await syncedWith(server, realm, 'corporate');
+  expect(await person(realm, 'fay')).toMatchObject({ email: 'fay@example.org' });
+  await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 2 } });
+  const second = 'fay.second@example.org';
+  for (let i = 0; i < 3; i += 1) expect(isIn(await signIn(realm, second, passwordOf('fay')))).toBe(true);
+  for (let i = 0; i < 2; i += 1) await signIn(realm, second, 'wrong');
+  for (const name of ['fay', second]) expect((await signIn(realm, name, passwordOf('fay'))).text).toContain(REFUSED);
+  const { rows } = await server.pool.query(
+    `select subject ->> 'name' as name from event where realm_id = $1 and type = 'USER_LOCKED'`,
+    [realm],
+  );
+  expect(rows).toHaveLength(1);
+});
+
+test('a guess that somebody’s own directory looked at counts while another is away; while their own is away none does', async () => {
+  const realm = await realmWith();
+  await syncedWith(server, realm, 'corporate');
+  await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 2 } });
+  const gone = {
+    connection: { urls: [`ldap://127.0.0.1:${await freePort()}`], bindDn: READER },
+    secret: READER_PASSWORD,
+  };
+  await server.admin.call(createDirectory, {
+    params: { realm },
+    body: { alias: 'other', users: { base: `ou=others,${BASE}` }, ...gone },
+  });
+  for (let i = 0; i < 2; i += 1) expect((await signIn(realm, 'ada', 'wrong')).text).toContain(AWAY);
+  expect((await signIn(realm, 'ada', passwordOf('ada'))).text).toContain(REFUSED);
+  expect(await reasons(realm)).toEqual(['away', 'away', 'locked']);
+
+  const there = { connection: { urls: [slapd.ldap], bindDn: READER }, secret: READER_PASSWORD };
+  await server.admin.call(putDirectory, { params: { realm, alias: 'other' }, body: there });
+  await server.admin.call(putDirectory, { params: { realm, alias: 'corporate' }, body: gone });
+  for (let i = 0; i < 3; i += 1) expect((await signIn(realm, 'bob', 'wrong')).text).toContain(AWAY);
+  expect((await reasons(realm)).slice(3)).toEqual(['away', 'away', 'away']);
+});
+
 test('while it is away nobody is told whom it knows, people of the realm sign in, and sessions go on', async () => {
   const realm = await realmWith();
   await syncedWith(server, realm, 'corporate');
@@ -160,4 +203,6 @@ test('nobody takes a directory elsewhere by whose people they would be more than
   const body = { connection: { urls: ['ldaps://mine.example.net'], bindDn: READER }, secret: 'mine' };
   await expect(weak.call(putDirectory, { ...at, body })).rejects.toMatchObject({ status: 403 });
   await weak.call(putDirectory, { ...at, body: { schedule: 3600 } });
+  await weak.call(putDirectory, { ...at, body: { enabled: false } });
+  await expect(weak.call(putDirectory, { ...at, body: { enabled: true } })).rejects.toMatchObject({ status: 403 });
 });
