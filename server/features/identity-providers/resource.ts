@@ -54,10 +54,11 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
   ];
 }
 
-/** Whoever changes one of these could have it say that they are somebody else. */
+/** Whoever changes one of these, or switches it on again, could have it say that they are somebody else. */
 const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
-  action === 'update' && fields.some(({ path }) => SAYING.includes(path.split(/[.[]/)[0] ?? ''));
+  action === 'update' &&
+  fields.some(({ path, to }) => SAYING.includes(path.split(/[.[]/)[0] ?? '') || (path === 'enabled' && to === true));
 
 const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => ({
   ...fields,

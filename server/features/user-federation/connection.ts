@@ -51,6 +51,7 @@ const INVALID_CREDENTIALS = 49;
 const NO_SUCH_OBJECT = 32;
 const SIZE_LIMIT_EXCEEDED = 4;
 const LONGEST_WORDS = 300;
+const NO_ANSWER = 'the connection to it broke, or it did not answer in time';
 /** Loaded with the first directory that is asked. */
 export const ldapts = () => import('ldapts');
 
@@ -96,7 +97,7 @@ async function open({ connection, secret }: Directory, outbound: DirectoryOutbou
       });
       const socket = protocol === 'ldaps:' ? await secured(plain, trust, timeoutMs) : plain;
       client = await clientOver(socket, timeoutMs);
-      if (startTls && protocol === 'ldap:') await client.startTLS(trust);
+      if (startTls && protocol === 'ldap:') await encrypt(client, socket, trust, timeoutMs);
       if (bindDn !== null) await client.bind(bindDn, secret ?? '');
       return client;
     } catch (error) {
@@ -116,6 +117,20 @@ async function secured(socket: Socket, trust: tls.ConnectionOptions, timeoutMs: 
     encrypted.destroy();
     socket.destroy();
     throw error;
+  }
+}
+
+/** ldapts itself waits for the handshake for ever. */
+async function encrypt(client: Client, socket: Socket, trust: tls.ConnectionOptions, timeoutMs: number): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    socket.destroy();
+    reject(new DirectoryFault(NO_ANSWER));
+  }, timeoutMs);
+  try {
+    await Promise.race([client.startTLS(trust), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -223,6 +238,6 @@ function faultOf(error: unknown): unknown {
   const ofTls = typeof code === 'string' && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code);
   const known = ofDirectory || ofConnection || ofTls || (typeof code === 'string' && 'syscall' in error);
   if (!known) return error;
-  const words = ofDirectory || ofTls ? error.message : 'the connection to it broke, or it did not answer in time';
+  const words = ofDirectory || ofTls ? error.message : NO_ANSWER;
   return new DirectoryFault(words.replaceAll(/\s+/g, ' ').slice(0, LONGEST_WORDS), { cause: error });
 }

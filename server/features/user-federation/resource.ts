@@ -114,10 +114,14 @@ export const userFederationResource = (deps: ResourceDeps) =>
         const { urls, startTls, caCertificate } = Object(connection);
         return { 'connection.urls': urls, 'connection.startTls': startTls, 'connection.caCertificate': caCertificate };
       },
-      // Whoever says which directory it is says who may sign in as its people.
+      // Whoever says which directory it is, or that it is asked again, says who may sign in as its people.
       signsInAs(changes, realm) {
         const ids = changes
-          .filter(({ fields }) => fields.some(({ path }) => /^(connection|users|groups|secret)\b/.test(path)))
+          .filter(({ fields }) =>
+            fields.some(
+              ({ path, to }) => /^(connection|users|groups|secret)\b/.test(path) || (path === 'enabled' && to === true),
+            ),
+          )
           .flatMap(({ id }) => id ?? []);
         return ids.length === 0
           ? undefined

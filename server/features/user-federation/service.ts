@@ -54,9 +54,8 @@ export function createDirectories({ sql, transact, seal, outbound, syncs }: Dire
       if (!directory.enabled) throw new Problem('wrong-state', 'The directory is disabled');
       const begun = await transact(realm, (tx) => syncs.begin(tx, by, directory, kind));
       if (!begun) throw missing();
-      const until = Date.now() + SHORT_MS;
       let sync = wireOf(begun);
-      while (!hasEnded(sync) && Date.now() < until) {
+      for (let waited = 0; !hasEnded(sync) && waited < SHORT_MS; waited += LOOK_MS) {
         await sleep(LOOK_MS);
         sync = await read(realm, directory.id, begun.id);
       }

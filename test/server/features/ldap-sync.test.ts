@@ -1,6 +1,8 @@
 // Owns: syncs with a real directory: who comes, who is found again, who is gone, groups, faults, a directory that dies under way.
 // Does not own: signing in by it (ldap-sign-in.test.ts), directories as resources (user-federation.test.ts).
 // Implements: specification 4.2; decisions "User federation".
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { Attribute, Change } from 'ldapts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDirectorySyncs, syncDirectory, testDirectory } from '../../../server/contract/directory-syncs.ts';
@@ -248,6 +250,27 @@ test('it is reached by LDAPS and StartTLS, by who signed its certificate alone',
     error: expect.stringContaining('SVC_OUTBOUND_ALLOW'),
   });
 });
+
+test('one that takes StartTLS and then says nothing holds nobody up for ever', async () => {
+  const { hostname, port } = new URL(slapd.ldap);
+  const silent = createServer((socket) => {
+    const behind = connect(Number(port), hostname);
+    socket.once('data', (asked) => behind.write(asked));
+    behind.once('data', (answer) => socket.write(answer));
+    socket.on('error', () => {}).on('close', () => behind.destroy());
+  });
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const urls = [`ldap://127.0.0.1:${Object(silent.address()).port}`];
+    const realm = await realmWith({ connection: { urls, startTls: true, bindDn: READER, caCertificate: slapd.ca } });
+    const { body } = await server.admin.call(testDirectory, at(realm));
+    expect(body).toMatchObject({ ok: false, error: expect.stringContaining('did not answer in time') });
+    const open = () => new Promise<number>((resolve) => silent.getConnections((_, n) => resolve(n)));
+    await expect.poll(open).toBe(0);
+  } finally {
+    silent.close();
+  }
+}, 60_000);
 
 test('a wrong password of the realm’s own is told without showing it, here and in the log', async () => {
   const realm = await realmWith({ secret: 'a password that is wrong' });
