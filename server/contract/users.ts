@@ -10,6 +10,10 @@ export const Username = name(255)
     (s) => !/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(s),
     'must not contain invisible or direction characters',
   )
+  .refine(
+    (s) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(s),
+    'must not be a UUID, which would read like an id',
+  )
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
 export const Email = z.email().max(254);
 

@@ -1,6 +1,7 @@
 // The audit log's rows once they are there: what is forgotten of them, and with their realm. Writing them is the outbox's,
 // how long they are kept the janitor's.
-import type { Sql } from '../db/sql.ts';
+import { fragment, type Sql } from '../db/sql.ts';
+import { type Erased, erasureOf } from './erasure.ts';
 
 /** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
 export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
@@ -18,26 +19,20 @@ export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
 export const forgetDeparted = (sql: Sql) => sql`
   delete from departed_event where position < (select position from event_forwarding)`;
 
-/**
- * Puts a name in the place of whatever `found` (a regular expression) matches. Of what the subject did themselves the address
- * goes, too. The chain will say what the blocks hold since then.
- */
-export async function erasePerson(
-  sql: Sql,
-  realm: string,
-  { id, found, instead }: { id: string; found: string; instead: string },
-): Promise<void> {
+/** A pseudonym in the person's place. Of what they did themselves the address goes, too. The chain will say what the blocks hold since. */
+export async function erasePerson(sql: Sql, realm: string, person: Erased): Promise<void> {
+  const { tells, actor, subject, data } = erasureOf(person, {
+    actor: fragment`actor`,
+    subject: fragment`subject`,
+    data: fragment`data`,
+  });
   // Nothing is sealed meanwhile: each row is rewritten either before that, or in a block that this sees.
   await sql`select from event_log for share`;
   await sql`
     with erased as (
-      update event set
-        actor = regexp_replace(actor::text, ${found}, ${instead}, 'gi')::jsonb,
-        subject = regexp_replace(subject::text, ${found}, ${instead}, 'gi')::jsonb,
-        data = regexp_replace(data::text, ${found}, ${instead}, 'gi')::jsonb,
-        ip_address = case when coalesce(actor, subject) ->> 'id' = ${id} then null else ip_address end
-      where realm_id = ${realm} and (actor ->> 'id' = ${id} or subject ->> 'id' = ${id}
-        or actor::text ~* ${found} or subject::text ~* ${found} or data::text ~* ${found})
+      update event set actor = ${actor}, subject = ${subject}, data = ${data},
+        ip_address = case when coalesce(actor, subject) ->> 'id' = ${person.id} then null else ip_address end
+      where realm_id = ${realm} and ${tells}
       returning position
     ) update event_block set rewritten = true where realm_id = ${realm} and number in (
       select distinct b.number from erased cross join lateral (

@@ -1,7 +1,9 @@
 // Deleting one's own account: for who has proven themselves a moment ago, and says so once more on a page that says what goes.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { createAttempts, inRealm } from '../../domain/attempts.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
@@ -19,11 +21,16 @@ export interface EraseDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   prove: Prove;
   isFresh(session: LiveSession): boolean;
+  now: () => Date;
 }
+
+/** Accounts that one address may delete: each time the whole audit log of the realm is read. */
+const ERASURES_A_MINUTE = 10;
 
 const Form = z.looseObject({ username: z.string().max(255).optional() });
 
 export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps): void {
+  const attempts = createAttempts({ limit: ERASURES_A_MINUTE, now: deps.now });
   app.post('/realms/:realm/account/erase', { schema: { hide: true } }, async (request, reply) => {
     const { realm, session } = await visit(request);
     if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
@@ -34,6 +41,9 @@ export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps):
       const body = confirmPage(realm, session, username !== undefined);
       return sendPage(reply, { ...look, title: text('account.eraseTitle'), body });
     }
+    const retryAfterSeconds = attempts.take(inRealm(realm, request.ip));
+    if (retryAfterSeconds !== undefined)
+      throw new Problem('too-many-requests', text('register.tooMany'), { retryAfterSeconds });
     await deps.gdpr.eraseOneself(realm, session.userId);
     deps.sessions.clearCookie(reply, realm);
     await deps.signIns.leave(request, reply, realm);

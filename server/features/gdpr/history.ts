@@ -3,7 +3,8 @@
 
 import { fragment } from '../../db/sql.ts';
 import { endActing } from '../../domain/end-access.ts';
-import { eraseFromDeliveries, eraseFromEvents } from './erasure.ts';
+import { erasePerson } from '../../events/log.ts';
+import { eraseFromDeliveries } from './erasure.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
@@ -41,7 +42,7 @@ const loginEvents: PersonalData = {
   },
   async erase(sql, realm, subject) {
     await endActing(sql, realm, fragment`select ${subject.id}::uuid`);
-    await eraseFromEvents(sql, realm, subject);
+    await erasePerson(sql, realm, subject);
   },
 };
 

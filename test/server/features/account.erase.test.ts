@@ -2,7 +2,9 @@
 // Does not own: what an erasure deletes (gdpr.test.ts).
 // Implements: specification 4.6.
 import { expect, test } from 'vitest';
-import { getUser, listUsers } from '../../../server/contract/users.ts';
+import { verifyEvents } from '../../../server/contract/events.ts';
+import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
+import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
@@ -65,4 +67,63 @@ test('a form of another site deletes nobody, and neither does one without a sess
   expect(forged.status).toBe(403);
   expect((await erase(createPerson(server.baseUrl), page, { username: 'ada' })).heading).toBe('Sign in');
   expect((await server.admin.call(getUser, { params: { realm, userId } })).body?.username).toBe('ada');
+});
+
+/** All that the audit log and deliveries say, but of whom it is the doing or who it was done to. */
+async function told(of: 'others' | 'theirs', id: string): Promise<string[]> {
+  const { rows } = await server.pool.query<{ text: string }>(
+    `select e::text as text from event e
+     where realm_id = $1 and (coalesce(actor ->> 'id', '') = $2 or coalesce(subject ->> 'id', '') = $2) = $3
+     union all select body from webhook_delivery where realm_id = $1 and (position($2 in body) > 0) = $3 order by 1`,
+    [realm, id, of === 'theirs'],
+  );
+  return rows.map(({ text }) => text);
+}
+
+test.each(['user', 'system', 'spa', 'update', 'roles'])(
+  'who is named %s takes nothing of what is told of others along, and the log is whole',
+  async (username) => {
+    const { admin } = server;
+    const params = { realm };
+    const url = 'https://nowhere.example.test/';
+    await admin.call(createWebhook, { params, body: { name: 'all', url, eventTypes: '*', enabled: true } });
+    const { body: user } = await admin.call(createUser, { params, body: { username, password: PASSWORD } });
+    const id = user?.id ?? '';
+    await signedIn();
+    await createPerson(server.baseUrl).open(`/realms/${realm}/account`);
+    const who = createPerson(server.baseUrl);
+    const page = await who.fill(await who.open(`/realms/${realm}/login?for=account`), { username, password: PASSWORD });
+    const guess = createPerson(server.baseUrl);
+    await guess.fill(await guess.open(`/realms/${realm}/login`), { username: 'nobody', password: 'wrong' });
+    const before = await told('others', id);
+    expect(before.length).toBeGreaterThan(4);
+    const own = await told('theirs', id);
+    expect(own.length).toBeGreaterThan(3);
+    const allSealed = () =>
+      expect.poll(async () => (await admin.call(verifyEvents, { params, query: {} })).body?.waiting).toBe(0);
+    await allSealed();
+    expect((await erase(who, await erase(who, page), { username })).heading).toBe('Your account is deleted');
+    expect(await told('theirs', id)).toEqual([]);
+    const after = await told('others', id);
+    expect(after.filter((text) => before.includes(text))).toEqual(before);
+    const theirs = after.filter((text) => !before.includes(text)).join();
+    expect(theirs).toContain('"type": "user"');
+    expect(theirs).not.toMatch(new RegExp(`"name": "${username}"`));
+    await allSealed();
+    await expect
+      .poll(async () => (await admin.call(verifyEvents, { params, query: {} })).body)
+      .toMatchObject({ faults: [], erased: expect.any(Number) });
+  },
+);
+
+test('one address deletes only so many accounts a minute', async () => {
+  const people = Array.from({ length: 11 }, (_, i) => ({ username: `p${i}`, password: PASSWORD }));
+  const answers: (string | number)[] = [];
+  for (const person of people) {
+    await server.admin.call(createUser, { params: { realm }, body: person });
+    const who = createPerson(server.baseUrl);
+    const page = await who.fill(await who.open(`/realms/${realm}/login?for=account`), person);
+    answers.push((await erase(who, page, { username: person.username })).status);
+  }
+  expect(answers).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
 });
