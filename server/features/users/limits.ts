@@ -4,6 +4,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { User } from '../../contract/users.ts';
 import type { Sql } from '../../db/sql.ts';
 import { groupsBeyond, type Reach } from '../../domain/reach.ts';
+import { sameAddress } from './wire.ts';
 
 /** Who manages members could do these by signing in as them; attributes are judged as the person's own (the user profile). */
 const OPEN = new Set(['email', 'firstName', 'lastName', 'enabled', 'attributes', 'requiredActions', 'groups']);
@@ -18,12 +19,13 @@ export async function refuseBeyond(
   reach: Reach,
   { before, after }: { before: User | undefined; after: User },
 ): Promise<void> {
-  if (after.emailVerified && !before?.emailVerified) throw beyond('emailVerified');
+  // An address that changes has to be verified anew.
+  const verified = before?.emailVerified && sameAddress(before.email, after.email);
+  if (after.emailVerified && !verified) throw beyond('emailVerified');
   if (before) {
     const changed = Object.entries(after).filter(
       ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof User]),
     );
-    // An address that changes has to be verified anew.
     const other = changed.find(([field]) => !OPEN.has(field) && field !== 'emailVerified');
     if (other) throw beyond(other[0]);
   } else if (after.roles.length > 0 || after.groups.length === 0)

@@ -33,6 +33,9 @@ export const toRow = (user: User): UserRow => ({
 
 const set = <T extends string>(names: readonly T[]): T[] => [...new Set(names)].sort();
 
+export const sameAddress = (one: string | null, other: string | null): boolean =>
+  one?.toLowerCase() === other?.toLowerCase();
+
 /** The user as the input wants it: what is left out keeps its value. */
 export function merged(current: User, input: Changes<UserInput>): User {
   const { password: _, passwordTemporary: __, ...fields } = input;
@@ -44,8 +47,7 @@ export function merged(current: User, input: Changes<UserInput>): User {
     roles: set(next.roles),
     groups: set(next.groups),
     // another address has to be verified anew, unless the caller says that it is
-    emailVerified:
-      input.emailVerified ?? (next.email?.toLowerCase() === current.email?.toLowerCase() && current.emailVerified),
+    emailVerified: input.emailVerified ?? (sameAddress(next.email, current.email) && current.emailVerified),
   };
 }
 

@@ -143,6 +143,20 @@ describe('who administers the members of one group', () => {
     expect(now).toMatchObject({ groups: ['/sales', '/sales/north'], requiredActions: ['UPDATE_PROFILE'] });
   });
 
+  test('gives a person another address, and never as a verified one', async () => {
+    const sal = at('sal');
+    const own = { email: 'sally@example.test', emailVerified: true };
+    await server.admin.call(users.putUser, { params: sal, body: own });
+    const put = (body: object) => manager.call(users.putUser, { params: sal, body });
+    await expect(put({ email: 'ceo@example.test', emailVerified: true })).rejects.toMatchObject(refused);
+    await expect(put({ email: null, emailVerified: true })).rejects.toMatchObject(refused);
+    expect((await server.admin.call(users.getUser, { params: sal })).body).toMatchObject(own);
+    expect((await put({ ...own, firstName: 'Sal' })).body).toMatchObject({ ...own, firstName: 'Sal' });
+    const other = { email: 'other@example.test' };
+    expect((await put(other)).body).toMatchObject({ ...other, emailVerified: false });
+    await expect(put({ ...other, emailVerified: true })).rejects.toMatchObject(refused);
+  });
+
   test('changes nobody who has something from elsewhere: another group, a role, an organization, an admin role', async () => {
     for (const username of ['both', 'payer', 'partnered', 'outsider', 'boss']) {
       const writes = [
