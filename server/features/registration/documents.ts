@@ -20,7 +20,7 @@ import * as store from './store.ts';
 
 /** The draft's own advice is 5 KB; keys take more. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
-/** So long what was fetched serves where its host doesn't answer. */
+/** So long what was fetched serves where its host doesn't answer, or isn't asked. */
 const STALE_MS = 86_400_000;
 
 const unusable = (why: string, cause?: unknown) =>
@@ -41,12 +41,8 @@ export interface DocumentDeps {
 export function createClientDocuments(deps: DocumentDeps) {
   const { sql, outbound, transact, requestsIn, clients, settings, attempts, now } = deps;
 
-  function limit(realm: string, clientId: string, address: string): void {
-    const retryAfterSeconds =
-      attempts.address.take(inRealm(realm, address)) ?? attempts.host.take(new URL(clientId).hostname);
-    if (retryAfterSeconds !== undefined)
-      throw new OAuthError('slow_down', 'Too many metadata documents were asked for', { retryAfterSeconds });
-  }
+  const serves = (known: store.Document | undefined): boolean =>
+    known?.freshUntil != null && known.freshUntil.getTime() + STALE_MS > now().getTime();
 
   /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
   async function fetched(clientId: string, etag: string | null): Promise<OutboundAnswer | undefined> {
@@ -89,15 +85,17 @@ export function createClientDocuments(deps: DocumentDeps) {
       async (tx) => {
         const caller = callerOf({ ...by, actor: null });
         const input = await inputFrom(tx, realm, policy, clientId, answer.body.toString());
-        let client = (await store.readDocument(tx.sql, realm, clientId))?.client;
-        if (client === undefined) {
+        let known = await store.readDocument(tx.sql, realm, clientId);
+        if (!known) {
           await makeRoom(tx, by, realm, policy);
           // Another replica may have been quicker, before it was this one's turn.
-          client = (await store.readDocument(tx.sql, realm, clientId))?.client;
+          known = await store.readDocument(tx.sql, realm, clientId);
         }
+        // An administrator has made one of that name meanwhile.
+        if (known && known.freshUntil === null) return;
         const { allowedResources } = policy;
-        const row = client
-          ? await requestsIn(tx).replace(clients, caller, realm, { id: client }, input)
+        const row = known
+          ? await requestsIn(tx).replace(clients, caller, realm, { id: known.client }, input)
           : await requestsIn(tx).create(clients, caller, realm, { ...input, allowedResources, clientId });
         await store.keepDocument(tx.sql, realm, { client: row.id, freshUntil, etag });
       },
@@ -108,13 +106,12 @@ export function createClientDocuments(deps: DocumentDeps) {
   async function renew(by: By, realm: string, policy: Provisioning, clientId: string): Promise<void> {
     const known = await store.readDocument(sql, realm, clientId);
     const answer = await fetched(clientId, known?.etag ?? null);
-    const at = now().getTime();
     if (!answer) {
-      if (known?.freshUntil && known.freshUntil.getTime() + STALE_MS > at) return;
+      if (serves(known)) return;
       throw unusable('it cannot be fetched by https');
     }
     if (known?.freshUntil && answer.status === 304) {
-      const freshUntil = new Date(at + freshSeconds(answer.headers) * 1000);
+      const freshUntil = new Date(now().getTime() + freshSeconds(answer.headers) * 1000);
       await transact(realm, (tx) => store.keepDocument(tx.sql, realm, { ...known, freshUntil }), { bookkeeping: true });
       return;
     }
@@ -143,7 +140,12 @@ export function createClientDocuments(deps: DocumentDeps) {
       const name = `${realm} ${clientId}`;
       const under = renewals.get(name);
       if (under) return under;
-      limit(realm, clientId, ipAddress);
+      const retryAfterSeconds = attempts.address.take(inRealm(realm, ipAddress)) ?? attempts.host.take(hostname);
+      if (retryAfterSeconds !== undefined) {
+        // Who asks for many others by that host doesn't stop those who are known.
+        if (serves(known)) return;
+        throw new OAuthError('slow_down', 'Too many metadata documents were asked for', { retryAfterSeconds });
+      }
       const renewal = renew({ actor: null, ipAddress }, realm, policy, clientId).finally(() => renewals.delete(name));
       renewals.set(name, renewal);
       return renewal;

@@ -55,7 +55,7 @@ export async function countRegistered(sql: Sql, realm: string): Promise<number> 
   return row?.n ?? 0;
 }
 
-interface Document {
+export interface Document {
   client: string;
   /** Null: the client isn't one of a document. */
   freshUntil: Date | null;

@@ -320,6 +320,17 @@ describe('what was fetched', () => {
     expect((await visit(idOf(path))).status).toBe(400);
   });
 
+  test('serves those whose document is known while somebody asks for too many others', async () => {
+    const path = '/known.json';
+    serve(path, documentAt(path), { 'cache-control': 'max-age=60' });
+    await visit(idOf(path));
+    minutes(2);
+    const pages = await Promise.all(Array.from({ length: 25 }, (_, n) => visit(idOf(`/others-${n}.json`))));
+    expect(pages.map(({ status }) => status)).toContain(429);
+    expect((await visit(idOf(path))).heading).toBe('Sign in');
+    expect(fetches(path)).toBe(1);
+  });
+
   test('is fetched once by many at the same moment', async () => {
     const path = '/many.json';
     serve(path, documentAt(path));
@@ -349,5 +360,26 @@ describe('what was fetched', () => {
     });
     expect((await visit(idOf(path), { scope: 'openid' })).text).not.toContain(`(${new URL(host.url).host})`);
     expect(fetches(path)).toBe(0);
+  });
+
+  test('leaves a client alone that an administrator makes by that name while it is fetched', async () => {
+    const path = '/meanwhile.json';
+    serve(path, documentAt(path));
+    const { answer } = host;
+    host.answer = async (request) => {
+      if (request.url === path)
+        await makeClient({ ...server, admin: await admin() }, REALM, {
+          clientId: idOf(path),
+          name: 'Our own',
+          tokenEndpointAuthMethod: 'none',
+          redirectUris: [RP],
+        });
+      return answer(request);
+    };
+    await visit(idOf(path), { scope: 'openid' });
+    host.answer = answer;
+    expect(fetches(path)).toBe(1);
+    const { body } = await (await admin()).call(listClients, { params, query: { q: path } });
+    expect(body).toMatchObject([{ clientId: idOf(path), name: 'Our own' }]);
   });
 });
