@@ -20,7 +20,18 @@ export class TargetAway extends Error {
 export class ObjectRefused extends Error {}
 
 const Created = z.object({ id: z.string().min(1).max(1000) });
-const Found = z.object({ Resources: z.array(Created).max(10).default([]) });
+const Found = z.object({
+  Resources: z
+    .array(
+      Created.extend({
+        userName: z.unknown().optional(),
+        displayName: z.unknown().optional(),
+        externalId: z.unknown().optional(),
+      }),
+    )
+    .max(10)
+    .default([]),
+});
 const Fault = z.object({ detail: z.string() });
 
 export type Remote = ReturnType<typeof remoteOf>;
@@ -75,24 +86,28 @@ export function remoteOf({
     return made.id;
   };
 
-  async function find(type: Type, name: string): Promise<string | undefined> {
+  /** Those of that name; a target that doesn't know filters answers others, too. */
+  async function named(type: Type, name: string) {
     const filter = `${nameOf[type]} eq ${JSON.stringify(name)}`;
     const answer = await call('GET', `/${type}?${new URLSearchParams({ filter })}`);
-    return answer.status === 200 ? parsed(Found, answer.text)?.Resources[0]?.id : undefined;
+    const found = answer.status === 200 ? parsed(Found, answer.text)?.Resources : undefined;
+    return (found ?? []).filter((one) => String(one[nameOf[type]]).toLowerCase() === name.toLowerCase());
   }
 
   return {
     /**
-     * Makes it, or takes up the one that has its name: it was made before its id could be noted, or by hand.
+     * Makes it, or takes up the one that has its name and its id here: it was made before its id there could be noted.
+     * @param objectId its id here
      * @returns its id there
      */
-    async create(type: Type, body: Values): Promise<{ id: string; adopted: boolean }> {
+    async create(type: Type, objectId: string, body: Values): Promise<{ id: string; adopted: boolean }> {
       const answer = await call('POST', `/${type}`, body);
       if (answer.status === 201 || answer.status === 200) return { id: idIn(answer), adopted: false };
       if (answer.status !== 409) throw refused(answer);
-      const id = await find(type, String(body[nameOf[type]]));
-      if (id === undefined) throw refused(answer);
-      return { id, adopted: true };
+      const found = await named(type, String(body[nameOf[type]]));
+      const own = found.find(({ externalId }) => externalId === objectId);
+      if (own) return { id: own.id, adopted: true };
+      throw found.length > 0 ? new ObjectRefused('its name is taken there by somebody else') : refused(answer);
     },
     /** @returns false: it is not there any more */
     async replace(id: string, body: Values): Promise<boolean> {

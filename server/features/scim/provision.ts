@@ -82,7 +82,7 @@ export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: 
     if (link.remote_id !== null && link.digest === digest) return { ...link, gone: false, made: false };
     if (link.remote_id !== null && (await remote.replace(link.remote_id, body)))
       return { remote_id: link.remote_id, digest, gone: false, made: false };
-    const { id, adopted } = await remote.create('Users', body);
+    const { id, adopted } = await remote.create('Users', link.object_id, body);
     if (adopted) await remote.replace(id, body);
     return { remote_id: id, digest, gone: false, made: true };
   }
@@ -108,7 +108,7 @@ export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: 
     }
     if (id === null) {
       await store.forgetMembers(sql, realm, target.id, [link.object_id]);
-      id = (await remote.create('Groups', body)).id;
+      id = (await remote.create('Groups', link.object_id, body)).id;
     }
     const steps = await store.memberSteps(sql, realm, target.id, [link.object_id]);
     for (const operations of memberOperations(steps))

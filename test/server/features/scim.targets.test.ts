@@ -14,6 +14,7 @@ import { createScimToken } from '../../../server/contract/scim-tokens.ts';
 import { createUser, deleteUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { type Answer, type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const FROM = { realm: 'staff' };
@@ -193,6 +194,66 @@ test('who is refused is named with the reason, and holds nobody else up', async 
       }),
     ]);
   expect(await status()).toMatchObject({ failed: 1 });
+  receiver.answer = onwards;
+});
+
+test('who has the name there and is somebody else is neither changed nor deleted, until they are said to be the same', async () => {
+  const to = scimWith(server, TO.realm, token);
+  const theirs = { emails: [{ value: 'boss@wiki.example', primary: true }], externalId: 'hr-1' };
+  const { body: boss } = await to('POST', '/Users', { userName: 'Boss', ...theirs });
+  const { body: board } = await to('POST', '/Groups', { displayName: 'board', externalId: 'hr-2' });
+  const wasThere = async () =>
+    (await Promise.all([`/Users/${boss.id}`, `/Groups/${board.id}`].map((path) => to('GET', path)))).map(
+      ({ body }) => body,
+    );
+  const before = await wasThere();
+  const userId = await person('boss', { email: 'mallory@staff.example' });
+  const groupId = (await server.admin.call(createGroup, { params: FROM, body: { name: 'board' } })).body?.id ?? '';
+  const failed = async () => (await objects(targetId, 'failed')).filter(({ id }) => [userId, groupId].includes(id));
+  const taken = { remoteId: null, error: 'its name is taken there by somebody else', nextTryAt: expect.any(Number) };
+  await expect
+    .poll(failed, soon)
+    .toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: userId, ...taken }),
+        expect.objectContaining({ id: groupId, ...taken }),
+      ]),
+    );
+  expect(await wasThere()).toEqual(before);
+  // Its id here is said there: it is the same.
+  await to('PUT', `/Users/${boss.id}`, { userName: 'Boss', ...theirs, externalId: userId });
+  await change(userId, { username: 'boss', lastName: 'Moe' });
+  await expect
+    .poll(() => there('boss'), soon)
+    .toMatchObject({ id: boss.id, lastName: 'Moe', email: 'mallory@staff.example' });
+  await server.admin.call(deleteGroup, { params: { ...FROM, id: groupId } });
+  await expect.poll(failed, soon).toEqual([]);
+  expect((await wasThere())[1]).toEqual(before[1]);
+});
+
+test('what a target answers for another name than the one asked for is nobody to take up', async () => {
+  let id = '';
+  receiver.answer = ({ method, url }) => {
+    if (!url.startsWith('/deaf/')) return { status: 204 };
+    if (method === 'POST') return { status: 409, body: '{"detail":"uniqueness"}' };
+    return {
+      status: 200,
+      body: JSON.stringify({ Resources: [{ id: 'first', userName: 'first-of-all', externalId: id }] }),
+    };
+  };
+  const deaf = await makeTarget({
+    name: 'deaf',
+    url: `${receiver.url}/deaf`,
+    groups: false,
+    filter: 'userName eq "fay"',
+  });
+  receiver.received.length = 0;
+  id = await person('fay');
+  await expect
+    .poll(async () => (await objects(deaf, 'failed')).map(({ error }) => error), soon)
+    .toEqual(['answered 409: uniqueness']);
+  expect(requests('PUT', /^\/deaf\//)).toEqual([]);
+  await server.admin.call(deleteScimTarget, { params: { ...FROM, id: deaf } });
   receiver.answer = onwards;
 });
 
