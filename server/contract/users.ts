@@ -4,15 +4,12 @@ import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
 import { route } from './route.ts';
 
-export const readsAsId = (s: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(s);
-
 /** What nobody sees, or what turns the rest around, makes one name look like another. */
 export const Username = name(255)
   .refine(
     (s) => !/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(s),
     'must not contain invisible or direction characters',
   )
-  .refine((s) => !readsAsId(s), 'must not be a UUID, which reads like an id')
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
 export const Email = z.email().max(254);
 

@@ -2,7 +2,7 @@
 // thousand almost everybody. Whoever isn't is the schema's to judge, so this may doubt a right one, never pass a wrong one.
 // Specification 2.10; the schema is UserDocument in contract/users.ts.
 import { z } from 'zod';
-import { readsAsId, type UserDocument } from '../../contract/users.ts';
+import type { UserDocument } from '../../contract/users.ts';
 
 type Look = (value: unknown) => boolean;
 
@@ -23,7 +23,7 @@ function attributes(value: unknown): boolean {
 
 /** Fields that nearly everybody has; with any other one asks the schema. */
 const looks = new Map<string, Look>([
-  ['username', (value) => name(value) && !readsAsId(String(value))],
+  ['username', name],
   ['email', (value) => value === null || (text(value, 254) && z.regexes.email.test(String(value)))],
   ['emailVerified', flag],
   ['firstName', words],

@@ -104,11 +104,3 @@ describe('a name that reads like another', () => {
     expect((await server.admin.call(putUser, { ...path, body: { firstName: 'Olde' } })).status).toBe(200);
   });
 });
-
-test('a username that reads like an id is refused', async () => {
-  const username = '0198C2A4-0000-7000-8000-00000000000a';
-  await expect(create({ username })).rejects.toMatchObject({ status: 400 });
-  await expect(load({ username })).rejects.toMatchObject({ status: 400 });
-  const userId = await create({ username: 'ada' });
-  await expect(rename(userId, { username })).rejects.toMatchObject({ status: 400 });
-});
