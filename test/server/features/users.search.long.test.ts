@@ -158,6 +158,19 @@ describe('among a million people a page reads about as many rows as among a thou
   });
 });
 
+test('so does a page of a text that few have whom statistics take for many', async () => {
+  const { rows } = await pool.query<{ bounds: string[] }>(
+    `select histogram_bounds::text::text[] as bounds from pg_stats where tablename = 'realm_user_search'`,
+  );
+  const [username] = (rows[0]?.bounds ?? []).at(-1)?.split('\n') ?? [];
+  expect(username).toMatch(/^user-99\d+$/);
+  const text = username?.replace('user-', '%last').slice(0, '%last9999'.length);
+  const { rows: held } = await explained((sql) =>
+    search(sql, 'large', { text: `${text}%` }, { after: '', limit: LIMIT + 1 }),
+  );
+  expect(held).toBeLessThan(MOST);
+}, 60_000);
+
 test('roles through ten levels are found by one statement, which reads what leads to them', async () => {
   const levels = Array.from({ length: 10 }, (_, i) => ({ name: `level-${i}`, id: newId() }));
   const params = ['large', levels.map(({ id }) => id), levels.map(({ name }) => name)];
