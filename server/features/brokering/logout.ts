@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Sessions } from '../sessions/service.ts';
+import { noteMessage } from './messages.ts';
 import type { Oidc } from './oidc.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
 import type { Providers } from './providers.ts';
@@ -87,11 +88,14 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
         const said = LogoutToken.safeParse(await oidc.verified(provider, metadata, token)).data;
         if (!said || (said.sid === undefined && said.sub === undefined)) return false;
         if (Math.abs(now().getTime() / 1000 - said.iat) > OLDEST_SECONDS) return false;
-        const { sid, sub } = said;
+        const { sid, sub, iat, jti } = said;
+        const until = new Date((iat + 2 * OLDEST_SECONDS) * 1000);
         const by: By = { actor: { type: 'system', id: null, name: `identity provider ${alias}` }, ipAddress };
-        await transact(
+        return await transact(
           realm,
           async (tx) => {
+            const name = ['logout-token', jti] as const;
+            if (!(await noteMessage(tx.sql, realm, { providerId: provider.id, name, until }))) return false;
             const which = {
               providerId: provider.id,
               issuer: metadata.issuer,
@@ -100,10 +104,10 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
             };
             const ids = await providerSessions.endedThere(tx.sql, realm, which);
             if (ids.length > 0) await sessions.endAll(tx, realm, by, ids, { because: 'logout' });
+            return true;
           },
           { bookkeeping: true },
         );
-        return true;
       } catch (error) {
         if (error instanceof UpstreamError) return false;
         throw error;

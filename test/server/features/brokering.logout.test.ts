@@ -105,6 +105,15 @@ describe('where the provider says that a session has ended', () => {
     expect([await tell(upstream.logoutToken(claims)), await isIn(person)]).toEqual([200, false]);
   });
 
+  test('a token counts once: what was begun since then goes on', async () => {
+    const token = upstream.logoutToken({ sid: 's1' });
+    const person = await come();
+    expect([await tell(token), await isIn(person)]).toEqual([200, false]);
+    await comeBy(server, realm, upstream, { person });
+    expect([await tell(token), await isIn(person)]).toEqual([400, true]);
+    expect([await tell(upstream.logoutToken({ sid: 's1' })), await isIn(person)]).toEqual([200, false]);
+  });
+
   test('another one goes on', async () => {
     const person = await come();
     for (const claims of [{ sid: 's2' }, { sub: 'subject-2' }, { sid: 's1', sub: 'subject-2' }])
