@@ -1,6 +1,7 @@
 // The composition root of how people sign in: credentials, flows, sessions and their pages, built once for app.ts.
 // It decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
+import { createIdentityBrokering } from './brokering.ts';
 import type { RealmSettingsDto } from './contract/settings.ts';
 import { createPasswords } from './crypto/passwords.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
@@ -14,21 +15,6 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
-import { createIdentitySection } from './features/brokering/account.ts';
-import { createCodeFlow } from './features/brokering/code-flow.ts';
-import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
-import { createHomes } from './features/brokering/homes.ts';
-import { createLinks } from './features/brokering/links.ts';
-import { createUpstreamLogout } from './features/brokering/logout.ts';
-import { upstreamLogoutRoutes } from './features/brokering/logout-routes.ts';
-import { createOauth2 } from './features/brokering/oauth2.ts';
-import { createOidc } from './features/brokering/oidc.ts';
-import { createProviderSessions } from './features/brokering/provider-sessions.ts';
-import { createProviders } from './features/brokering/providers.ts';
-import { brokeringRoutes } from './features/brokering/routes.ts';
-import { createSaml } from './features/brokering/saml.ts';
-import { createBrokering } from './features/brokering/service.ts';
-import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
@@ -71,7 +57,6 @@ import type { Sharing } from './features/uma/sharing.ts';
 import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
-import { applyProvided } from './features/users/provided.ts';
 import type { Outbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { languageRoute, speaksTo } from './http/spoken.ts';
@@ -160,23 +145,8 @@ export function createPeople(deps: PeopleDeps) {
   });
   const codes = createMailedCodes({ send, seal, now });
   const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
-  const providers = createProviders({ sql, seal, environment: deps.environment, now });
-  const homes = createHomes({ sql, providers, now });
-  const links = createLinks({ sql, now, newId });
-  const providerSessions = createProviderSessions({ sql, seal, newId });
-  const codeFlow = createCodeFlow({ outbound: deps.outbound, keys: deps.keys, newId, now });
-  const documents = createRemoteKeys({ outbound: deps.outbound, loopback: true, now });
-  const oidc = createOidc({ codeFlow, documents, now });
-  const texts = createRemoteKeys({ outbound: deps.outbound, loopback: true, read: (text) => text, now });
-  const saml = createSaml({ documents: texts, keys: deps.keys, settings, seal, now });
-  const firstSignIns = createFirstSignIns({
-    ...{ sql, transact, accounts, credentials, codes, codeFields: mailedCodeFields },
-    ...{ links, providers, apply: applyProvided, sends },
-  });
-  const brokering = createBrokering({
-    ...{ providers, links, firstSignIns, providerSessions, apply: applyProvided, notify, transact, seal, now },
-    upstreams: { oidc, oauth2: createOauth2({ codeFlow }), saml },
-  });
+  const identities = createIdentityBrokering({ ...deps, accounts, credentials, codes });
+  const { brokering, homes, links } = identities;
   const registry = createRegistry({
     ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },
     ...{ transact, send, seal, now, newId },
@@ -184,9 +154,7 @@ export function createPeople(deps: PeopleDeps) {
   const factors = createFactors(registry);
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
-  const upstreamLogout = createUpstreamLogout({
-    ...{ oidc, providers, providerSessions, sessions, transact, seal, baseUrl, now },
-  });
+  const upstreamLogout = identities.logoutWith(sessions);
   const risk = createRisk({ sql, baseUrl, now, newId });
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
@@ -264,8 +232,7 @@ export function createPeople(deps: PeopleDeps) {
     upstreamLogout,
     drop(realm: string | undefined): void {
       flows.drop(realm);
-      providers.drop(realm);
-      homes.drop(realm);
+      identities.drop(realm);
     },
     invitations,
     /** What devices call. */
@@ -336,8 +303,7 @@ export function createPeople(deps: PeopleDeps) {
         links: pageLinks,
         registration: { isOpen, sendClosed },
       });
-      upstreamLogoutRoutes(pages, { logout: upstreamLogout, settings });
-      brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
+      identities.mountPages(pages, { signIns, continuations, upstreamLogout });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
@@ -346,10 +312,7 @@ export function createPeople(deps: PeopleDeps) {
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends },
-        sections: [
-          createIdentitySection({ links, credentials, factors, notify, transact }),
-          createSharingSection(sharing),
-        ],
+        sections: [identities.section(factors), createSharingSection(sharing)],
       });
     },
     stop: passwords.stop,

@@ -29,6 +29,9 @@ export const authenticatorIds = [
   'level-of-assurance',
 ] as const;
 
+/** To come by another identity provider. */
+export const BY_PROVIDER = 'idp-redirect' satisfies (typeof authenticatorIds)[number];
+
 /** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
 export const MAX_FLOW_DEPTH = 4;
 export const MAX_EXECUTIONS = 50;

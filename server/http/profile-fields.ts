@@ -112,6 +112,13 @@ export function withValues<T extends { firstName: string | null; lastName: strin
   };
 }
 
+/** What people call themselves. @param state what else the field says of itself */
+export const usernameField = (value: string | undefined, state: Html | false): Html => html`<div class="field">
+<label for="username">${text('account.username')}</label>
+<input type="text" id="username" name="username" value="${value}" maxlength="${MOST}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
+</div>`;
+
 /** @param wrong the path that was complained about; @param focus the path that the person begins at */
 export const profileFields = (
   inputs: readonly ProfileInput[],

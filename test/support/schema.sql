@@ -949,6 +949,16 @@ create table protocol_mapper (
 );
 CREATE UNIQUE INDEX protocol_mapper_name ON protocol_mapper USING btree (realm_id, client, name);
 
+create table provider_message (
+  realm_id text not null,
+  provider_id uuid not null,
+  message_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, provider_id, message_hash),
+  constraint provider_message_realm_id_provider_id_fkey FOREIGN KEY (realm_id, provider_id) REFERENCES identity_provider(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX provider_message_expires_at ON provider_message USING btree (expires_at);
+
 create table provider_session (
   realm_id text not null,
   id uuid not null,

@@ -1,5 +1,6 @@
 // The authenticator idp-redirect: another identity provider says who it is. How is features/brokering's.
 import { z } from 'zod';
+import { BY_PROVIDER } from '../../contract/flows.ts';
 import type { Brokering } from '../brokering/service.ts';
 import type { Method } from './authenticator.ts';
 
@@ -8,7 +9,7 @@ export interface IdpRedirectDeps {
 }
 
 export const createIdpRedirect = ({ brokering }: IdpRedirectDeps): Method => ({
-  id: 'idp-redirect',
+  id: BY_PROVIDER,
   displayName: 'Identity provider',
   factorClass: 'NONE',
   levelOfAssurance: 1,

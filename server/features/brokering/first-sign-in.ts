@@ -2,7 +2,6 @@
 // account. Where somebody here has the address, it is connected by a proof of that account alone: its password, or a code to the
 // address that it has confirmed. That an address is equal proves nothing.
 import type { By } from '../../contract/events.ts';
-import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
 import { said, text } from '../../http/texts.ts';
@@ -18,7 +17,6 @@ import type { Provider, Providers } from './providers.ts';
 import type { Stage } from './stage.ts';
 
 export interface FirstSignInDeps {
-  sql: Sql;
   accounts: OwnAccounts;
   credentials: Pick<Credentials, 'checkPassword' | 'guess' | 'standing'>;
   codes: MailedCodes;
@@ -53,7 +51,7 @@ const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 const NAMES = new Set(['username', 'email']);
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
-  const { sql, accounts, credentials, codes, codeFields, links, providers, apply, transact, sends } = deps;
+  const { accounts, credentials, codes, codeFields, links, providers, apply, transact, sends } = deps;
   const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
     `brokering:${realm}:${challenge}:${providerId}:${subject}`;
   const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
@@ -68,10 +66,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   /** Who has the address, by whichever of their names. */
   async function ownerOf(realm: string, email: string): Promise<Link['owner'] | undefined> {
     const owner = email === '' ? undefined : await accounts.ownerOf(realm, email);
-    if (!owner) return undefined;
-    const [row] = await sql<{ id: string; username: string }>`
-      select id, username from realm_user where realm_id = ${realm} and id = ${owner.id}`;
-    return row;
+    return owner && { id: owner.id, username: owner.username };
   }
   /** The address that an account has confirmed, and this server can write to. */
   async function reachOf(realm: string, userId: string): Promise<string | undefined> {

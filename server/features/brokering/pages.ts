@@ -3,14 +3,13 @@ import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
-import { type ProfileInput, profileFields, valuesIn, valuesOf } from '../../http/profile-fields.ts';
+import { type ProfileInput, profileFields, usernameField, valuesIn, valuesOf } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
 import type { StepPage } from '../authenticators/authenticator.ts';
 import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { NewPerson } from '../users/own-account.ts';
 
 const EMAIL_MAX = 254;
-const NAME_MAX = 255;
 const PASSWORD_MAX = 512;
 
 type Complaint = { field: string; values?: Record<string, string> | undefined } | undefined;
@@ -59,14 +58,7 @@ export function reviewPage({ title, settings, inputs, person, complaint }: Revie
     title: text('provider.review'),
     submit: text('provider.create'),
     body: html`<p class="lead">${text('provider.reviewLead', { provider: title })}</p>
-${
-  !settings.registrationEmailAsUsername &&
-  html`<div class="field">
-<label for="username">${text('account.username')}</label>
-<input type="text" id="username" name="username" value="${values.username}" maxlength="${NAME_MAX}" autocomplete="username"
- autocapitalize="none" autocorrect="off" spellcheck="false" required${state(complaint, 'username')}>
-</div>`
-}
+${!settings.registrationEmailAsUsername && usernameField(values.username, state(complaint, 'username'))}
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="email" required${state(complaint, 'email')}>

@@ -1,6 +1,7 @@
 // The browser's way to an identity provider and back: below the sign-in it leaves, at the address that the provider knows it comes back.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { BY_PROVIDER } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { siteOf } from '../../domain/site.ts';
@@ -11,7 +12,6 @@ import { sendOver } from './pages.ts';
 import type { Providers } from './providers.ts';
 import type { SamlUpstream } from './saml.ts';
 
-const BY_PROVIDER = 'idp-redirect';
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 /** What is sent twice says nothing. */
 const Answer = z.record(z.string().max(100), z.string().max(8_000));

@@ -1,12 +1,10 @@
 // What an identity provider's SAML metadata says, and ours as its service provider. SAML 2.0 Metadata §2.
 import { X509Certificate } from 'node:crypto';
 import { isProviderAddress } from '../../contract/identity-providers.ts';
+import { METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
 import { parseXml, type Xml, XmlError } from '../../xml/document.ts';
 import { written, xml } from '../../xml/write.ts';
 
-const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
-export const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
-const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 const BINDINGS = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-';
 export const POST_BINDING = `${BINDINGS}POST`;
 

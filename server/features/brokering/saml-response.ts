@@ -1,12 +1,10 @@
 // What an identity provider's SAML response says, and whether it may be believed: pure. Only what its signature covers is read.
 // SAML 2.0 Core §2.3, §3.2; Profiles §4.1.4.3.
+import { ASSERTION, PROTOCOL, SUCCESS } from '../../domain/saml-names.ts';
 import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
-import { PROTOCOL } from './saml-metadata.ts';
 import { UpstreamError } from './upstream.ts';
 
-const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
-const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const SKEW_MS = 60_000;
 const MOST_BYTES = 128 * 1024;

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
+import { nameIdFormats } from '../../domain/saml-names.ts';
 import { XmlError } from '../../xml/document.ts';
 import { RSA_SHA256, rsaSha256 } from '../../xml/sign.ts';
 import { written, xml } from '../../xml/write.ts';
@@ -19,12 +20,6 @@ const SEALED_MS = 300_000;
 const SKEW_MS = 60_000;
 /** Of an address. */
 const LONGEST = 7_000;
-const NAME_ID = {
-  persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
-  transient: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient',
-  emailAddress: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
-  unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
-} as const;
 
 const Sealed = z.object({
   alias: z.string(),
@@ -122,7 +117,7 @@ export function createSaml({ documents, keys, settings, seal, now }: SamlDeps) {
         xml('saml:Issuer', {}, await ownName(realm, provider)),
         xml('samlp:NameIDPolicy', {
           AllowCreate: 'true',
-          Format: nameIdFormat === undefined ? undefined : NAME_ID[nameIdFormat],
+          Format: nameIdFormat === undefined ? undefined : nameIdFormats[nameIdFormat],
         }),
       );
       const message = deflateRawSync(written(request)).toString('base64');

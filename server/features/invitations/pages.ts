@@ -4,7 +4,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
-import { type ProfileInput, profileFields, valuesIn } from '../../http/profile-fields.ts';
+import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { InvitationRow } from './store.ts';
 
@@ -19,7 +19,6 @@ export interface Wrong {
   message: string;
   values: Readonly<Record<string, string>>;
 }
-const NAME_MAX = 255;
 
 const titleOf = ({ settings }: Pick<Place, 'settings'>, { organizationName }: Invited): string =>
   text('invitation.title', { organization: organizationName ?? settings.displayName });
@@ -70,14 +69,7 @@ ${form(place, 'sign-in', html`<button>${text('recover.goOn')}</button>`)}
 ${form(
   place,
   'register',
-  html`${
-    !settings.registrationEmailAsUsername &&
-    html`<div class="field">
-<label for="username">${text('account.username')}</label>
-<input type="text" id="username" name="username" value="${values.username}" maxlength="${NAME_MAX}" autocomplete="username"
- autocapitalize="none" autocorrect="off" spellcheck="false" required${state('username')}>
-</div>`
-  }
+  html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'))}
 ${profileFields(inputs, valuesIn(inputs, values), { wrong: wrong?.field })}
 ${passwordFields(settings, { wrong: wrong?.field, focus: false })}
 ${

@@ -1,13 +1,11 @@
 // What a service provider's metadata says, as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
 import { type FieldError, Problem } from '../../contract/problem.ts';
+import { METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
 import type { Fields } from '../../resource/part.ts';
 import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { pem } from './certificates.ts';
 
-const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
-const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
-const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 const UI = 'urn:oasis:names:tc:SAML:metadata:ui';
 const BINDINGS = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-';
 const NAME_ID = /^urn:oasis:names:tc:SAML:(?:1\.1|2\.0):nameid-format:(persistent|transient|emailAddress|unspecified)$/;

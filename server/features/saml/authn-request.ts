@@ -1,8 +1,9 @@
 // What an AuthnRequest asks for: pure, from XML that was verified. SAML 2.0 Core §3.4.1, Profiles §4.1.4.1.
+
+import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from '../../domain/saml-names.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Xml } from '../../xml/document.ts';
 import type { RequestedContext } from './contexts.ts';
-import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from './vocabulary.ts';
 
 /** How old a message may be, and how far two clocks may be apart. */
 const OLDEST_MS = 5 * 60_000;

@@ -1,5 +1,6 @@
 // Messages of single logout: what a request names, whether a response is good news, and ours. SAML 2.0 Core §3.7, Profiles §4.4.
 import { deflateRawSync } from 'node:zlib';
+import { type Binding, PARTIAL_LOGOUT, PROTOCOL, SUCCESS } from '../../domain/saml-names.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Xml } from '../../xml/document.ts';
 import { RSA_SHA256, rsaSha256, signed, type XmlSigner } from '../../xml/sign.ts';
@@ -7,7 +8,6 @@ import { written, type XmlNode, xml } from '../../xml/write.ts';
 import { checkMessage, childOf, SKEW_MS } from './authn-request.ts';
 import type { Participant } from './logout-store.ts';
 import { ISSUER_FIRST, nameIdNode, newXmlId, statusNode } from './response.ts';
-import { type Binding, PARTIAL_LOGOUT, PROTOCOL, SUCCESS } from './vocabulary.ts';
 
 const LIFE_MS = 5 * 60_000;
 

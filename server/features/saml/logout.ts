@@ -7,6 +7,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Binding } from '../../domain/saml-names.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
@@ -29,7 +30,7 @@ import {
 import type { Message } from './message.ts';
 import { newXmlId } from './response.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
-import { type Binding, UNPROVEN } from './vocabulary.ts';
+import { UNPROVEN } from './vocabulary.ts';
 
 /** What reads XML is loaded when the first message comes. */
 const reading = () => import('./message.ts');

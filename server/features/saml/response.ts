@@ -1,13 +1,14 @@
 // Writes and signs what a service provider gets: a response with an assertion, or one that says why there is none.
 // SAML 2.0 Core §2.3, §3.2.2, §3.3.3; Profiles §4.1.4.2.
 import { randomBytes } from 'node:crypto';
+import { nameIdFormats, SUCCESS } from '../../domain/saml-names.ts';
 import { encrypted } from '../../xml/encrypt.ts';
 import { signed, type XmlSigner } from '../../xml/sign.ts';
 import { written, type XmlNode, xml } from '../../xml/write.ts';
 import type { Attribute } from './attributes.ts';
 import type { NameId } from './name-id.ts';
 import type { SamlClientView } from './view.ts';
-import { type Failed, nameIdFormats, SUCCESS } from './vocabulary.ts';
+import type { Failed } from './vocabulary.ts';
 
 /** For whom it isn't the first moment yet: two clocks are never the same. */
 const EARLIER_MS = 2 * 60_000;

@@ -1,8 +1,8 @@
 // SQL of sign-ons: which requests were answered, and to which service providers a session has led.
 import type { Sql } from '../../db/sql.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../domain/person.ts';
+import type { NameIdFormat } from '../../domain/saml-names.ts';
 import type { NameId } from './name-id.ts';
-import type { NameIdFormat } from './vocabulary.ts';
 
 export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
   const [row] = await sql<PersonRow>`

@@ -2,7 +2,7 @@
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { ClaimView } from '../../domain/claims.ts';
-import type { Binding, NameIdFormat } from './vocabulary.ts';
+import type { Binding, NameIdFormat } from '../../domain/saml-names.ts';
 
 export interface Mapper extends Pick<ClaimView, 'name' | 'source' | 'attribute' | 'value'> {
   /** The attribute's name, where it isn't the mapper's. */

@@ -1,32 +1,11 @@
-// The names that SAML 2.0 has for things. Core §3.2.2.2, §8.3; Bindings §3.4, §3.5; Authentication Context.
+// What the identity provider answers where it can't do what was asked, and limits of requests. Core §3.2.2.2; Bindings §3.4.3.
+import { samlStatus } from '../../domain/saml-names.ts';
 
-export const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
-export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
-export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
-
-/** Bytes. Bindings §3.4.3. */
+/** Bytes. */
 export const MOST_RELAY_STATE = 80;
 
 /** For the log and the audit trail alone. */
 export const UNPROVEN = 'The request is not signed, or not with a key of the client by RSA with SHA-256 or SHA-512';
-
-export type Binding = 'POST' | 'Redirect';
-export const bindingNames: Readonly<Record<Binding, string>> = {
-  POST: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
-  Redirect: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
-};
-
-export const nameIdFormats = {
-  persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
-  transient: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient',
-  emailAddress: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
-  unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
-} as const;
-export type NameIdFormat = keyof typeof nameIdFormats;
-
-const status = (name: string) => `urn:oasis:names:tc:SAML:2.0:status:${name}`;
-export const SUCCESS = status('Success');
-export const PARTIAL_LOGOUT = status('PartialLogout');
 
 /** Who is to blame, and what it is. */
 export interface Failed {
@@ -35,8 +14,8 @@ export interface Failed {
   message: string;
 }
 const failed = (top: 'Requester' | 'Responder', code: string, message: string): Failed => ({
-  top: status(top),
-  code: status(code),
+  top: samlStatus(top),
+  code: samlStatus(code),
   message,
 });
 export const failures = {

@@ -4,14 +4,13 @@ import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
-import { type ProfileInput, profileFields, valuesIn } from '../../http/profile-fields.ts';
+import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
 import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
 import { workScript } from './proof-of-work.ts';
 
 const EMAIL_MAX = 254;
-const NAME_MAX = 255;
 
 export interface RegisterForm {
   settings: Settings;
@@ -34,14 +33,7 @@ export function formPage({ settings, inputs, complaint, work, asksForTerms }: Re
     submit: text('register.submit'),
     plain: true,
     ...(work !== undefined && { script: workScript }),
-    body: html`${
-      !byEmail &&
-      html`<div class="field">
-<label for="username">${text('account.username')}</label>
-<input type="text" id="username" name="username" value="${values.username}" maxlength="${NAME_MAX}" autocomplete="username"
- autocapitalize="none" autocorrect="off" spellcheck="false" required${state('username')}>
-</div>`
-    }
+    body: html`${!byEmail && usernameField(values.username, state('username'))}
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="${byEmail ? 'username' : 'email'}"

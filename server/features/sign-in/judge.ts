@@ -1,6 +1,8 @@
 // What somebody still has to do, pure: the engine's verdict on the tree and the realm's settings as they are now, with the
 // conditions looked at, and what comes after the tree. A sign-in under way is judged by it, and so is a session that would do
 // without one.
+
+import { BY_PROVIDER } from '../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Factor, type Factors, isPassOf, SECOND_FACTOR } from '../../domain/factors.ts';
@@ -9,7 +11,7 @@ import type { AuthenticatorRecord, Circumstances, Method } from '../authenticato
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
 import { type Ask, type Facts, next, type Progress } from './engine.ts';
-import { type Because, BY_PROVIDER } from './state.ts';
+import type { Because } from './state.ts';
 
 /** What is asked of people. */
 export interface Demand {

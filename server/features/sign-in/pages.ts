@@ -1,6 +1,7 @@
 // The sign-in's pages: the frame around a step's form, refusals, and what to do when a sign-in is over. No script, no
 // inline style. Authenticators write the inside of their forms.
 import type { FastifyReply } from 'fastify';
+import { BY_PROVIDER } from '../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
@@ -8,7 +9,7 @@ import { type PlainKey, plainText, said, text } from '../../http/texts.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
-import { BY_PROVIDER, isFromAccount, REGISTER } from './state.ts';
+import { isFromAccount, REGISTER } from './state.ts';
 
 /** Any https address beyond the application's own: its callback may lead on to another origin. */
 const ANY_HTTPS = 'https:';

@@ -1,6 +1,7 @@
 // What is remembered of a sign-in between two requests, as it is stored; parsed when it is read. One of four, each with what
 // it can have and nothing else: machine.ts says how one becomes another.
 import { z } from 'zod';
+import { BY_PROVIDER } from '../../contract/flows.ts';
 import { RiskAction } from '../../contract/settings.ts';
 import { type RequiredAction, requiredActions } from '../../contract/users.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
@@ -9,8 +10,6 @@ import type { SsoSession } from '../sessions/service.ts';
 
 /** Chosen in place of an alternative: to make an account. */
 export const REGISTER = 'register';
-/** To come by an identity provider, wherever the flow has that. */
-export const BY_PROVIDER = 'idp-redirect';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());

@@ -177,12 +177,12 @@ export async function owner(
   realm: string,
   email: string,
   except: string | null,
-): Promise<{ id: string; email: string | null } | undefined> {
-  const [row] = await sql<{ id: string; email: string | null }>`
-    select id, email from realm_user
+): Promise<{ id: string; username: string; email: string | null } | undefined> {
+  const [row] = await sql<{ id: string; username: string; email: string | null }>`
+    select id, username, email from realm_user
     where realm_id = ${realm} and lower(email) = lower(${email}) and id is distinct from ${except}::uuid
     union all
-    select id, email from realm_user
+    select id, username, email from realm_user
     where realm_id = ${realm} and lower(username) = lower(${email}) and id is distinct from ${except}::uuid
     limit 1`;
   return row;

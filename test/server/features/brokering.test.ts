@@ -6,6 +6,7 @@ import { putFlow } from '../../../server/contract/flows.ts';
 import { exportUserData } from '../../../server/contract/gdpr.ts';
 import { deleteIdentityLink, listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { deleteIdentityProvider, putIdentityProvider } from '../../../server/contract/identity-providers.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { listUserSessions } from '../../../server/contract/user-access.ts';
 import { createUser, listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -247,6 +248,25 @@ test('nobody can have a provider say who an administrator is who holds more than
     manager.call(putIdentityProvider, { params: at, body: { config: endpoints, secret: 'another' } }),
   ).rejects.toMatchObject({ status: 403 });
   await manager.call(putIdentityProvider, { params: at, body: { displayName: 'Corporation' } });
+});
+
+test('whoever switches a provider on that speaks for people needs the permissions that these have; to switch it off needs none', async () => {
+  await comeBy(server, realm, upstream);
+  const [ada] = await people();
+  const user = { realm, userId: ada?.id ?? '' };
+  const grants = [{ role: 'realm-admin', realm }];
+  await server.admin.call(putUserAdminRoles, { params: user, body: { grants } });
+  const permissions = ['identity-providers:read', 'identity-providers:write'] as const;
+  const manager = await administrator(server, { home: realm, target: realm, permissions });
+  const at = { realm, alias: 'corp' };
+  const set = (by: typeof manager, enabled: boolean) => by.call(putIdentityProvider, { params: at, body: { enabled } });
+  await set(manager, false);
+  await expect(set(manager, true)).rejects.toMatchObject({ status: 403 });
+  const document = { identityProviders: [{ alias: 'corp', enabled: true }] };
+  const declared = manager.call(importRealm, { params: { realm }, query: { force: 'true' }, body: document });
+  await expect(declared).rejects.toMatchObject({ status: 403 });
+  await set(manager, false);
+  expect((await set(server.admin, true)).body?.enabled).toBe(true);
 });
 
 describe('what a provider says is refused', () => {

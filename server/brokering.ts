@@ -1,0 +1,100 @@
+// The composition root's part for other identity providers: signing in by them, who people are there, signing out with them.
+// It decides nothing. Specification 4.10.
+import type { FastifyInstance } from 'fastify';
+import type { Seal } from './crypto/seal.ts';
+import type { Sql } from './db/sql.ts';
+import type { Transact } from './db/transact.ts';
+import type { Factors } from './domain/factors.ts';
+import type { AccountSection } from './features/account/section.ts';
+import { type MailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
+import { createIdentitySection } from './features/brokering/account.ts';
+import { createCodeFlow } from './features/brokering/code-flow.ts';
+import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
+import { createHomes } from './features/brokering/homes.ts';
+import { createLinks } from './features/brokering/links.ts';
+import { createUpstreamLogout, type UpstreamLogout } from './features/brokering/logout.ts';
+import { upstreamLogoutRoutes } from './features/brokering/logout-routes.ts';
+import { createOauth2 } from './features/brokering/oauth2.ts';
+import { createOidc } from './features/brokering/oidc.ts';
+import { createProviderSessions } from './features/brokering/provider-sessions.ts';
+import { createProviders } from './features/brokering/providers.ts';
+import { brokeringRoutes } from './features/brokering/routes.ts';
+import { createSaml } from './features/brokering/saml.ts';
+import { createBrokering } from './features/brokering/service.ts';
+import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
+import type { Credentials } from './features/credentials/service.ts';
+import type { Keys } from './features/keys/service.ts';
+import type { Notify } from './features/messaging/notify.ts';
+import type { Sessions } from './features/sessions/service.ts';
+import type { SettingsService } from './features/settings/service.ts';
+import type { Continuation } from './features/sign-in/continuation.ts';
+import type { SignIns } from './features/sign-in/service.ts';
+import type { OwnAccounts } from './features/users/own-account.ts';
+import { applyProvided } from './features/users/provided.ts';
+import type { Outbound } from './http/outbound.ts';
+
+export interface IdentityBrokeringDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  settings: SettingsService;
+  accounts: OwnAccounts;
+  credentials: Credentials;
+  codes: MailedCodes;
+  notify: Notify;
+  /** Whether the realm has somebody who sends for the channel. */
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** What the realm proves itself by to identity providers. */
+  keys: Pick<Keys, 'active' | 'certificates'>;
+  outbound: Outbound;
+  /** What placeholders stand for. */
+  environment: Readonly<Record<string, string>>;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
+  const { sql, transact, seal, settings, credentials, notify, keys, outbound, baseUrl, now, newId } = deps;
+  const providers = createProviders({ sql, seal, environment: deps.environment, now });
+  const homes = createHomes({ sql, providers, now });
+  const links = createLinks({ sql, now, newId });
+  const providerSessions = createProviderSessions({ sql, seal, newId });
+  const codeFlow = createCodeFlow({ outbound, keys, newId, now });
+  const documents = createRemoteKeys({ outbound, loopback: true, now });
+  const oidc = createOidc({ codeFlow, documents, now });
+  const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, now });
+  const saml = createSaml({ documents: texts, keys, settings, seal, now });
+  const firstSignIns = createFirstSignIns({
+    ...deps,
+    ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided },
+  });
+  const brokering = createBrokering({
+    ...{ providers, links, firstSignIns, providerSessions, apply: applyProvided, notify, transact, seal, now },
+    upstreams: { oidc, oauth2: createOauth2({ codeFlow }), saml },
+  });
+  return {
+    brokering,
+    homes,
+    links,
+    logoutWith: (sessions: Sessions): UpstreamLogout =>
+      createUpstreamLogout({ oidc, providers, providerSessions, sessions, transact, seal, baseUrl, now }),
+    section: (factors: Factors): AccountSection =>
+      createIdentitySection({ links, credentials, factors, notify, transact }),
+    drop(realm: string | undefined): void {
+      providers.drop(realm);
+      homes.drop(realm);
+    },
+    mountPages(
+      pages: FastifyInstance,
+      {
+        signIns,
+        continuations,
+        upstreamLogout,
+      }: { signIns: SignIns; continuations: readonly Continuation[]; upstreamLogout: UpstreamLogout },
+    ): void {
+      upstreamLogoutRoutes(pages, { logout: upstreamLogout, settings });
+      brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
+    },
+  };
+}

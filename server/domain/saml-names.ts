@@ -1,0 +1,24 @@
+// The names that SAML 2.0 has for things, whichever side the realm is. Core §3.2.2.2, §8.3; Bindings §3.4, §3.5.
+
+export const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
+export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
+export const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
+export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
+
+export type Binding = 'POST' | 'Redirect';
+export const bindingNames: Readonly<Record<Binding, string>> = {
+  POST: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
+  Redirect: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
+};
+
+export const nameIdFormats = {
+  persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+  transient: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient',
+  emailAddress: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+  unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+} as const;
+export type NameIdFormat = keyof typeof nameIdFormats;
+
+export const samlStatus = (name: string): string => `urn:oasis:names:tc:SAML:2.0:status:${name}`;
+export const SUCCESS = samlStatus('Success');
+export const PARTIAL_LOGOUT = samlStatus('PartialLogout');
