@@ -68,10 +68,10 @@ export const groupRoutes = resourceRoutes({
   example: { name: 'sales' },
   updateExample: { name: 'Sales', default: true },
   searches: true,
-  problems: ['not-found'],
+  problems: ['not-found', 'privilege-escalation'],
   reach: { list: 'rows', get: { group: 'id' } },
   describe: {
-    put: 'Update, rename or move a group; a field that is left out keeps its value',
+    put: 'Update, rename or move a group; a field that is left out keeps its value. Who moves it below a group that admin roles are limited to must hold what these allow',
     remove: 'Delete a group with its subgroups',
   },
 });

@@ -91,6 +91,7 @@ export const listScimTargetObjects = route({
   path: `${at}/objects`,
   tag,
   summary: 'List people and groups of a SCIM target, and who is out of step',
+  description: 'It names people and groups, and so needs the permissions `users:read` and `groups:read` too.',
   permission: 'scim-targets:read',
   params: ById,
   query: Page.extend({ state: ScimTargetObject.shape.state.optional() }),
@@ -119,7 +120,7 @@ export const reconcileScimTarget = route({
   tag,
   summary: 'Send everything to a SCIM target again, or say what is out of step',
   description:
-    'Everything is queued, and what was changed there by others is put back. `dryRun=true` compares with what was sent before, and sends nothing.',
+    'Everything is queued, and what was changed there by others is put back. `dryRun=true` compares with what was sent before, and sends nothing; it names people and groups, and so needs `users:read` and `groups:read` too.',
   permission: 'scim-targets:write',
   params: ById,
   query: z.strictObject({ dryRun: z.stringbool().default(false) }),

@@ -164,6 +164,11 @@ export interface RealmPart {
   needs?(change: PlannedChange): readonly string[];
   /** People whom the caller could sign in as after these changes, as a query of ids; the caller must hold all that they hold. */
   signsInAs?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
+  /**
+   * Admin roles that come to count for more people by these changes, as a query of `name` and `permissions`; the caller must hold
+   * what they allow over the realm.
+   */
+  extends?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
   /** Admin roles that the change grants; the caller must hold what they allow. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
   /** For admin roles: the permissions that are added or removed. */

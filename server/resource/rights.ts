@@ -83,9 +83,14 @@ export async function refuseEscalation(
   }
   await refuseStronger(sql, principal, realm, [...clients]);
   for (const part of parts) {
-    const own = part.signsInAs ? changes.filter(({ kind }) => kind === part.kind) : [];
-    const people = own.length > 0 ? part.signsInAs?.(own, realm) : undefined;
+    const own = part.signsInAs || part.extends ? changes.filter(({ kind }) => kind === part.kind) : [];
+    if (own.length === 0) continue;
+    const people = part.signsInAs?.(own, realm);
     if (people) await refuseStrongerPeople(sql, principal, realm, people);
+    const roles = part.extends?.(own, realm);
+    for (const role of roles ? await sql<{ name: string; permissions: string[] }>`${roles}` : [])
+      if (!holdsAll(principal, realm, role.permissions))
+        throw escalation(`The admin role ${role.name}, which would count for more people,`);
   }
 
   const named = [...new Set([...grants.map((grant) => grant.role), ...widened.keys()])];

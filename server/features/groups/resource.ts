@@ -3,11 +3,12 @@
 // Implements: decisions "Group"; specification 2.10, 4.10.
 import { Group, groupRoutes, longestPath, pathBytes } from '../../contract/groups.ts';
 import { Problem } from '../../contract/problem.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
+import { jsonText } from '../../db/json.ts';
+import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { groupReached } from '../../domain/reach.ts';
 import { rolesOfRow, tieRoles } from '../../domain/role-ties.ts';
 import { asSet, clientRoleKey, strings } from '../../resource/items.ts';
-import type { Fields, Saved, Wanted } from '../../resource/part.ts';
+import type { Fields, PlannedChange, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';
 
@@ -59,6 +60,30 @@ async function tooDeep(sql: Sql, realm: string, changes: readonly Wanted[]) {
   return row
     ? [{ path: 'parentId', message: `a group in it would have a path of more than ${longestPath} bytes` }]
     : [];
+}
+
+/**
+ * Whoever puts people below a group gives them to its administrators: admin roles that are limited to a group above the new place and
+ * not above the old one, or to a group that everybody joins from now on.
+ */
+function extended(changes: readonly PlannedChange[], realm: string): Fragment | undefined {
+  const places = changes
+    .map(({ key, renamedFrom = key, before, save }) => ({
+      path: key,
+      stored: renamedFrom,
+      everybody: save.default === true && before?.default !== true,
+    }))
+    .filter(({ path, stored, everybody }) => everybody || parentOf(path) !== parentOf(stored));
+  if (places.length === 0) return undefined;
+  const limits = (to: Fragment) => fragment`
+    select l.role_id from admin_role_group l join user_group g on g.realm_id = l.realm_id and g.id = l.group_id
+    where l.realm_id = ${realm} and ${to}`;
+  return fragment`
+    select r.name, r.permissions from admin_role r where r.realm_id = ${realm} and r.id in (
+      select reached.role_id from jsonb_to_recordset(${jsonText(places)}::jsonb) as p (path text, stored text, everybody boolean)
+      cross join lateral (
+        (${limits(fragment`(starts_with(p.path, g.path || '/') or p.everybody and g.path = p.stored)`)})
+        except (${limits(fragment`not p.everybody and starts_with(p.stored, g.path || '/')`)})) reached)`;
 }
 
 async function link(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
@@ -126,6 +151,7 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
           : [],
       whole: tooDeep,
       link,
+      extends: extended,
       renames: { below: [{ kind: KIND, prefix: (path) => `${path}/` }] },
       dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string | null }>`
         select 'group' as kind, g.path as key, p.path as on, null as field from user_group g

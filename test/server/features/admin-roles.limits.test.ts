@@ -8,7 +8,7 @@ import * as clients from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import * as groups from '../../../server/contract/groups.ts';
 import * as memberships from '../../../server/contract/memberships.ts';
-import { limitable, type Permission } from '../../../server/contract/permissions.ts';
+import { builtInAdminRoles, limitable, type Permission } from '../../../server/contract/permissions.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import type { Route } from '../../../server/contract/route.ts';
 import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
@@ -17,7 +17,7 @@ import * as users from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { administrator } from '../../support/administrators.ts';
 import { contractRoutes } from '../../support/contract-routes.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 /** Of the group /sales. */
@@ -218,6 +218,56 @@ describe('who administers the members of one group', () => {
     await expect(manager.call(users.getUser, { params: at('outsider') })).rejects.toMatchObject(forbidden);
     const { body } = await server.admin.call(listEvents, { params, query: { type: 'ACCESS_DENIED', limit: 1 } });
     expect(body?.[0]).toMatchObject({ actor: { name: 'manager' }, data: { permission: 'users:read' } });
+  });
+});
+
+describe('who changes groups', () => {
+  const move = (by: Client, path: string, body: object) => by.call(groups.putGroup, { params: group(path), body });
+  /** Over the realm they hold `permissions`, and over /sales all that can be limited. */
+  const mover = async (permissions: readonly Permission[]) => {
+    const made = await administrator(server, { home: realm, target: realm, permissions });
+    const { body: me } = await made.call(access.getAdminSession, {});
+    const of = { params: { realm, userId: me?.id ?? '' } };
+    const { body: held } = await server.admin.call(access.getUserAdminRoles, of);
+    await server.admin.call(access.putUserAdminRoles, {
+      ...of,
+      body: { grants: [...(held?.grants ?? []), { role: 'sales-manager', realm }] },
+    });
+    return server.signIn({ realm, username: me?.name ?? '', password: ADMIN_PASSWORD });
+  };
+
+  test('brings nobody below a group whose administrators may do more than they do themselves', async () => {
+    const clerk = await mover(['groups:read', 'groups:write']);
+    const below = { parentId: ids['/sales'] ?? '' };
+    for (const body of [below, { parentId: ids['/sales/north'] }, { ...below, name: 'renamed' }])
+      await expect(move(clerk, '/salesmen', body)).rejects.toMatchObject(refused);
+    await expect(move(clerk, '/sales/north', { default: true })).rejects.toMatchObject(refused);
+    const all = { name: 'all', default: true, ...below };
+    await expect(clerk.call(groups.createGroup, { params, body: all })).rejects.toMatchObject(refused);
+    const byDocument = { params, body: { groups: [{ path: '/sales/all', default: true }] } };
+    await expect(clerk.call(importRealm, byDocument)).rejects.toMatchObject(refused);
+    await expect(clerk.call(users.getUser, { params: at('outsider') })).rejects.toMatchObject(forbidden);
+    expect((await server.admin.call(groups.getGroup, { params: group('/salesmen') })).body?.path).toBe('/salesmen');
+  });
+
+  test('moves what stays with the same administrators, and what they hold all of', async () => {
+    const clerk = await mover(['groups:read', 'groups:write']);
+    const { body: made } = await clerk.call(groups.createGroup, {
+      params,
+      body: { name: 'empty', parentId: ids['/sales/north'] ?? '' },
+    });
+    const empty = { params: { realm, id: made?.id ?? '' } };
+    const up = await clerk.call(groups.putGroup, { ...empty, body: { parentId: ids['/sales'] ?? '' } });
+    expect(up.body?.path).toBe('/sales/empty');
+    expect((await clerk.call(groups.putGroup, { ...empty, body: { name: 'void' } })).body?.path).toBe('/sales/void');
+    expect((await clerk.call(groups.putGroup, { ...empty, body: { parentId: null } })).body?.path).toBe('/void');
+    await expect(
+      clerk.call(groups.putGroup, { ...empty, body: { parentId: ids['/sales'] ?? '' } }),
+    ).rejects.toMatchObject(refused);
+    const userManager = await mover(builtInAdminRoles['user-manager'] ?? []);
+    const down = await userManager.call(groups.putGroup, { ...empty, body: { parentId: ids['/sales'] ?? '' } });
+    expect(down.body?.path).toBe('/sales/void');
+    await userManager.call(groups.deleteGroup, empty);
   });
 });
 

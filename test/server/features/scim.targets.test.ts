@@ -320,3 +320,23 @@ test('who may not read people can’t have them sent somewhere', async () => {
   await expect(local.call(createScimTarget, { params: FROM, body })).rejects.toMatchObject({ status: 403 });
   await local.call(createScimTarget, { params: FROM, body: { ...body, users: false } });
 });
+
+test('who is there, and what a dry run would do, is told to those alone who may read people and groups', async () => {
+  const at = { params: { ...FROM, id: targetId }, query: {} };
+  const own = ['scim-targets:read', 'scim-targets:write'] as const;
+  for (const more of [[], ['users:read'], ['groups:read']] as const) {
+    const keeper = await administrator(server, { target: FROM.realm, permissions: [...own, ...more] });
+    for (const ask of [
+      () => keeper.call(listScimTargetObjects, at),
+      () => keeper.call(reconcileScimTarget, { ...at, query: { dryRun: 'true' } }),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 403 });
+    expect((await keeper.call(reconcileScimTarget, at)).body).toMatchObject({ dryRun: false, examples: [] });
+  }
+  const reader = await administrator(server, {
+    target: FROM.realm,
+    permissions: [...own, 'users:read', 'groups:read'],
+  });
+  expect((await reader.call(listScimTargetObjects, at)).body).not.toEqual([]);
+  expect((await reader.call(reconcileScimTarget, { ...at, query: { dryRun: 'true' } })).body?.dryRun).toBe(true);
+});
