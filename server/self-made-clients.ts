@@ -50,9 +50,10 @@ export function createSelfMadeClients({
       }),
     clients,
     settings,
+    baseUrl,
     now,
   };
-  const registration = createRegistration({ ...shared, baseUrl, newId });
+  const registration = createRegistration({ ...shared, newId });
   const attempts = { address: createAttempts({ now }), host: createAttempts({ limit: FETCHES_A_MINUTE, now }) };
   return {
     documents: createClientDocuments({ ...shared, attempts }),

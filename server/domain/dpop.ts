@@ -20,6 +20,10 @@ const Proof = z.object({
   ath: z.string().optional(),
 });
 
+/** Whether a token that is brought along counts: one that is bound to a key does with a proof of that key alone. */
+export const isProven = ({ cnf }: { cnf?: { jkt: string } | undefined }, jkt: string | undefined): boolean =>
+  cnf === undefined || cnf.jkt === jkt;
+
 /** Without query and fragment (RFC 9449 §4.3). */
 function addressOf(htu: string): string | undefined {
   if (!URL.canParse(htu)) return undefined;

@@ -86,13 +86,14 @@ export const exchange = (
   { code = '' }: Record<string, string>,
   more: Record<string, string> = {},
   clientId = 'rp',
+  headers: Record<string, string> = {},
 ): Promise<Answer> =>
   post(
     server,
     REALM,
     'token',
     { grant_type: 'authorization_code', code, redirect_uri: RP, ...more },
-    { authorization: basic(clientId) },
+    { authorization: basic(clientId), ...headers },
   );
 
 /** The tokens of somebody who has just signed in. */

@@ -69,7 +69,12 @@ export async function makeUma(server: TestServer): Promise<Record<string, string
 }
 
 /** The tokens of a person at a client, by a sign-in of their own. */
-export async function tokensOf(server: TestServer, username: string, more: Record<string, string> = {}) {
+export async function tokensOf(
+  server: TestServer,
+  username: string,
+  more: Record<string, string> = {},
+  headers: Record<string, string> = {},
+) {
   const { clientId = 'shop', ...request } = more;
   const person = createPerson(server.baseUrl);
   const page = await person.open(requestPath({ client_id: clientId, ...request }));
@@ -77,7 +82,7 @@ export async function tokensOf(server: TestServer, username: string, more: Recor
   if (shown.heading === 'Allow access?')
     shown = await person.post(`/realms/${REALM}/oauth2/consent`, { ...shown.fields, decision: 'allow' });
   const answer = told(shown);
-  const { body } = await exchange(server, answer ?? {}, {}, clientId);
+  const { body } = await exchange(server, answer ?? {}, {}, clientId, headers);
   return { person, access: String(body.access_token), id: String(body.id_token) };
 }
 

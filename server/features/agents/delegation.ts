@@ -3,6 +3,7 @@
 import { delegationBody } from '../../contract/agents.ts';
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../contract/oauth.ts';
 import type { Sql } from '../../db/sql.ts';
+import { isProven } from '../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../domain/on-behalf.ts';
 import { userParty } from '../../domain/party.ts';
 import { personOf } from '../../domain/person.ts';
@@ -36,6 +37,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
     async authorize({ realm, client, body, resources, requestedScopes, jkt, by }) {
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
+      if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
       // A chain of those who act for each other is nobody's to look through.
       if (claims.act !== undefined) throw invalid('somebody acts for the person already');
       if (claims.gid === undefined) throw invalid('it belongs to no grant');

@@ -10,7 +10,7 @@ import { clientReached } from '../../domain/reach.ts';
 import { asSet, clientRoleKey, declared, strings } from '../../resource/items.ts';
 import type { Fields, Item, PlannedChange, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-import { clientFaults, nameFaults, resourceFaults, usesSecret } from './rules.ts';
+import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
 import * as store from './store.ts';
@@ -171,6 +171,7 @@ export const createClientResource = ({
       beside: { part: serviceAccountRolesPart, fields: { serviceAccountRoles: 'roles' } },
       references: refersTo,
       check: (saved, realm) => faults(saved, { baseUrl, realm }),
+      whole: (sql, realm, changes) => serverNames(sql, realm, { changes, baseUrl }),
       warnings: withoutSecret,
       link: store.setScopes,
       // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.

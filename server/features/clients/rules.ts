@@ -1,9 +1,12 @@
-// What a client may look like as a whole, pure: faults that no single field's schema can see.
+// What a client may look like as a whole: faults that no single field's schema can see.
 import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import type { Client } from '../../contract/clients.ts';
 import { loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
-import { adminAudience, anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
+import type { Sql } from '../../db/sql.ts';
+import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../http/own-addresses.ts';
+import { join } from '../../resource/items.ts';
+import type { Wanted } from '../../resource/part.ts';
 
 type Shape = Pick<
   Client,
@@ -34,6 +37,26 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** People are the subjects of their tokens by id, clients by name: neither may pass for the other (RFC 9068 §5). */
 export const nameFaults = (clientId: string): FieldError[] =>
   UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
+
+/** Tokens that are for a client are for its name: none may be the server's, or what the realm's issuer is to be. */
+export async function serverNames(
+  sql: Sql,
+  realm: string,
+  { changes, baseUrl }: { changes: readonly Wanted[]; baseUrl: string },
+): Promise<FieldError[]> {
+  const named = changes.filter(
+    ({ kind, action, renamedFrom }) => kind === 'client' && (action === 'create' || renamedFrom !== undefined),
+  );
+  if (!named.some(({ key }) => URL.canParse(key))) return [];
+  const [stored] = await sql<{
+    issuer: string | null;
+  }>`select own_issuer as issuer from realm where realm_id = ${realm}`;
+  const declared = changes.find(({ kind, key }) => kind === 'settings' && key === 'issuer')?.fields.value;
+  const issuer = typeof declared === 'string' ? declared : (stored?.issuer ?? null);
+  return named
+    .filter(({ key }) => namesServer(key, { baseUrl, issuer }))
+    .map(({ path }) => fault(join(path, 'clientId'), 'is this server’s address, or the realm’s issuer'));
+}
 
 /** @param secret whether the request gives one */
 export function clientFaults(client: Shape, secret: boolean): FieldError[] {

@@ -10,6 +10,7 @@ import { subjectTypes } from '../../domain/subjects.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Outbound, OutboundAnswer } from '../../http/outbound.ts';
 import { OutboundError } from '../../http/outbound-connection.ts';
+import { namesServer } from '../../http/own-addresses.ts';
 import type { ResourceApi } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { freshSeconds, isDocumentAddress, metadataIn } from './document.ts';
@@ -32,6 +33,7 @@ export interface DocumentDeps {
   transact: Transact;
   requestsIn(tx: Tx): ResourceApi;
   clients: Resource;
+  baseUrl: string;
   settings: PolicySource;
   /** Of those who make this server fetch, and of the hosts that it fetches from. */
   attempts: { address: Pick<Attempts, 'take'>; host: Pick<Attempts, 'take'> };
@@ -39,7 +41,7 @@ export interface DocumentDeps {
 }
 
 export function createClientDocuments(deps: DocumentDeps) {
-  const { sql, outbound, transact, requestsIn, clients, settings, attempts, now } = deps;
+  const { sql, outbound, transact, requestsIn, clients, settings, baseUrl, attempts, now } = deps;
 
   const serves = (known: store.Document | undefined): boolean =>
     known?.freshUntil != null && known.freshUntil.getTime() + STALE_MS > now().getTime();
@@ -134,6 +136,8 @@ export function createClientDocuments(deps: DocumentDeps) {
       if (known && known.freshUntil === null) return;
       const policy = await policyOf(settings, realm);
       const { hostname } = new URL(clientId);
+      if (namesServer(clientId, { baseUrl, issuer: (await settings.of(realm))?.issuer ?? null }))
+        throw unusable('its address is this server’s');
       if (!policy.metadataDocuments || (policy.metadataHosts.length > 0 && !policy.metadataHosts.includes(hostname)))
         throw new OAuthError('invalid_request', 'The application is not known here');
       if (known?.freshUntil && known.freshUntil > now()) return;

@@ -35,6 +35,12 @@ export async function refuseTakenIssuer(sql: Sql, realm: string, issuer: unknown
   if (typeof issuer !== 'string') return;
   const [other] = await sql`select from realm where own_issuer = rtrim(${issuer}, '/') and realm_id <> ${realm}`;
   if (other) throw issuerTaken(path);
+  const [client] = await sql`
+    select from client where realm_id = ${realm} and client_id in (rtrim(${issuer}, '/'), rtrim(${issuer}, '/') || '/')`;
+  if (client)
+    throw new Problem('name-taken', 'A client of this realm has that name', {
+      errors: [{ path, message: 'is the clientId of a client' }],
+    });
 }
 
 export async function flowExists(sql: Sql, realm: string, alias: string): Promise<boolean> {

@@ -1,8 +1,10 @@
 // The token exchange grant: a service calls another one for the person who called it. Never more than the person's token, the client
 // and, where it needs consent, the person allow; no longer than the token; and it says who acts, unless the client's setting has
 // that left out. RFC 8693; what a token may be for is the client's resources (RFC 8707).
+import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../contract/oauth.ts';
 import type { Sql } from '../../db/sql.ts';
+import { isProven } from '../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../domain/on-behalf.ts';
 import { userParty } from '../../domain/party.ts';
 import { personOf } from '../../domain/person.ts';
@@ -12,7 +14,10 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
 import type { Claims, Tokens } from '../issued-tokens/service.ts';
-import type { Grant } from './grant.ts';
+import type { Grant, GrantCall } from './grant.ts';
+
+type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
+type Call = GrantCall<z.output<Body>>;
 
 /** RFC 8693 §2.2.2: what is wrong with a token is an invalid_request. */
 const invalid = (reason: string) => new OAuthError('invalid_request', 'A token is not valid here', { reason });
@@ -39,15 +44,10 @@ export function exchangeGrant({
   settings: { issuer(realm: string): Promise<string> };
   mint: Pick<Mint, 'forPerson'>;
   batch: Pick<EventBatch, 'record'>;
-}): Grant<(typeof grantBodies)[typeof TOKEN_EXCHANGE]> {
+}): Grant<Body> {
   /** Who acts: the client, or somebody who was let in by it. */
-  async function actorOf(
-    realm: string,
-    client: ClientView,
-    subject: Claims,
-    token: string | undefined,
-    type: string | undefined,
-  ) {
+  async function actorOf({ realm, client, body, jkt }: Call, subject: Claims) {
+    const { actor_token: token, actor_token_type: type } = body;
     if (token === undefined) {
       if (type !== undefined) throw new OAuthError('invalid_request', 'actor_token_type comes with an actor_token');
       return { sub: client.clientId, exp: subject.exp };
@@ -57,6 +57,7 @@ export function exchangeGrant({
     const actor = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (actor?.client_id !== client.clientId || actor.act !== undefined)
       throw invalid('the actor token is not this client’s');
+    if (!isProven(actor, jkt)) throw invalid('the actor token is bound to a key that was not proven');
     if (isPersons(actor) && namesIn(subject) !== client.clientId)
       throw invalid('nobody may act for the person by this client');
     return { sub: actor.sub, exp: Math.min(subject.exp, actor.exp) };
@@ -70,14 +71,17 @@ export function exchangeGrant({
     resourcePolicy: 'client',
     takesAudience: true,
     ownBehalf: () => false,
-    async authorize({ realm, client, body, resources, requestedScopes, jkt, by }) {
+    async authorize(call) {
+      const { realm, client, body, resources, requestedScopes, jkt, by } = call;
       if ((body.requested_token_type ?? ACCESS_TOKEN_TYPE) !== ACCESS_TOKEN_TYPE)
         throw new OAuthError('invalid_request', `requested_token_type must be ${ACCESS_TOKEN_TYPE}`);
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims) || claims.gid === undefined)
         throw invalid('the subject token is no token of a person of this realm');
       if (!mayExchange(client, claims)) throw invalid('the subject token is neither the client’s nor for it');
-      const actor = await actorOf(realm, client, claims, body.actor_token, body.actor_token_type);
+      // By it alone, whoever it leaked to would have one that nothing is bound to.
+      if (!isProven(claims, jkt)) throw invalid('the subject token is bound to a key that was not proven');
+      const actor = await actorOf(call, claims);
       // Who was called for one thing has no way from there to the realm's own APIs.
       if (resources.length === 0 && ![claims.aud].flat().includes(await settings.issuer(realm)))
         throw new OAuthError('invalid_target', 'Say by resource or audience where the token will be used');

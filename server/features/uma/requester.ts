@@ -6,6 +6,7 @@ import type { Party } from '../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../contract/oauth.ts';
 import { ID_TOKEN_FORMAT, UmaPermission, type umaTicketBody } from '../../contract/uma-grant.ts';
 import type { Sql } from '../../db/sql.ts';
+import { isProven } from '../../domain/dpop.ts';
 import { signedInOf } from '../../domain/on-behalf.ts';
 import { userParty } from '../../domain/party.ts';
 import { isPersons, type Subject, type Subjects } from '../../domain/subjects.ts';
@@ -53,7 +54,7 @@ export function createRequesters({ sql, tokens, subjects, newId }: RequestersDep
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (!claims || !isPersons(claims)) throw invalid('no access token of a person of this realm');
     if (claims.client_id !== client.clientId) throw invalid('another client’s');
-    if (claims.cnf && claims.cnf.jkt !== jkt) throw invalid('bound to a key that was not proven');
+    if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
     return claims;
   }
 
@@ -103,11 +104,11 @@ export const permissionsIn = (claims: Claims): UmaPermission[] =>
 /** What the token that comes as `rpt` permits, where it is this client's, for this resource server and of the same who asks. */
 export async function ownPermissions(
   { tokens, subjects }: Requesters,
-  { realm, client, body }: Call,
+  { realm, client, body, jkt }: Call,
   { server, party }: { server: ClientView; party: RequestingParty },
 ): Promise<UmaPermission[]> {
   const claims = await tokens.verify(realm, body.rpt ?? '', { typ: 'at+jwt', audience: server.clientId });
-  if (claims?.client_id !== client.clientId) return [];
+  if (claims?.client_id !== client.clientId || !isProven(claims, jkt)) return [];
   const of = isPersons(claims) ? subjects.find(realm, claims) : null;
   return of === party.userId ? permissionsIn(claims) : [];
 }

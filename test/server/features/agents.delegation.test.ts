@@ -6,6 +6,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, post, SECRET } from '../../support/clients.ts';
+import { makeProofKey } from '../../support/dpop.ts';
 import { createPerson } from '../../support/person.ts';
 import { makeProvider, makeRelyingParty, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** Alice signs in to the client and agrees. */
-async function tokenFor(clientId: string, scope: string): Promise<string> {
+async function tokenFor(clientId: string, scope: string, headers: Record<string, string> = {}): Promise<string> {
   const person = createPerson(server.baseUrl);
   let page = await person.open(requestPath({ client_id: clientId, scope }));
   page = await person.fill(page, { username: 'alice', password: PASSWORD });
@@ -37,13 +38,17 @@ async function tokenFor(clientId: string, scope: string): Promise<string> {
     page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
   const code = told(page)?.code ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri: RP };
-  const { body } = await post(server, REALM, 'token', form, { authorization: basic(clientId) });
+  const { body } = await post(server, REALM, 'token', form, { authorization: basic(clientId), ...headers });
   return String(body.access_token);
 }
-async function delegate(form: Record<string, string> = {}, authorization = basic('bot')) {
+async function delegate(
+  form: Record<string, string> = {},
+  authorization = basic('bot'),
+  headers: Record<string, string> = {},
+) {
   const answer = await fetch(`${server.baseUrl}/realms/${REALM}/agent/delegation/token`, {
     method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization, ...headers },
     body: new URLSearchParams({
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
       subject_token: token,
@@ -98,6 +103,20 @@ describe('a delegated token', () => {
     expect(await errorOf({ subject_token: 'x' })).toBe('invalid_grant');
     expect(await errorOf({ subject_token_type: 'urn:ietf:params:oauth:token-type:jwt' })).toBe('invalid_request');
     expect(await errorOf({ resource: API })).toBe('invalid_target');
+  });
+
+  test('of a token that is bound to a key is for who proves that key alone', async () => {
+    const [key, thiefs] = [await makeProofKey(), await makeProofKey()];
+    const at = `${server.baseUrl}/realms/${REALM}`;
+    const proof = await key.proof({ htu: `${at}/oauth2/token` });
+    const form = { subject_token: await tokenFor('bot', 'openid email', { dpop: proof }) };
+    const by = async (one: typeof key) => {
+      const dpop = await one.proof({ htu: `${at}/agent/delegation/token` });
+      return (await delegate(form, basic('bot'), { dpop })).body;
+    };
+    expect(await errorOf(form)).toBe('invalid_grant');
+    expect((await by(thiefs)).error).toBe('invalid_grant');
+    expect(claimsIn((await by(key)).access_token).cnf).toEqual({ jkt: key.jkt });
   });
 
   test('is for agents that are active, and prove who they are', async () => {

@@ -240,6 +240,16 @@ describe('is refused:', () => {
     expect(fetches('/a.json') + fetches('/')).toBe(0);
   });
 
+  test('an address of this server, or the realm’s issuer', async () => {
+    await settings({ issuer: `${host.url}/login` });
+    serve('/login', documentAt('/login'));
+    const answers = [await visit(idOf('/login'))];
+    await settings({ issuer: null });
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+    expect(answers[0]?.text).toContain('its address is this server’s');
+    expect(fetches('/login')).toBe(0);
+  });
+
   test('another redirect_uri than the document’s', async () => {
     serve('/own.json', documentAt('/own.json'));
     const page = await visit(idOf('/own.json'), { redirect_uri: 'https://evil.example/cb' });

@@ -8,6 +8,8 @@ import { listEvents } from '../../../server/contract/events.ts';
 import type { Changes } from '../../../server/contract/names.ts';
 import { createRealm, getRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -123,6 +125,31 @@ describe('a client', () => {
       redirectUris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
     });
     expect(client.redirectUris).toHaveLength(2);
+  });
+
+  test('is not named like the server’s addresses or the realm’s issuer, nor the issuer like it', async () => {
+    const issuer = 'https://login.acme.example';
+    const set = (value: string | null) => server.admin.call(putSettings, { params, body: { issuer: value } });
+    const declare = (body: object) => server.admin.call(importRealm, { params, query: { manager: 'names' }, body });
+    const blamed = (work: Promise<unknown>) =>
+      work.then(
+        () => 'taken',
+        (error) => error.problem.errors.map((one: { path: string }) => one.path),
+      );
+    const { id } = await create({ clientId: 'https://app.example' });
+    for (const clientId of [`${server.baseUrl}/realms/acme`, `${server.baseUrl}/admin`, `${server.baseUrl}/`]) {
+      expect(await blamed(create({ clientId }))).toEqual(['clientId']);
+      expect(await blamed(put(id, { clientId }))).toEqual(['clientId']);
+      expect(await blamed(declare({ clients: [{ clientId }] }))).toEqual(['clients[0].clientId']);
+    }
+    expect(await blamed(declare({ realm: { issuer }, clients: [{ clientId: issuer }] }))).toEqual([
+      'clients[0].clientId',
+    ]);
+    await set(issuer);
+    expect(await blamed(create({ clientId: `${issuer}/` }))).toEqual(['clientId']);
+    expect(await blamed(set('https://app.example'))).toEqual(['issuer']);
+    expect(await blamed(declare({ realm: { issuer: 'https://app.example/' } }))).toEqual(['realm.issuer']);
+    await set(null);
   });
 
   test('has a unique clientId, also when renamed', async () => {

@@ -1,26 +1,20 @@
 // DPoP (RFC 9449): openid-client's way, and what others try with proofs and with tokens whose key they don't have.
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putClientAdminRoles } from '../../../server/contract/admin-access.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { type Made as MadeBy, makeProofKey, type ProofKey } from '../../support/dpop.ts';
 import { createPerson } from '../../support/person.ts';
 import { makeProvider, makeRelyingParty, REALM, RP, requestPath, signInAt, told } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-const keys = new Map<
-  string,
-  { privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey']; jwk: object; jkt: string }
->();
+const keys = new Map<string, ProofKey>();
 beforeAll(async () => {
-  for (const name of ['mine', 'other']) {
-    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-    const jwk = await exportJWK(publicKey);
-    keys.set(name, { privateKey, jwk, jkt: await calculateJwkThumbprint(jwk) });
-  }
+  for (const name of ['mine', 'other']) keys.set(name, await makeProofKey());
   server = await startTestServer();
   await makeProvider(server);
   const open = { tokenEndpointAuthMethod: 'none', requirePkce: true, secret: undefined } as const;
@@ -34,27 +28,8 @@ afterAll(() => server?.stop());
 
 const keyOf = (name: string) => keys.get(name)!;
 const at = (path: string) => `${server.baseUrl}/realms/${REALM}/${path}`;
-interface Made {
-  key?: string;
-  htm?: string;
-  htu?: string;
-  typ?: string;
-  header?: object;
-  claims?: object;
-}
-function proof({
-  key = 'mine',
-  htm = 'POST',
-  htu = at('oauth2/token'),
-  typ = 'dpop+jwt',
-  header = {},
-  claims = {},
-}: Made = {}) {
-  const { privateKey, jwk } = keyOf(key);
-  return new SignJWT({ htm, htu, jti: crypto.randomUUID(), iat: Math.floor(Date.now() / 1000), ...claims })
-    .setProtectedHeader({ alg: 'ES256', typ, jwk, ...header })
-    .sign(privateKey);
-}
+type Made = MadeBy & { key?: string };
+const proof = ({ key = 'mine', ...made }: Made = {}) => keyOf(key).proof({ htu: at('oauth2/token'), ...made });
 const ask = async (
   made: Made | string = {},
   clientId = 'rp',

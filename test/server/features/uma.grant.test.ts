@@ -8,6 +8,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { ID_TOKEN_FORMAT, UMA_TICKET } from '../../../server/contract/uma-grant.ts';
 import { putUser } from '../../../server/contract/users.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
+import { makeProofKey } from '../../support/dpop.ts';
 import { makeRelyingParty, REALM } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { askUma, makeUma, protectionToken, ticketFor, tokensOf } from '../../support/uma.ts';
@@ -66,6 +67,21 @@ describe('a ticket', () => {
     const edited = await ticketFor(server, { ...viewed, resource_scopes: ['edit'] });
     expect(await refusal({ ticket: edited, claim_token: bob.access })).toEqual([403, 'request_denied']);
     expect(await refusal({ ticket: edited, claim_token: bob.access })).toEqual([400, 'invalid_grant']);
+  });
+
+  test('asks for a person by a token that is bound to a key, where that key is proven alone', async () => {
+    const [key, thiefs] = [await makeProofKey(), await makeProofKey()];
+    const htu = `${server.baseUrl}/realms/${REALM}/oauth2/token`;
+    const iat = () => ({ iat: Math.floor(now / 1000) });
+    const { access } = await tokensOf(server, 'bob', {}, { dpop: await key.proof({ htu, claims: iat() }) });
+    const by = async (one?: typeof key) => {
+      const form = { grant_type: UMA_TICKET, ticket: await ticketFor(server, viewed), claim_token: access };
+      const dpop = one && (await one.proof({ htu, claims: iat() }));
+      return (await post(server, REALM, 'token', form, { authorization: basic('shop'), ...(dpop && { dpop }) })).body;
+    };
+    expect((await by()).error).toBe('invalid_grant');
+    expect((await by(thiefs)).error).toBe('invalid_grant');
+    expect(claimsIn((await by(key)).access_token).cnf).toEqual({ jkt: key.jkt });
   });
 
   test('presented twice at once gives one token', async () => {

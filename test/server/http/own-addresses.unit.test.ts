@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAnothers, isNoRealms, issuerOf } from '../../../server/http/own-addresses.ts';
+import { isAnothers, isNoRealms, issuerOf, namesServer } from '../../../server/http/own-addresses.ts';
 
 const anothers = (address: string, baseUrl = 'https://id.example') => isAnothers(address, { baseUrl, realm: 'acme' });
 
@@ -71,6 +71,21 @@ test('a workload may come from any realm of the server, but from nothing else of
   expect(noRealms('https://cluster.example')).toBe(false);
   for (const address of ['https://id.example/admin', 'https://id.example', 'https://id.example/realms/../admin'])
     expect(noRealms(address)).toBe(true);
+});
+
+test('a client is named neither like the server’s addresses nor like the realm’s issuer', () => {
+  const at = { baseUrl: 'https://id.example', issuer: 'https://login.acme.example/' };
+  for (const name of [
+    'https://id.example/realms/acme',
+    'https://ID.example/%61dmin',
+    'http://id.example',
+    'https://login.acme.example',
+    'https://login.acme.example//',
+  ])
+    expect([name, namesServer(name, at)]).toEqual([name, true]);
+  for (const name of ['https://login.acme.example/app', 'https://app.example/', 'login.acme.example', 'id', ''])
+    expect([name, namesServer(name, at)]).toEqual([name, false]);
+  expect(namesServer('id', { ...at, issuer: null })).toBe(false);
 });
 
 test('an issuer is the realm’s own address unless it has another', () => {
