@@ -332,10 +332,14 @@ function rules({ properties, required, items }: Schema, place: string): Schema {
       ],
     };
   }
-  if (place === 'spec' && isSchema(properties) && 'serviceAccountRef' in properties) {
+  if (place === 'spec' && isSchema(properties)) {
+    const message = 'serverRef is immutable: it can be neither added nor taken away';
+    const stays = ['has(oldSelf.serverRef) || !has(self.serverRef)', '!has(oldSelf.serverRef) || has(self.serverRef)'];
+    const immutable = stays.map((rule) => ({ rule, message }));
+    if (!('serviceAccountRef' in properties)) return { 'x-kubernetes-validations': immutable };
     const rule = 'has(self.serviceAccountRef) ? !has(self.subject) : has(self.issuer) && has(self.subject)';
-    const message = 'needs issuer and subject, or in place of the subject a serviceAccountRef';
-    return { 'x-kubernetes-validations': [{ rule, message }] };
+    const somebody = 'needs issuer and subject, or in place of the subject a serviceAccountRef';
+    return { 'x-kubernetes-validations': [{ rule, message: somebody }, ...immutable] };
   }
   if (!/^spec\.executions(\[\]\.executions)*\[\]$/.test(place) || !isSchema(properties)) return {};
   // the deepest level has no children, so only a step can stand there

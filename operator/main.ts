@@ -50,7 +50,7 @@ async function placeOf(
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
-  const orphans = () => orphansOf(client, clusterName);
+  const orphans = () => orphansOf(client, { clusterName, serverName: config.serverName });
   return { source: folderSource({ dir: config.manifests, orphans, serves, log: say }), clusterName };
 }
 

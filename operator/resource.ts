@@ -58,6 +58,10 @@ export function resourceOf(kind: KindName, object: unknown): Resource {
   return { kind, metadata, spec, status: status ?? {} };
 }
 
+/** It is to go whatever is on the server, which may be there no longer. */
+export const isAbandoned = ({ metadata }: Pick<Resource, 'metadata'>): boolean =>
+  metadata.deletionTimestamp !== undefined && metadata.annotations[ABANDON] === 'true';
+
 /** `Flow identity/browser-mfa`: how messages name a resource. */
 export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace}/${r.metadata.name}`;
 

@@ -17,6 +17,7 @@ import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import type { RealmNames } from './runtime/realm-names.ts';
 import { createRealms } from './runtime/realms.ts';
 import { createRegistry, realmOf } from './runtime/registry.ts';
+import { serverRefOf } from './runtime/server-ref.ts';
 import type { Source, SourceListener } from './source/source.ts';
 
 export interface OperatorOptions {
@@ -65,7 +66,12 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const { source, client, clusterName, timers = systemTimers, log, metrics } = options;
   const { concurrency = 4, resyncMs = RESYNC_MS } = options;
   const registry = createRegistry({ source, kinds });
-  const inRealm = (name: string) => registry.ofRealm(name).flatMap((key) => source.get(key) ?? []);
+  // a realm of another server is another realm, whatever it is called
+  const inRealm = (name: string) =>
+    registry
+      .ofRealm(name)
+      .flatMap((key) => source.get(key) ?? [])
+      .filter(({ spec }) => serverRefOf(spec) === options.serverName);
   const realms = createRealms({
     source,
     inRealm,

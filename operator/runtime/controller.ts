@@ -5,7 +5,16 @@ import { ServerProblem } from '../../server/contract/client.ts';
 import { GROUP } from '../../server/contract/resources/custom-resource.ts';
 import { type AnyKind, brokenLines, secretName } from '../kinds/kind.ts';
 import { pathWords } from '../kinds/spec-path.ts';
-import { ABANDON, FINALIZER, keyOfResource, nameOf, observes, type Resource, type Status } from '../resource.ts';
+import {
+  ABANDON,
+  FINALIZER,
+  isAbandoned,
+  keyOfResource,
+  nameOf,
+  observes,
+  type Resource,
+  type Status,
+} from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { conditionsAfter } from './conditions.ts';
 import { type ConvergeOptions, createConverge, type Result } from './converge.ts';
@@ -58,8 +67,8 @@ export function createController(options: ControllerOptions) {
     }
     const kind = kinds.get(resource.kind);
     if (!kind) return undefined;
-    if (resource.metadata.deletionTimestamp) return finalize(resource, kind);
     const elsewhere = otherServer(resource);
+    if (resource.metadata.deletionTimestamp) return finalize(resource, kind, elsewhere);
     if (elsewhere && isFresh(resource, now())) return elsewhere;
     const result = elsewhere ? { outcome: elsewhere, found: {} } : await reconcileOnce(resource, kind);
     if (!result) return undefined;
@@ -145,10 +154,18 @@ export function createController(options: ControllerOptions) {
     return remove(resource, kind);
   }
 
-  async function finalize(resource: Resource, kind: AnyKind): Promise<Outcome | undefined> {
+  async function finalize(
+    resource: Resource,
+    kind: AnyKind,
+    elsewhere: Outcome | undefined,
+  ): Promise<Outcome | undefined> {
     if (!resource.metadata.finalizers.includes(FINALIZER)) return undefined;
+    const abandoned = isAbandoned(resource);
+    if (elsewhere && !abandoned) {
+      await report(resource, withWayOut(elsewhere, resource), {});
+      return elsewhere;
+    }
     try {
-      const abandoned = resource.metadata.annotations[ABANDON] === 'true';
       const message = abandoned ? 'abandoned: what is on the server stays as it is' : await letGo(resource, kind);
       log({ resource: nameOf(resource), message: oneLine(message) });
       const realm = realmOf(resource);

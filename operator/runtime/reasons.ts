@@ -47,5 +47,13 @@ export const conditionReasons = [
 export type Reason = (typeof conditionReasons)[number];
 
 /** Of events alone: what was done. A problem's event has the reason of its condition. */
-export const eventReasons = ['LocksOut', 'Repaired', 'SecretRotated', 'TookOver', 'Released', 'Abandoned'] as const;
+export const eventReasons = [
+  'LocksOut',
+  'Repaired',
+  'SecretRotated',
+  'SecretRemoved',
+  'TookOver',
+  'Released',
+  'Abandoned',
+] as const;
 export type EventReason = Reason | (typeof eventReasons)[number];

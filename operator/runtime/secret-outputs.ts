@@ -62,11 +62,12 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
       throw new Stalled('SecretTaken', `the Secret ${name} is there and was not made by this resource: ${way}`);
     }
     const isOfClient = there?.values.get(CLIENT_ID) === clientId;
-    if (isOfClient && (!confidential || there.values.get(CLIENT_SECRET))) return there;
+    if (isOfClient && confidential === Boolean(there.values.get(CLIENT_SECRET))) return there;
     if (!make) return undefined;
+    const clientSecret = confidential ? randomBytes(32).toString('base64url') : null;
     const values = new Map([
       [CLIENT_ID, clientId],
-      ...(confidential ? ([[CLIENT_SECRET, randomBytes(32).toString('base64url')]] as const) : []),
+      ...(clientSecret !== null || there ? ([[CLIENT_SECRET, clientSecret]] as const) : []),
     ]);
     await own.write(resource, name, { values, rotation, version: there?.version });
     const made = await own.read(resource, name);
@@ -101,6 +102,15 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
     return undefined;
   }
 
+  /** Those that were made for what the spec doesn't ask for any more. */
+  async function takeAway(own: OwnSecrets, resource: Resource, outputs: readonly ClientOutput[]): Promise<void> {
+    for (const name of own.namesOf(resource)) {
+      if (outputs.some((output) => output.name === name) || !(await own.remove(resource, name))) continue;
+      const message = `the Secret ${name} is deleted: no secretOutput names it any more`;
+      await source.say(resource, { type: 'Normal', reason: 'SecretRemoved', message });
+    }
+  }
+
   return async (
     resource: Resource,
     outputs: readonly ClientOutput[],
@@ -128,11 +138,14 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
       values,
       warnings: [],
       async finish(realm, outcome) {
-        if (outcome.is !== 'Ready' || provided.length === 0) return;
+        if (outcome.is !== 'Ready') return;
+        await takeAway(own, resource, outputs);
+        if (provided.length === 0) return;
         const endpoints = await endpointsOf(realm);
         for (const { output, secret } of provided) {
           const { rotation = secret.rotation, confidential, name } = output;
-          const next = new Map([...secret.values, ...endpoints]);
+          // its own alone: what others keep there need not even be text
+          const next = new Map(endpoints);
           const asked = confidential && rotation !== secret.rotation;
           const fresh = asked ? await rotated(resource, realm, output) : undefined;
           if (fresh !== undefined) next.set(CLIENT_SECRET, fresh);

@@ -1,7 +1,7 @@
 // Of several servers in one cluster, whose operator a resource is for: spec.serverRef names the server, and an operator serves
 // one. What names none is the default operator's, which also tells of a name that no operator answers for. Pure.
 // Decisions "Custom resources".
-import type { Resource } from '../resource.ts';
+import { isAbandoned, type Resource } from '../resource.ts';
 
 export const serverRefOf = (spec: unknown): string | undefined => {
   const { serverRef } = Object(spec);
@@ -10,10 +10,9 @@ export const serverRefOf = (spec: unknown): string | undefined => {
 
 /** @param serverName undefined: of the default operator */
 export function servedBy(serverName: string | undefined): (resource: Resource) => boolean {
-  return ({ spec, status }) => {
-    const named = serverRefOf(spec);
-    if (named === serverName) return true;
-    return serverName === undefined && isUnclaimed(status);
+  return (resource) => {
+    if (serverRefOf(resource.spec) === serverName) return true;
+    return serverName === undefined && (isUnclaimed(resource.status) || isAbandoned(resource));
   };
 }
 

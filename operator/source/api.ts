@@ -20,7 +20,7 @@ const Status = z.object({ message: z.string() });
 const TIMEOUT_MS = 30_000;
 const LONGEST_REFUSAL = 64 * 1024;
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface ApiRequest {
   accept?: string;
   contentType?: string;

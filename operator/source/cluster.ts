@@ -12,7 +12,7 @@ import { type Api, connect, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createListWatch, type ListWatch } from './list-watch.ts';
 import { createObjectCache } from './object-cache.ts';
-import { createOwnSecrets } from './own-secrets.ts';
+import { createOwnSecrets, createSecretOwners } from './own-secrets.ts';
 import type { Source, SourceListener } from './source.ts';
 import { createWrites } from './writes.ts';
 
@@ -72,7 +72,7 @@ export function clusterSource(options: ClusterOptions): Source {
   // until everything is known, a Flow would look as if its Realm weren't there
   let listener: SourceListener | undefined;
   const cache = createObjectCache({ changed: (key) => listener?.changed(key), serves: options.serves });
-  const secretTouched = (namespace: string, name: string) => listener?.secretChanged(namespace, name);
+  const owners = createSecretOwners();
   async function recovered(): Promise<void> {
     listener?.reached?.();
     await learnIssuer();
@@ -115,8 +115,14 @@ export function clusterSource(options: ClusterOptions): Source {
       }),
     ),
     ...everywhere('/api/v1', 'secrets', metadataOnly, {
-      upserted: ({ metadata }) => secretTouched(metadata.namespace, metadata.name),
-      deleted: secretTouched,
+      upserted(secret) {
+        owners.seen(secret);
+        listener?.secretChanged(secret.metadata.namespace, secret.metadata.name);
+      },
+      deleted(namespace, name) {
+        owners.forget(namespace, name);
+        listener?.secretChanged(namespace, name);
+      },
       failed: () => watchFailed?.('Secret'),
     }),
   ];
@@ -175,7 +181,7 @@ export function clusterSource(options: ClusterOptions): Source {
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
-    ownSecrets: createOwnSecrets({ act }),
+    ownSecrets: createOwnSecrets({ act, owners }),
     ...createWrites({ act, cache }),
   };
 }

@@ -6,24 +6,27 @@ import { managersOf } from '../managers.ts';
 import { FINALIZER, kindNames, type Resource, resourceOf } from '../resource.ts';
 import { underDeletion } from './folder.ts';
 
-export async function orphansOf(client: Client, clusterName: string): Promise<Resource[]> {
+export async function orphansOf(
+  client: Client,
+  { clusterName, serverName }: { clusterName: string; serverName?: string | undefined },
+): Promise<Resource[]> {
   const found: Resource[] = [];
   for await (const { realm } of allRows(client, listRealms)) {
     for (const manager of await managersOf(client, realm)) {
-      const resource = resourceBehind(manager, clusterName, realm);
+      const resource = resourceBehind(manager, clusterName, { realm, serverRef: serverName });
       if (resource) found.push(resource);
     }
   }
   return found;
 }
 
-function resourceBehind(manager: string, clusterName: string, realm: string): Resource | undefined {
+function resourceBehind(manager: string, clusterName: string, spec: object): Resource | undefined {
   const prefix = `k8s:${clusterName}/`;
   if (!manager.startsWith(prefix)) return undefined;
   const [namespace, kindText, name, ...more] = manager.slice(prefix.length).split('/');
   const kind = kindNames.find((k) => k === kindText);
   if (!namespace || !kind || !name || more.length > 0) return undefined;
   return underDeletion(
-    resourceOf(kind, { metadata: { name, namespace, uid: manager, finalizers: [FINALIZER] }, spec: { realm } }),
+    resourceOf(kind, { metadata: { name, namespace, uid: manager, finalizers: [FINALIZER] }, spec }),
   );
 }

@@ -4,23 +4,73 @@ import { z } from 'zod';
 import { API_VERSION, type Resource } from '../resource.ts';
 import { type Api, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
+import type { Followed } from './listing.ts';
 import type { OwnSecrets } from './source.ts';
 
 const ROTATION = 'realmkeeper.dev/rotation';
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'realmkeeper-operator' };
-const SecretObject = z.object({
-  metadata: z.object({
-    resourceVersion: z.string(),
-    annotations: z.record(z.string(), z.string()).default({}),
-    ownerReferences: z.array(z.object({ uid: z.string() })).default([]),
-  }),
-  data: z.record(z.string(), z.string()).default({}),
+const Owners = z.array(z.object({ uid: z.string(), controller: z.boolean().default(false) })).default([]);
+const SecretMetadata = z.object({
+  uid: z.string(),
+  resourceVersion: z.string(),
+  labels: z.record(z.string(), z.string()).default({}),
+  annotations: z.record(z.string(), z.string()).default({}),
+  ownerReferences: Owners,
 });
+const SecretObject = z.object({ metadata: SecretMetadata, data: z.record(z.string(), z.string()).default({}) });
 
-export function createOwnSecrets({ act }: { act: Api['call'] }): OwnSecrets {
+/** Of the Secrets that are there, which of them resources have made: what follows Secrets tells. */
+export function createSecretOwners() {
+  const ownerOf = new Map<string, string>();
+  const names = new Map<string, Set<string>>();
+
+  function forget(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    const owner = ownerOf.get(key);
+    if (owner === undefined) return;
+    ownerOf.delete(key);
+    names.get(owner)?.delete(name);
+    if (names.get(owner)?.size === 0) names.delete(owner);
+  }
+
+  return {
+    seen({ metadata }: Followed): void {
+      forget(metadata.namespace, metadata.name);
+      const { success, data } = SecretMetadata.pick({ labels: true, ownerReferences: true }).safeParse(metadata);
+      const owner = success && isMade(data.labels) && data.ownerReferences.find(({ controller }) => controller);
+      if (!owner) return;
+      ownerOf.set(`${metadata.namespace}/${metadata.name}`, owner.uid);
+      names.set(owner.uid, (names.get(owner.uid) ?? new Set()).add(metadata.name));
+    },
+    forget,
+    namesOf: ({ metadata }: Resource): readonly string[] => [...(names.get(metadata.uid) ?? [])],
+  };
+}
+export type SecretOwners = ReturnType<typeof createSecretOwners>;
+
+const isMade = (labels: Readonly<Record<string, string>>): boolean =>
+  Object.entries(MANAGED_BY).every(([label, value]) => labels[label] === value);
+
+export function createOwnSecrets({
+  act,
+  owners,
+}: {
+  act: Api['call'];
+  owners: Pick<SecretOwners, 'namesOf'>;
+}): OwnSecrets {
   const collection = ({ metadata }: Resource) => `/api/v1/namespaces/${metadata.namespace}/secrets`;
   /** Merged, so that what others keep in it (labels, keys of their own) stays. */
   const merged = 'application/merge-patch+json';
+
+  /** @throws Error that says how the right is given */
+  async function writing(...request: Parameters<Api['call']>): Promise<void> {
+    try {
+      await act(...request);
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.status === 403)) throw error;
+      throw new Error(`${error.message}; the chart’s operator.writeSecrets gives the right`, { cause: error });
+    }
+  }
 
   return {
     async read(resource, name) {
@@ -38,21 +88,29 @@ export function createOwnSecrets({ act }: { act: Api['call'] }): OwnSecrets {
     },
     async write(resource, name, { values, rotation, version }) {
       const { uid, name: owner } = resource.metadata;
-      const data = Object.fromEntries([...values].map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+      const data = Object.fromEntries(
+        [...values].map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+      );
       const annotations = rotation === undefined ? {} : { [ROTATION]: rotation };
       const ownerReferences = [{ apiVersion: API_VERSION, kind: resource.kind, name: owner, uid, controller: true }];
-      try {
-        if (version === undefined) {
-          const metadata = { name, labels: MANAGED_BY, annotations, ownerReferences };
-          await act('POST', collection(resource), { body: { apiVersion: 'v1', kind: 'Secret', metadata, data } });
-          return;
-        }
-        const body = { metadata: { resourceVersion: version, labels: MANAGED_BY, annotations }, data };
-        await act('PATCH', `${collection(resource)}/${name}`, { body, contentType: merged });
-      } catch (error) {
-        if (!(error instanceof ApiFailure && error.status === 403)) throw error;
-        throw new Error(`${error.message}; the chart’s operator.writeSecrets gives the right`, { cause: error });
+      if (version === undefined) {
+        const metadata = { name, labels: MANAGED_BY, annotations, ownerReferences };
+        const body = { apiVersion: 'v1', kind: 'Secret', metadata, data };
+        return writing('POST', collection(resource), { body });
       }
+      const body = { metadata: { resourceVersion: version, labels: MANAGED_BY, annotations }, data };
+      return writing('PATCH', `${collection(resource)}/${name}`, { body, contentType: merged });
+    },
+    namesOf: owners.namesOf,
+    async remove(resource, name) {
+      const object = await found(act('GET', `${collection(resource)}/${name}`));
+      if (object === undefined) return false;
+      const { uid, resourceVersion, labels, ownerReferences } = SecretObject.parse(object).metadata;
+      const owned = ownerReferences.some((owner) => owner.controller && owner.uid === resource.metadata.uid);
+      if (!owned || !isMade(labels)) return false;
+      const body = { preconditions: { uid, resourceVersion } };
+      await writing('DELETE', `${collection(resource)}/${name}`, { body });
+      return true;
     },
   };
 }

@@ -21,8 +21,8 @@ export interface SourceListener {
 }
 
 /** A Secret that a resource has made for itself. */
-export interface OwnSecret {
-  values: ReadonlyMap<string, string>;
+export interface OwnSecret<Value = string> {
+  values: ReadonlyMap<string, Value>;
   /** The `rotation` that its value is of. */
   rotation: string | undefined;
   /** As it was read; undefined: it isn't there yet. */
@@ -32,8 +32,12 @@ export interface OwnSecret {
 export interface OwnSecrets {
   /** @returns undefined where there is none, `others` where it isn't the resource's */
   read(resource: Resource, name: string): Promise<OwnSecret | 'others' | undefined>;
-  /** Makes it, or puts it in the place of what was read; whoever came between stays. */
-  write(resource: Resource, name: string, secret: OwnSecret): Promise<void>;
+  /** Makes it, or sets these values of what was read, null taking one away; other values stay, and whoever came between. */
+  write(resource: Resource, name: string, secret: OwnSecret<string | null>): Promise<void>;
+  /** Names of those that the resource has made; one that was made a moment ago may be missing. */
+  namesOf(resource: Resource): readonly string[];
+  /** Takes away one that the resource has made. @returns false where there is none */
+  remove(resource: Resource, name: string): Promise<boolean>;
 }
 
 export interface Source {

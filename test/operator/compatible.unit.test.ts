@@ -70,7 +70,8 @@ function* broken(was: Node, is: Node | undefined, place: string): Generator<stri
   const rules = was['x-kubernetes-validations'].map(({ rule }) => rule);
   const added = Object.keys(is.properties).filter((field) => !(field in was.properties));
   /** Whatever lacks the new field passes. */
-  const ofNew = (rule: string) => added.some((field) => rule.endsWith(` || !has(self.${field})`));
+  const ofNew = (rule: string) =>
+    added.some((field) => rule.endsWith(` || !has(self.${field})`) || rule.startsWith(`!has(oldSelf.${field}) || `));
   for (const { rule } of is['x-kubernetes-validations'])
     if (!rules.includes(rule) && !ofNew(rule)) yield `${place}: new rule ${rule}`;
   for (const [key, child] of Object.entries(was.properties))

@@ -121,6 +121,47 @@ describe.skipIf(!assets.found)('a client’s secretOutput', () => {
     expect((await kept('reports-oidc')).metadata.labels).toMatchObject({ team: 'shop' });
   });
 
+  test('keys that others put there stay to the last byte, whatever is written beside them', async () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]).toString('base64');
+    const before = await working('reports-oidc');
+    await land.kubectl(
+      'patch',
+      'secret',
+      'reports-oidc',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ data: { key: bytes } }),
+    );
+    await land.apply(theRealm(reports({ rotation: 'beside', graceSeconds: 0 })));
+    await working('reports-oidc', before['client-secret']);
+    expect((await kept('reports-oidc')).data.key).toBe(bytes);
+  });
+
+  test('goes when the spec names it no more, and the one in its place holds what works', async () => {
+    await land.apply(theRealm(service('reports', { secretOutput: { name: 'reports-renamed' } })));
+    await working('reports-renamed');
+    await eventually(async () => await expect(kept('reports-oidc')).rejects.toThrow('not found'));
+    await land.apply(secret('reports-beside', { 'client-id': 'reports' }));
+    await land.apply(theRealm(service('reports')));
+    await eventually(async () => await expect(kept('reports-renamed')).rejects.toThrow('not found'));
+    expect((await kept('reports-beside')).metadata.name).toBe('reports-beside');
+    expect(await land.kubectl('get', 'events', '-o', 'jsonpath={.items[*].reason}')).toContain('SecretRemoved');
+    await land.apply(theRealm(reports()));
+    await working('reports-oidc');
+  });
+
+  test('of a client that becomes public it keeps no secret', async () => {
+    const output = { secretOutput: { name: 'turning' } };
+    await land.apply(theRealm(service('turning', output)));
+    await working('turning');
+    const page = { tokenEndpointAuthMethod: 'none', redirectUris: ['https://page.example.com/'], ...output };
+    await land.apply(theRealm({ clientId: 'turning', ...page }));
+    await eventually(async () => expect(await values('turning')).not.toHaveProperty('client-secret'));
+    expect(await values('turning')).toMatchObject({ 'client-id': 'turning' });
+    await land.apply(theRealm(reports()));
+    await working('reports-oidc');
+  });
+
   test('is refused over a Secret that is somebody else’s, which stays as it is, and taken once that is gone', async () => {
     await land.apply(secret('of-others', { 'client-secret': 'theirs' }));
     const before = await kept('of-others');

@@ -1,7 +1,10 @@
 // Two servers in one cluster, each with its operator: each looks at its own resources alone, and an unknown server is told.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ABANDON, FINALIZER } from '../../operator/resource.ts';
 import type { Client } from '../../server/contract/client.ts';
+import { listClients } from '../../server/contract/clients.ts';
 import { getRealm } from '../../server/contract/realms.ts';
+import { listManagers } from '../../server/contract/transfer.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { landscape } from '../support/landscape.ts';
@@ -70,6 +73,41 @@ describe.skipIf(!assets.found)('operators of two servers', () => {
     await says('Webhook', 'stray', 'RealmNotDeclared');
     const moved = land.kubectl('patch', 'realm', 'away', '--type=merge', '-p', '{"spec":{"serverRef":"us"}}');
     await expect(moved).rejects.toThrow('serverRef is immutable');
+    const added = land.kubectl('patch', 'realm', 'home', '--type=merge', '-p', '{"spec":{"serverRef":"eu"}}');
+    await expect(added).rejects.toThrow('neither added nor taken away');
+    const taken = land.kubectl('patch', 'realm', 'away', '--type=merge', '-p', '{"spec":{"serverRef":null}}');
+    await expect(taken).rejects.toThrow('neither added nor taken away');
+  });
+
+  test('what a resource of another server declares is neither handed to it nor in its way', async () => {
+    const app = (clientId: string) => ({
+      clientId,
+      tokenEndpointAuthMethod: 'none',
+      redirectUris: ['https://app.example.com/'],
+    });
+    const part = (name: string, clients: string[], more: object = {}) =>
+      resource('Realm', name, { realm: 'shared', clients: clients.map(app), ...more });
+    await land.apply(part('elsewhere', ['web'], { serverRef: 'none' }));
+    await says('Realm', 'elsewhere', 'ServerUnknown');
+    await land.apply(part('here', ['web', 'base']));
+    await says('Realm', 'here', 'Applied');
+    await land.apply(part('here', ['base']));
+    const params = { realm: 'shared' };
+    await eventually(async () => {
+      const { body = [] } = await land.client.call(listClients, { params });
+      expect(body.map(({ clientId }) => clientId)).not.toContain('web');
+    });
+    const { body = [] } = await land.client.call(listManagers, { params });
+    expect(body.map(({ manager }) => manager.split('/').at(-1))).toEqual(['here']);
+  });
+
+  test('what is deleted while its server has no operator waits, and says the way out, which works', async () => {
+    const left = resource('Realm', 'left', { realm: 'left', serverRef: 'none' });
+    await land.apply({ ...left, metadata: { ...left.metadata, finalizers: [FINALIZER] } });
+    await land.kubectl('delete', 'realm', 'left', '--wait=false');
+    expect((await says('Realm', 'left', 'ServerUnknown')).message).toContain(`${ABANDON}=true`);
+    await land.kubectl('annotate', 'realm', 'left', `${ABANDON}=true`);
+    await eventually(async () => await expect(land.object('Realm', 'left')).rejects.toThrow('not found'));
   });
 
   test('a server that no operator answers for is told, without a finalizer, until one does', async () => {

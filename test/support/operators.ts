@@ -32,7 +32,7 @@ const rights = [
     metadata: { name: GROUP },
     rules: [
       { apiGroups: ['realmkeeper.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ],

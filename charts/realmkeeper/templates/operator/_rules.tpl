@@ -14,7 +14,7 @@
 # Those of secretOutput, which it owns; rights know no difference.
 - apiGroups: ['']
   resources: [secrets]
-  verbs: [create, patch]
+  verbs: [create, patch, delete]
 {{- end }}
 - apiGroups: ['']
   resources: [events]
