@@ -39,7 +39,7 @@ const Subject = text(500).refine((s) => !/\p{Cc}/u.test(s), 'must be one line wi
 const fields = {
   subject: Subject.nullable().describe('Of e-mail, and the title of a push message; null for SMS'),
   body: text(50_000).min(1).describe('With {{placeholders}}; values are escaped in HTML'),
-  enabled: z.boolean().describe('false: the built-in text in English is sent instead'),
+  enabled: z.boolean().describe('false: the built-in text is sent instead'),
   html: z.boolean().describe('Whether the body is HTML; only e-mail can be'),
 };
 const key = {
@@ -103,6 +103,7 @@ export const putMessageTemplate = route({
   path: at,
   tag,
   summary: 'Edit a template, or make it for another locale; a field that is left out keeps its value',
+  description: 'In a locale that has none yet it begins with what is built in for the language.',
   permission: 'messaging:write',
   params: InRealm,
   body: MessageTemplateInput,

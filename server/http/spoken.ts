@@ -32,6 +32,8 @@ const YEAR_SECONDS = 31_536_000;
 const current = new AsyncLocalStorage<Spoken>();
 
 export const spoken = (): Language => current.getStore()?.language ?? ENGLISH;
+/** Of the request that is answered, where it is a page's. */
+export const spokenHere = (): string | undefined => current.getStore()?.language.tag;
 /** What can be chosen of on a page. */
 export const offered = (): readonly string[] => current.getStore()?.offered ?? [];
 

@@ -38,8 +38,7 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
     const secret = newSecret();
     const link = linkTo(site.origin, realm, secret);
     const userId = to === null || !person ? null : person.user.id;
-    const values = { link, ttl: `${LIFETIME_SECONDS / 60} minutes` };
-    const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values } as const;
+    const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values: { link } } as const;
     await transact(realm, (tx) => send(tx, { ...asked, goodForSeconds: LIFETIME_SECONDS }));
     // Sealed: who reads the database learns no more than who looks at the page.
     const found = JSON.stringify(userId === null ? null : { ...person?.user, to });

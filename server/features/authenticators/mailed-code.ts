@@ -42,7 +42,6 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
     async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
       const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
       const secret = newSecret();
-      const ttl = `${LIFETIME_SECONDS / 60} minutes`;
       const goodForSeconds = LIFETIME_SECONDS;
       if (owner) {
         const link = `${origin}/realms/${realm}/login?for=account`;
@@ -58,7 +57,7 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
           goodForSeconds,
         });
       } else {
-        const values = { code, ttl, link: linkTo(origin, realm, secret) };
+        const values = { code, link: linkTo(origin, realm, secret) };
         const recipient = userId === null ? { userId, stranger: true as const } : { userId };
         await send(tx, { realm, by, ...recipient, to: email, templateKey: 'verify-email', values, goodForSeconds });
       }

@@ -70,8 +70,8 @@ function createMessageCode(
     const { realm, by } = step;
     const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
     const to = await addressOf(step, user);
-    const values = { code, ttl: `${LIFETIME_SECONDS / 60} minutes` };
-    const message = { realm, by, userId: user.id, to, templateKey, values, goodForSeconds: LIFETIME_SECONDS };
+    const goodForSeconds = LIFETIME_SECONDS;
+    const message = { realm, by, userId: user.id, to, templateKey, values: { code }, goodForSeconds };
     await transact(realm, (tx) => send(tx, message));
     const at = now().getTime();
     return { code: digestOf(step, user, code, to), at: String(at), tries: '0' };

@@ -114,7 +114,7 @@ export function createChallenges(deps: ChallengeDeps) {
           ...{ id, userId: user.id, kind: 'push', status: 'waiting', challenge: newSecret(), number, ...asking },
           ...{ credentialId: null, at, expiresAt: later(at, PUSH_SECONDS) },
         });
-        const values = { client: asking.application ?? '', ttl: `${PUSH_SECONDS / 60} minutes` };
+        const values = { client: asking.application ?? '' };
         const message = { realm, by, userId: user.id, templateKey: 'push-challenge', values } as const;
         await send(tx, { ...message, goodForSeconds: PUSH_SECONDS, data: { push: id, realm } });
         return { id, number };

@@ -98,7 +98,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
         const row = { id, userId, clientId, ...said, challenge: newSecret(), at: now(), expiresAt };
         await store.insert(tx.sql, realm, row);
         const made = own(await store.find(tx.sql, realm, id), application);
-        const values = { client: made.application, ttl: `${Math.ceil(expiresInSeconds / 60)} minutes` };
+        const values = { client: made.application };
         const message = { realm, by, userId, templateKey: 'push-transaction', values } as const;
         await send(tx, { ...message, goodForSeconds: expiresInSeconds, data: { transaction: id, realm } });
         tell(tx, 'TRANSACTION_CREATED', realm, by, made);

@@ -64,16 +64,6 @@ const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store
   createdAt: createdAt.getTime(),
   expiresAt: expiresAt.getTime(),
 });
-const span = (seconds: number): string => {
-  const [many, one] =
-    seconds >= 2 * DAY
-      ? [seconds / DAY, 'days']
-      : seconds >= 7200
-        ? [seconds / 3600, 'hours']
-        : [seconds / 60, 'minutes'];
-  return `${Math.floor(many)} ${one}`;
-};
-
 export function createInvitations(deps: InvitationsDeps) {
   const { sql, transact, accounts, choosePassword, send, sends, addMember, now, newId } = deps;
 
@@ -109,7 +99,6 @@ export function createInvitations(deps: InvitationsDeps) {
     const { organizationName } = row;
     const values = {
       link,
-      ttl: span(expiresInSeconds),
       organization: organizationName ?? settings.displayName,
       inviter: principal.name,
     };

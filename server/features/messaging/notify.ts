@@ -4,24 +4,13 @@ import type { By } from '../../contract/events.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Send } from './send.ts';
 import * as store from './store.ts';
-
-const words = {
-  'password-changed': 'your password was changed',
-  'email-changed': 'your e-mail address was changed',
-  'profile-changed': 'your profile was changed',
-  'credential-added': 'a new way to sign in was set up',
-  'credential-removed': 'a way to sign in was removed',
-  'identity-linked': 'an account at another identity provider was connected, by which you can sign in from now on',
-  'identity-unlinked': 'an account at another identity provider was disconnected',
-  'sessions-ended': 'your other sessions were ended',
-} as const;
-export type NoticeOf = keyof typeof words;
+import type { Change } from './words.ts';
 
 export interface Notice {
   realm: string;
   by: By;
   userId: string;
-  what: NoticeOf;
+  what: Change;
   /** Where it goes, if not to where the person is now: an address that is no longer theirs. */
   to?: string;
 }
@@ -38,7 +27,7 @@ export const createNotify =
       userId,
       to,
       templateKey: 'account-changed-email',
-      values: { change: words[what], time },
+      values: { change: ({ changes }) => changes[what], time },
       goodForSeconds: 24 * 3600,
     });
   };

@@ -23,7 +23,7 @@ export const createPreview =
   ({ sql, texts }: { sql: Sql; texts: Texts }) =>
   async (realm: string, { templateKey, sample, locale, ...unsaved }: Input): Promise<Preview> => {
     const { channel } = messages[templateKey];
-    const { realmName, ...found } = await texts.of(sql, realm, templateKey, locale);
+    const { realmName, ...found } = await texts.of(sql, realm, templateKey, locale === undefined ? [] : [locale]);
     const text = {
       subject: unsaved.subject === undefined ? found.subject : unsaved.subject,
       body: unsaved.body ?? found.body,

@@ -10,12 +10,14 @@ import { messages, type TemplateKey } from '../../contract/message-templates.ts'
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { spokenHere } from '../../http/spoken.ts';
 import type { SettingsService } from '../settings/service.ts';
 import type { Limiter } from './limits.ts';
 import { devicesOf } from './push-tokens.ts';
 import { render } from './render.ts';
 import * as store from './store.ts';
 import type { Texts } from './texts.ts';
+import { type MessageWords, spanIn, wordsIn } from './words.ts';
 
 /** What is sealed: whom it goes to, and what it says. */
 export const Content = z.object({
@@ -44,12 +46,11 @@ export interface Request {
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
   to?: string | null;
   templateKey: TemplateKey;
-  /** `code`, `link`, `ttl`, …; those of the person are added. */
-  values: Readonly<Record<string, string>>;
-  locale?: string | undefined;
+  /** `code`, `link`, …; `ttl` and those of the person are added. What is said in words is said in the message's language. */
+  values: Readonly<Record<string, string | ((words: MessageWords) => string)>>;
   /** Of a push message: for the app, beside what it shows. */
   data?: Readonly<Record<string, string>>;
-  /** After this it is of no use any more. */
+  /** After this it is of no use any more: `ttl`. */
   goodForSeconds?: number;
 }
 interface Recipient {
@@ -88,23 +89,27 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
 
   /** Where nobody sends for the channel, it does nothing. */
   return async function send(tx: Tx, request: Request): Promise<void> {
-    const { realm, by, userId, templateKey, values, locale, data: forApp, goodForSeconds = HOUR } = request;
+    const { realm, by, userId, templateKey, values, data: forApp, goodForSeconds = HOUR } = request;
     const { channel } = messages[templateKey];
     const policy = await settings.of(realm);
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
     const recipients = await recipientsOf(tx.sql, channel, request);
-    const text = await texts.of(tx.sql, realm, templateKey, locale);
     const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+    const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
+    const text = await texts.of(tx.sql, realm, templateKey, wanted);
     const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
     const { ipAddress } = by;
     const beyond = await limits.take(tx.sql, realm, policy, { channel, recipient: counted, ipAddress });
-    const all = new Map([['realm', text.realmName], ...ofPerson(person), ...Object.entries(values)]);
-    const rendered = render(text, all);
-    const secrets = Object.entries(values).flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : []));
+    const said = Object.entries(values).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : value(wordsIn(text.locale)),
+    ]);
+    const ttl = spanIn(text.locale, goodForSeconds);
+    const rendered = render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...ofPerson(person), ...said]));
+    const secrets = said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : []));
     const at = now();
-    const wanted: (Recipient | undefined)[] =
-      recipients.length === 0 || beyond !== undefined ? [undefined] : recipients;
-    const rows = wanted.map((recipient) => {
+    const to: (Recipient | undefined)[] = recipients.length === 0 || beyond !== undefined ? [undefined] : recipients;
+    const rows = to.map((recipient) => {
       const id = newId();
       const { to = '', shown = '', ...device } = recipient ?? {};
       const content: Content = { to, ...rendered, ...device, secrets, ...(forApp && { data: forApp }) };

@@ -12,7 +12,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';
-import { BUILT_IN_LOCALE, builtInTemplate } from './built-in-templates.ts';
+import { builtInTemplate } from './built-in-templates.ts';
+import { BUILT_IN_LOCALE } from './words.ts';
 
 const partsOf = (key: string) => {
   const [templateKey, channel, locale = ''] = splitKey(key, 3);
@@ -37,8 +38,10 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
         name: 'message_template',
         columns: { subject: 'text', body: { type: 'text', name: 'content' }, enabled: 'boolean', html: 'boolean' },
       },
-      // another locale begins with the built-in text
-      fresh: (_, key) => ({ ...builtInTemplate(partsOf(key).templateKey), enabled: true }),
+      fresh: (_, key) => {
+        const { templateKey, locale } = partsOf(key);
+        return { ...builtInTemplate(templateKey, locale), enabled: true };
+      },
       keyOf: async (_, __, { templateKey, channel, locale = BUILT_IN_LOCALE }, before) => {
         if (before) return before.key;
         const { channel: usual } = messages[TemplateKey.parse(templateKey)];

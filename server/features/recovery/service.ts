@@ -59,7 +59,7 @@ export function createRecovery(deps: RecoveryDeps) {
       const userId = email === null || !person ? null : person.user.id;
       const secret = newSecret();
       const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000);
-      const values = { link: resetLinkTo(origin, realm, secret), ttl: `${LINK_MINUTES} minutes` };
+      const values = { link: resetLinkTo(origin, realm, secret) };
       await transact(realm, async (tx) => {
         await store.insert(tx.sql, realm, { id: digestOf(secret), userId, email, asked, expiresAt });
         await send(tx, {

@@ -9,7 +9,7 @@ import * as messages from '../../../server/contract/messages.ts';
 import { deleteMessagingProvider, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
-import { createUser } from '../../../server/contract/users.ts';
+import { createUser, putUser } from '../../../server/contract/users.ts';
 import { type MailServer, startMailServer } from '../../support/gateways.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { eventually } from '../../support/operator.ts';
@@ -73,9 +73,12 @@ const code = (more: Partial<Parameters<Asking['ask']>[0]> = {}) =>
     userId,
     to: 'ada@example.com',
     templateKey: 'otp-email',
-    values: { code: CODE, ttl: '5 minutes' },
+    values: { code: CODE },
     ...more,
   });
+/** The person's own language, as their profile has it. */
+const speaks = (locale: string) =>
+  server.admin.call(putUser, { params: { realm, userId }, body: { attributes: { locale: [locale] } } });
 const sms = (to: string) => code({ to, templateKey: 'otp-sms' });
 const settled = async (status: 'sent' | 'dead', count = 1) => {
   await eventually(async () => expect(await list({ status })).toHaveLength(count));
@@ -96,7 +99,8 @@ describe('a message', () => {
         html: true,
       },
     });
-    await code({ locale: 'de-CH' });
+    await speaks('de-CH');
+    await code();
     const [message] = await settled('sent');
     expect(message).toMatchObject({
       channel: 'EMAIL',
@@ -210,7 +214,7 @@ describe('a gateway that fails', () => {
 describe('nobody learns whether somebody gets a message', () => {
   test('for no person the same is done, and nothing sent or listed', async () => {
     await byMail();
-    const values = { code: CODE, ttl: '5 minutes' };
+    const values = { code: CODE };
     await asking.ask({ realm, userId: null, to: null, templateKey: 'otp-email', values }, async ({ sql }) => {
       expect(await sql`select from message where realm_id = ${realm}`).toHaveLength(1);
     });

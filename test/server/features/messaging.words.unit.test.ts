@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { messages, TemplateKey, templateFaults } from '../../../server/contract/message-templates.ts';
+import { builtInTemplate } from '../../../server/features/messaging/built-in-templates.ts';
+import { hasWords, spanIn, wordsIn } from '../../../server/features/messaging/words.ts';
+import { written } from '../../../server/http/languages.ts';
+
+const keys = TemplateKey.options;
+const english = wordsIn('en');
+const placeholders = (...texts: (string | null)[]) =>
+  [...new Set(texts.flatMap((text) => text?.match(/\{\{[^}]+\}\}/g) ?? []))].sort();
+
+describe.each(written)('messages in %s', (tag) => {
+  test('are there, with the placeholders of the English ones, and as their templates may be', () => {
+    expect(hasWords(tag)).toBe(true);
+    for (const templateKey of keys) {
+      const { subject, body } = wordsIn(tag).templates[templateKey];
+      const source = english.templates[templateKey];
+      const named = placeholders(subject, body);
+      // who doesn't greet names nobody
+      const wanted = placeholders(source.subject, source.body);
+      expect([templateKey, named]).toEqual([templateKey, wanted]);
+      expect(subject === null).toBe(source.subject === null);
+      const { channel } = messages[templateKey];
+      expect(templateFaults({ templateKey, channel, ...builtInTemplate(templateKey, tag) })).toEqual([]);
+    }
+  });
+
+  test('are no copies of the English ones', () => {
+    if (tag === 'en') return;
+    const own = wordsIn(tag);
+    expect(keys.filter((key) => own.templates[key].body === english.templates[key].body)).toEqual([]);
+    const changes = Object.entries(english.changes);
+    expect(Object.keys(own.changes).sort()).toEqual(changes.map(([change]) => change).sort());
+    expect(changes.filter(([change, words]) => Object(own.changes)[change] === words)).toEqual([]);
+  });
+});
+
+test('how long something is good is said in the language, in its largest whole unit', () => {
+  expect([60, 600, 7200, 3 * 86_400].map((seconds) => spanIn('en', seconds))).toEqual([
+    '60 seconds',
+    '10 minutes',
+    '2 hours',
+    '3 days',
+  ]);
+  expect(spanIn('de-CH', 600)).toBe('10 Minuten');
+  expect(spanIn('ar', 600)).toMatch(/^10 /);
+  expect(spanIn('xx', 600)).toBe('10 minutes');
+});
