@@ -5,6 +5,9 @@ export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
 export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 
+/** Bytes. */
+export const MOST_RELAY_STATE = 80;
+
 export type Binding = 'POST' | 'Redirect';
 export const bindingNames: Readonly<Record<Binding, string>> = {
   POST: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',

@@ -26,6 +26,8 @@ export interface SignedXml extends Algorithms {
     options: { prefix: string; location: { reference: string; action: 'prepend' | 'after' | 'append' | 'before' } },
   ): void;
   getSignedXml(): string;
+  /** In place of signatures; tests alone. */
+  enableHMAC(): void;
 }
 interface Options {
   publicCert?: KeyObject;

@@ -29,6 +29,30 @@ export function authnRequest({
   return `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${issued.toISOString()}"${to}${attributes}><saml:Issuer>${issuer}</saml:Issuer>${inside}</samlp:AuthnRequest>`;
 }
 
+export interface LogoutOptions {
+  name: string;
+  index?: string | undefined;
+  id?: string;
+  issuer?: string;
+  issued?: Date;
+  more?: string;
+}
+export const logoutRequest = ({
+  name,
+  index,
+  id = newRequestId(),
+  issuer = WIKI,
+  issued = new Date(),
+  more = '',
+}: LogoutOptions) =>
+  authnRequest({
+    id,
+    issuer,
+    issued,
+    attributes: more,
+    inside: `<saml:NameID>${name}</saml:NameID>${index === undefined ? '' : `<samlp:SessionIndex>${index}</samlp:SessionIndex>`}`,
+  }).replaceAll('AuthnRequest', 'LogoutRequest');
+
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 export interface RedirectOptions {
   relayState?: string;

@@ -1,6 +1,6 @@
 // Owns: what tests of SAML need: a certificate, a key pair of a test's own, metadata, signatures.
 // Does not own: reading any of it (server/xml, server/features/saml-clients).
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createPrivateKey, createSecretKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import xmlCrypto from 'xml-crypto';
 
 /** Nobody has its key. */
@@ -65,22 +65,39 @@ export const metadataOf = (
   </md:SPSSODescriptor>
 </md:EntityDescriptor>`;
 
-/** @param algorithm of the signature; the digest goes with it */
-export function signedXml(
+const SHA1 = 'http://www.w3.org/2000/09/xmldsig#sha1';
+const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
+
+/** @param algorithm of the signature; the digest goes with it, where none is said */
+export const signedXml = (
   text: string,
   key: string,
   algorithm = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
+  digest = algorithm.endsWith('rsa-sha1') ? SHA1 : SHA256,
+): string => withSignature(text, createPrivateKey(key), { algorithm, digest });
+
+/** Under a secret that both sides would have to know. */
+export const macXml = (text: string, secret: string): string =>
+  withSignature(text, createSecretKey(Buffer.from(secret)), {
+    algorithm: 'http://www.w3.org/2000/09/xmldsig#hmac-sha1',
+    digest: SHA256,
+  });
+
+function withSignature(
+  text: string,
+  privateKey: KeyObject,
+  { algorithm, digest }: { algorithm: string; digest: string },
 ): string {
-  const sha1 = algorithm.endsWith('rsa-sha1');
   const signature = new xmlCrypto.SignedXml({
-    privateKey: createPrivateKey(key),
+    privateKey,
     signatureAlgorithm: algorithm,
     canonicalizationAlgorithm: 'http://www.w3.org/2001/10/xml-exc-c14n#',
   });
+  if (privateKey.type === 'secret') signature.enableHMAC();
   signature.addReference({
     xpath: '/*',
     transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', 'http://www.w3.org/2001/10/xml-exc-c14n#'],
-    digestAlgorithm: sha1 ? 'http://www.w3.org/2000/09/xmldsig#sha1' : 'http://www.w3.org/2001/04/xmlenc#sha256',
+    digestAlgorithm: digest,
   });
   signature.computeSignature(text, { prefix: 'ds', location: { reference: '/*', action: 'prepend' } });
   return signature.getSignedXml();

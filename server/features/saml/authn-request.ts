@@ -1,42 +1,11 @@
 // What an AuthnRequest asks for: pure, from XML that was verified. SAML 2.0 Core §3.4.1, Profiles §4.1.4.1.
 
+import { checkMessage, childOf } from '../../domain/saml-checks.ts';
 import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from '../../domain/saml-names.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
 import type { Xml } from '../../xml/document.ts';
 import type { RequestedContext } from './contexts.ts';
 
-/** How old a message may be, and how far two clocks may be apart. */
-const OLDEST_MS = 5 * 60_000;
-export const SKEW_MS = 3 * 60_000;
-const ID = /^[A-Za-z_][\w.-]{0,255}$/;
-
-const bad = (description: string) => new OAuthError('invalid_request', description);
-export const childOf = (xml: Xml, name: string, namespace = ASSERTION): Xml | undefined =>
-  xml.children.find((child) => child.name === name && child.namespace === namespace);
 const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
-
-export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim() ?? '';
-
-/**
- * What every message has: it is of this protocol, was sent a short while ago, and to this address.
- * @returns its ID @throws OAuthError
- */
-export function checkMessage(
-  xml: Xml,
-  name: string,
-  { now, addresses }: { now: Date; addresses: readonly string[] },
-): string {
-  if (xml.name !== name || xml.namespace !== PROTOCOL) throw bad(`The message is no ${name} of SAML 2.0`);
-  const { ID: id = '', Version: version, IssueInstant: issued = '', Destination: destination } = xml.attributes;
-  if (version !== '2.0') throw bad('The message is not of version 2.0');
-  if (!ID.test(id)) throw bad('The message has no ID');
-  if (destination !== undefined && destination !== '' && !addresses.includes(destination))
-    throw bad('The message is for another destination');
-  const age = now.getTime() - Date.parse(issued);
-  if (!(age <= OLDEST_MS + SKEW_MS && age >= -SKEW_MS))
-    throw bad('The message is too old, or the clocks of both sides are apart');
-  return id;
-}
 
 export interface AuthnRequest {
   id: string;

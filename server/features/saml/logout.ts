@@ -7,7 +7,10 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { isDone, issuerOf, logoutRequestOf } from '../../domain/saml-checks.ts';
+import type { Message } from '../../domain/saml-message.ts';
 import type { Binding } from '../../domain/saml-names.ts';
+import { carried, logoutRequest, logoutResponse, newXmlId } from '../../domain/saml-writing.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
@@ -16,9 +19,7 @@ import type { XmlSigner } from '../../xml/sign.ts';
 import type { XmlNode } from '../../xml/write.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
-import { issuerOf } from './authn-request.ts';
 import { KEPT_MS, type Keeping, type KeptLogout } from './kept.ts';
-import { carried, isDone, logoutRequest, logoutRequestOf, logoutResponse } from './logout-messages.ts';
 import {
   keepProgress,
   noteAnswered,
@@ -27,13 +28,12 @@ import {
   sessionsNamed,
   takeProgress,
 } from './logout-store.ts';
-import type { Message } from './message.ts';
-import { newXmlId } from './response.ts';
+import { nameIdNode } from './response.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { UNPROVEN } from './vocabulary.ts';
 
 /** What reads XML is loaded when the first message comes. */
-const reading = () => import('./message.ts');
+const reading = () => import('../../domain/saml-message.ts');
 
 /** How long all service providers together may take. */
 const LIFE_MS = 15 * 60_000;
@@ -95,7 +95,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const kept = { ...progress, rest, asked: next.entityId };
     await keepProgress(realmSql(realm), realm, { hash: sha256(id), progress: kept, expiresAt: expiresAt() });
     const from = { issuer: await settings.issuer(realm), destination: to.url, now: now() };
-    return send({ ...context, reply }, logoutRequest(from, id, next), to);
+    const name = nameIdNode(next.nameId, { issuer: from.issuer, client: next });
+    return send({ ...context, reply }, logoutRequest(from, id, name, next.sessionIndex), to);
   }
 
   async function finish(context: Context, { after, partial }: Progress): Promise<FastifyReply> {

@@ -1,9 +1,9 @@
 // The identity provider's own metadata. SAML 2.0 Metadata §2.4.3; specification 4.3; decisions "SAML".
 
 import { type Binding, bindingNames, nameIdFormats, PROTOCOL } from '../../domain/saml-names.ts';
+import { newXmlId } from '../../domain/saml-writing.ts';
 import { keyInfo, signed, type XmlSigner } from '../../xml/sign.ts';
 import { written, type XmlName, type XmlNode, xml } from '../../xml/write.ts';
-import { newXmlId } from './response.ts';
 
 /** Whoever can't reach the server for a while goes on with what they have. */
 const VALID_MS = 7 * 86_400_000;

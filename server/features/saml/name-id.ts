@@ -1,8 +1,8 @@
 // What a service provider calls a person. SAML 2.0 Core §8.3; decisions "SAML".
 import type { Person } from '../../domain/person.ts';
 import type { NameIdFormat } from '../../domain/saml-names.ts';
+import { newXmlId } from '../../domain/saml-writing.ts';
 import type { Subjects } from '../../domain/subjects.ts';
-import { newXmlId } from './response.ts';
 
 export interface NameId {
   format: NameIdFormat;

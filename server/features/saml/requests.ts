@@ -1,18 +1,19 @@
 // Sign-ons as they arrive: from whom, whether it is really theirs, and what of it is kept. Until that is known a fault is a page,
 // which says the same of those who aren't known here and of those who haven't proven that it is them.
 
+import { issuerOf } from '../../domain/saml-checks.ts';
 import type { Binding } from '../../domain/saml-names.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError, shown } from '../../http/oauth-error.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
-import { type AuthnRequest, authnRequestOf, consumerOf, issuerOf } from './authn-request.ts';
+import { type AuthnRequest, authnRequestOf, consumerOf } from './authn-request.ts';
 import { type Wanted, wantedBy } from './contexts.ts';
 import type { Kept } from './kept.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures, UNPROVEN } from './vocabulary.ts';
 
 /** What reads XML is loaded when the first request comes. */
-const reading = () => import('./message.ts');
+const reading = () => import('../../domain/saml-message.ts');
 
 const LONGEST_ENTITY_ID = 255;
 

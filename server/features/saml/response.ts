@@ -1,7 +1,7 @@
 // Writes and signs what a service provider gets: a response with an assertion, or one that says why there is none.
 // SAML 2.0 Core §2.3, §3.2.2, §3.3.3; Profiles §4.1.4.2.
-import { randomBytes } from 'node:crypto';
 import { nameIdFormats, SUCCESS } from '../../domain/saml-names.ts';
+import { ISSUER_FIRST, issuerNode, newXmlId, statusNode } from '../../domain/saml-writing.ts';
 import { encrypted } from '../../xml/encrypt.ts';
 import { signed, type XmlSigner } from '../../xml/sign.ts';
 import { written, type XmlNode, xml } from '../../xml/write.ts';
@@ -15,9 +15,6 @@ const EARLIER_MS = 2 * 60_000;
 const LIFE_MS = 5 * 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const nameFormat = (name: string) => `urn:oasis:names:tc:SAML:2.0:attrname-format:${name}`;
-
-/** An NCName that nobody guesses. */
-export const newXmlId = (): string => `_${randomBytes(20).toString('hex')}`;
 
 /** To whom, and in answer to what. */
 export interface Addressed {
@@ -37,10 +34,6 @@ export interface Said {
   signedInAt: Date;
   context: string;
 }
-
-const issuerNode = (issuer: string): XmlNode => xml('saml:Issuer', {}, issuer);
-/** What all messages of ours have; {@link signed} puts the signature behind the issuer. */
-export const ISSUER_FIRST = 1;
 
 export const nameIdNode = (
   { format, value }: NameId,
@@ -115,18 +108,6 @@ const responseNode = ({ issuer, consumer, requestId, now }: Addressed, ...conten
     },
     issuerNode(issuer),
     ...content,
-  );
-
-export const statusNode = (code: string, second?: string, message?: string): XmlNode =>
-  xml(
-    'samlp:Status',
-    {},
-    xml(
-      'samlp:StatusCode',
-      { Value: code },
-      second === undefined ? undefined : xml('samlp:StatusCode', { Value: second }),
-    ),
-    message === undefined ? undefined : xml('samlp:StatusMessage', {}, message),
   );
 
 /** Whoever wants neither signed gets the assertion signed all the same: nobody would know whose it is. */

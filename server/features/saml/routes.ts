@@ -8,6 +8,7 @@ import {
   samlSignOnPostRoute,
   samlSignOnRoute,
 } from '../../contract/saml.ts';
+import { MOST_RELAY_STATE } from '../../domain/saml-names.ts';
 import { parseForm, queryOf } from '../../http/form.ts';
 import { formOf, realmOf } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -15,7 +16,6 @@ import type { Finished } from '../sign-in/continuation.ts';
 import { Kept } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
 import { resumePath, type Saml } from './service.ts';
-import { MOST_RELAY_STATE } from './vocabulary.ts';
 
 /** Public, so readable from any origin. */
 export function samlMetadataRoutes(app: FastifyInstance, saml: Saml): void {

@@ -1,8 +1,5 @@
-// What the identity provider answers where it can't do what was asked, and limits of requests. Core §3.2.2.2; Bindings §3.4.3.
+// What the identity provider answers where it can't do what was asked. Core §3.2.2.2.
 import { samlStatus } from '../../domain/saml-names.ts';
-
-/** Bytes. */
-export const MOST_RELAY_STATE = 80;
 
 /** For the log and the audit trail alone. */
 export const UNPROVEN = 'The request is not signed, or not with a key of the client by RSA with SHA-256 or SHA-512';

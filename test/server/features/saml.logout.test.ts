@@ -4,7 +4,7 @@ import type { Profile, SAML } from '@node-saml/node-saml';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSamlClient } from '../../../server/contract/saml-clients.ts';
-import { authnRequest, byPost, byRedirect, newRequestId } from '../../support/authn-requests.ts';
+import { authnRequest, byPost, byRedirect, logoutRequest, newRequestId } from '../../support/authn-requests.ts';
 import { basic, post } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 import { exchange, makeProvider, REALM, requestPath, signInAt } from '../../support/relying-party.ts';
@@ -167,30 +167,6 @@ describe('a service provider asks', () => {
     await services('Redirect');
   });
 });
-
-interface LogoutOptions {
-  name: string;
-  index?: string | undefined;
-  id?: string;
-  issuer?: string;
-  issued?: Date;
-  more?: string;
-}
-const logoutRequest = ({
-  name,
-  index,
-  id = newRequestId(),
-  issuer = WIKI,
-  issued = new Date(),
-  more = '',
-}: LogoutOptions) =>
-  authnRequest({
-    id,
-    issuer,
-    issued,
-    attributes: more,
-    inside: `<saml:NameID>${name}</saml:NameID>${index === undefined ? '' : `<samlp:SessionIndex>${index}</samlp:SessionIndex>`}`,
-  }).replaceAll('AuthnRequest', 'LogoutRequest');
 
 describe('nothing ends', () => {
   test('by a request that is not signed, is another’s, for elsewhere, or too old', async () => {

@@ -46,11 +46,8 @@ beforeEach(() => {
 });
 
 const sso = () => at(server, REALM, 'sso');
-const signature = (text: string) => /<ds:Signature[\s\S]*<\/ds:Signature>/.exec(text)?.[0] ?? '';
-const without = (text: string, part: string) => text.replace(part, '');
 /** What the page has for developers. */
 const told = ({ status, text }: Shown) => [status, /<code>invalid_request<\/code>: ([^<]*)</.exec(text)?.[1]];
-const inIssuer = (text: string, what: string) => text.replace('</saml:Issuer>', `</saml:Issuer>${what}`);
 
 test('a request that its client signed begins a sign-in, by either binding', async () => {
   expect((await byRedirect(person, sso(), authnRequest({ destination: sso() }))).heading).toBe('Sign in');
@@ -114,58 +111,11 @@ describe('nothing tells a client that is not known from one that has not proven 
   });
 });
 
-describe('signature wrapping', () => {
-  const good = () =>
-    signedXml(authnRequest({ id: '_good', attributes: ` AssertionConsumerServiceURL="${ACS}"` }), pair.key);
-  const evil = (id = '_evil') => authnRequest({ id, attributes: ` AssertionConsumerServiceURL="${OTHER_ACS}"` });
-  const extensions = (what: string) => `<samlp:Extensions>${what}</samlp:Extensions>`;
-  const inObject = (sig: string, what: string) =>
-    sig.replace('</ds:Signature>', `<ds:Object>${what}</ds:Object></ds:Signature>`);
-  const shapes: [string, () => string][] = [
-    [
-      'the signed request inside the signature of another',
-      () => inIssuer(evil(), inObject(signature(good()), without(good(), signature(good())))),
-    ],
-    [
-      'the same, of the same ID',
-      () => inIssuer(evil('_good'), inObject(signature(good()), without(good(), signature(good())))),
-    ],
-    [
-      'the signature of another request, which stands beside it',
-      () => inIssuer(evil(), signature(good()) + extensions(without(good(), signature(good())))),
-    ],
-    [
-      'the same, of the same ID',
-      () => inIssuer(evil('_good'), extensions(without(good(), signature(good()))) + signature(good())),
-    ],
-    ['a signed request inside of an unsigned one', () => inIssuer(evil(), extensions(good()))],
-    ['the same, of the same ID', () => inIssuer(evil('_good'), extensions(good()))],
-    [
-      'an unsigned request inside the object of a good signature',
-      () => good().replace('</ds:Signature>', `<ds:Object>${evil()}</ds:Object></ds:Signature>`),
-    ],
-    ['a good signature twice', () => inIssuer(good(), signature(good()))],
-    [
-      'a signature of nothing',
-      () => inIssuer(evil(), signature(good()).replace(/<ds:Reference[\s\S]*<\/ds:Reference>/, '')),
-    ],
-    ['a signature of an empty reference', () => inIssuer(evil(), signature(good()).replace('URI="#_good"', 'URI=""'))],
-  ];
-  test.each(shapes)('%s: nothing of it is believed', async (_, make) => {
-    await signedIn(person, await byRedirect(person, sso(), authnRequest()));
-    const shown = await byPost(person, sso(), make());
-    // what is answered at all is the request that was signed
-    if (shown.fields.SAMLResponse)
-      expect([posted(shown).action, posted(shown).xml.includes('_evil')]).toEqual([ACS, false]);
-    else expect(shown.status).toBe(400);
-  });
-
-  test('a comment in the issuer or in an address cuts nothing off', async () => {
-    const issuer = await byPost(person, sso(), signedXml(authnRequest({ issuer: `${OPEN}<!-- -->.evil` }), pair.key));
-    expect(told(issuer)).toEqual([400, UNKNOWN]);
-    const cut = authnRequest({ issuer: `${WIKI}<!---->` });
-    expect((await byPost(person, sso(), signedXml(cut, pair.key))).heading).toBe('Sign in');
-  });
+test('a comment in the issuer or in an address cuts nothing off', async () => {
+  const issuer = await byPost(person, sso(), signedXml(authnRequest({ issuer: `${OPEN}<!-- -->.evil` }), pair.key));
+  expect(told(issuer)).toEqual([400, UNKNOWN]);
+  const cut = authnRequest({ issuer: `${WIKI}<!---->` });
+  expect((await byPost(person, sso(), signedXml(cut, pair.key))).heading).toBe('Sign in');
 });
 
 describe('what is not for this endpoint, or not from now', () => {

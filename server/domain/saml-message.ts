@@ -2,11 +2,10 @@
 // SAML 2.0 Bindings §3.4 (Redirect), §3.5 (POST). Algorithms: RSA with SHA-256 or SHA-512, nothing less.
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
-import { type Binding, SIGNATURES } from '../../domain/saml-names.ts';
-import { OAuthError } from '../../http/oauth-error.ts';
-import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
-import { readSigned } from '../../xml/signature.ts';
-import { MOST_RELAY_STATE } from './vocabulary.ts';
+import { OAuthError } from '../http/oauth-error.ts';
+import { parseXml, textOf, type Xml, XmlError } from '../xml/document.ts';
+import { readSigned } from '../xml/signature.ts';
+import { type Binding, MOST_RELAY_STATE, SIGNATURES } from './saml-names.ts';
 
 /** Of the XML, inflated. */
 const MOST_BYTES = 128 * 1024;

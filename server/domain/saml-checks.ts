@@ -1,0 +1,67 @@
+// What every message of SAML must be, whoever sends it, and what those of single logout say: pure, from XML that was read.
+// SAML 2.0 Core §3.2, §3.7.
+import { OAuthError } from '../http/oauth-error.ts';
+import type { Xml } from '../xml/document.ts';
+import { ASSERTION, PARTIAL_LOGOUT, PROTOCOL, SUCCESS } from './saml-names.ts';
+
+/** How old a message may be, and how far two clocks may be apart. */
+const OLDEST_MS = 5 * 60_000;
+export const SKEW_MS = 3 * 60_000;
+const ID = /^[A-Za-z_][\w.-]{0,255}$/;
+
+const bad = (description: string) => new OAuthError('invalid_request', description);
+export const childOf = (xml: Xml, name: string, namespace = ASSERTION): Xml | undefined =>
+  xml.children.find((child) => child.name === name && child.namespace === namespace);
+
+export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim() ?? '';
+
+/**
+ * What every message has: it is of this protocol, was sent a short while ago, and to this address.
+ * @returns its ID @throws OAuthError
+ */
+export function checkMessage(
+  xml: Xml,
+  name: string,
+  { now, addresses }: { now: Date; addresses: readonly string[] },
+): string {
+  if (xml.name !== name || xml.namespace !== PROTOCOL) throw bad(`The message is no ${name} of SAML 2.0`);
+  const { ID: id = '', Version: version, IssueInstant: issued = '', Destination: destination } = xml.attributes;
+  if (version !== '2.0') throw bad('The message is not of version 2.0');
+  if (!ID.test(id)) throw bad('The message has no ID');
+  if (destination !== undefined && destination !== '' && !addresses.includes(destination))
+    throw bad('The message is for another destination');
+  const age = now.getTime() - Date.parse(issued);
+  if (!(age <= OLDEST_MS + SKEW_MS && age >= -SKEW_MS))
+    throw bad('The message is too old, or the clocks of both sides are apart');
+  return id;
+}
+
+export interface LogoutRequest {
+  id: string;
+  /** What the service provider calls the person. */
+  name: string;
+  /** None: all sessions of theirs. */
+  indexes: readonly string[];
+}
+
+/** From XML that was verified. @throws OAuthError */
+export function logoutRequestOf(xml: Xml, at: { now: Date; addresses: readonly string[] }): LogoutRequest {
+  const id = checkMessage(xml, 'LogoutRequest', at);
+  const until = xml.attributes.NotOnOrAfter;
+  if (until !== undefined && !(Date.parse(until) + SKEW_MS > at.now.getTime()))
+    throw new OAuthError('invalid_request', 'The message is too old, or the clocks of both sides are apart');
+  const name = childOf(xml, 'NameID')?.text.trim();
+  if (!name) throw new OAuthError('invalid_request', 'The message names nobody in plain text');
+  const indexes = xml.children
+    .filter((child) => child.name === 'SessionIndex' && child.namespace === PROTOCOL)
+    .map(({ text }) => text.trim());
+  return { id, name, indexes };
+}
+
+/** Whether all that the service provider had of the session is over. */
+export function isDone(xml: Xml): boolean {
+  const status = childOf(xml, 'Status', PROTOCOL);
+  const code = status && childOf(status, 'StatusCode', PROTOCOL);
+  const second = code && childOf(code, 'StatusCode', PROTOCOL);
+  return code?.attributes.Value === SUCCESS && second?.attributes.Value !== PARTIAL_LOGOUT;
+}
