@@ -1,6 +1,7 @@
 // The composition root's part for people: the account API, everything below /realms/{realm}/account but its pages.
 // It decides nothing; rules are the features'. Specification 4.6, 4.11.
 import type { FastifyInstance } from 'fastify';
+import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Subjects } from './domain/subjects.ts';
@@ -52,6 +53,7 @@ export interface AccountApiDeps {
   sharing: Sharing;
   sql: Sql;
   transact: Transact;
+  seal: Seal;
   access: Pick<Access, 'covers'>;
   tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
@@ -68,8 +70,8 @@ export function createAccountApi(deps: AccountApiDeps): {
   holders: ReturnType<typeof createHolders>;
   mount(app: FastifyInstance): void;
 } {
-  const { sql, transact, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
-  const gdpr = createGdpr({ sql, transact, access, personalData, now, newId });
+  const { sql, transact, seal, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
+  const gdpr = createGdpr({ sql, transact, seal, access, personalData, now, newId });
   const holders = createHolders({ sql, tokens, subjects, sessions, settings });
   return {
     /** For administrators too. */

@@ -170,7 +170,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);
     sessionRoutes(admin, { sessions: people.sessions, mustCover: coverage(access) });
-    eventRoutes(admin, { sql });
+    eventRoutes(admin, { sql, seal });
     const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
     mountResources(admin, deps.resources, { api, sql });
     const { organizations } = deps.resources;

@@ -102,7 +102,7 @@ export async function buildApp({
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
 
-  const audit = createAudit({ config, sql, transact, bus, log, now, newId });
+  const audit = createAudit({ config, sql, transact, seal, bus, log, now, newId });
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
@@ -256,6 +256,7 @@ export async function buildApp({
     sharing: protocol.sharing,
     sql,
     transact,
+    seal,
     access,
     tokens,
     subjects,
@@ -297,7 +298,14 @@ export async function buildApp({
     ...scim.jobs,
     ...federation.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
-    janitor({ sql, now, eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS, forwarding: audit.forwarding }),
+    janitor({
+      sql,
+      transact,
+      seal,
+      now,
+      eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
+      forwarding: audit.forwarding,
+    }),
   ]);
 
   const ready = answerReady(protocol.ready, metrics.request);

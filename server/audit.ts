@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { type Config, forwardingOf } from './config.ts';
 import type { AuditConfig } from './contract/monitoring.ts';
+import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Bus } from './events/bus.ts';
@@ -22,17 +23,18 @@ export interface AuditDeps {
   config: Config;
   sql: Sql;
   transact: Transact;
+  seal: Seal;
   bus: Pick<Bus, 'on'>;
   log: Logger;
   now: () => Date;
   newId: () => string;
 }
 
-export function createAudit({ config, sql, transact, bus, log, now, newId }: AuditDeps) {
+export function createAudit({ config, sql, transact, seal, bus, log, now, newId }: AuditDeps) {
   const sending = createSending({ config, sql, log, now, newId });
   const sealing = createRecurring({
     run: async () => {
-      const left = await sealEvents({ sql, transact, now });
+      const left = await sealEvents({ sql, transact, seal, now });
       sending?.recurring.ask();
       return left;
     },
@@ -69,7 +71,7 @@ export function createAudit({ config, sql, transact, bus, log, now, newId }: Aud
 
 const NOTHING = { waiting: 0, oldestWaitingAt: null, sent: 0, lastSentAt: null, lastError: null };
 
-function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' | 'transact'>) {
+function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' | 'transact' | 'seal'>) {
   const target = forwardingOf(config);
   if (!target) return undefined;
   const caFile = config.SVC_OUTBOUND_CA_FILE;

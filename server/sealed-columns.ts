@@ -5,6 +5,7 @@ import { apart, type KindOf } from './contract/kind.ts';
 import { otpContext } from './crypto/otp.ts';
 import type { SealedColumn } from './domain/reseal.ts';
 import { saltContext } from './domain/subjects.ts';
+import { chainContext } from './events/block.ts';
 import { contextOf as keyContext } from './features/keys/seed.ts';
 import { contextOf as tokenContext, digestOf as tokenDigest } from './features/messaging/push-tokens.ts';
 import { contentContext } from './features/messaging/send.ts';
@@ -26,6 +27,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: ({ realm, key }) => keyContext(realm, key),
   },
   { table: 'realm', key: null, column: 'subject_salt', context: ({ realm }) => saltContext(realm) },
+  { table: 'event_chain', key: null, column: 'key', context: ({ realm }) => chainContext(realm) },
   {
     table: 'credential',
     key: 'id',

@@ -51,7 +51,7 @@ const PROBLEMS: Record<EventVerification['faults'][number]['problem'], string> =
   events: 'its events are not those that were sealed',
   link: 'its hash is not that of the block and the one before',
   missing: 'the block before it is gone',
-  unsealed: 'events stand among sealed ones and are in no block',
+  unsealed: 'it has events that are in no block and do not wait for one',
 };
 
 interface VerifyOptions {

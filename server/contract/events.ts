@@ -236,7 +236,7 @@ export const EventVerification = z
     faults: z
       .array(z.object({ block: z.int().nullable(), problem: z.enum(['events', 'link', 'missing', 'unsealed']) }))
       .describe(
-        '`events`: what is there isn’t what was sealed. `link`: the hash isn’t that of the block and the one before. `missing`: the block before isn’t there. `unsealed`: events that stand among sealed ones and are in no block',
+        '`events`: what is there isn’t what was sealed. `link`: the hash isn’t that of the block and the one before. `missing`: the block before isn’t there. `unsealed`: there are events that are in no block and do not wait for one',
       ),
     waiting: z.int().nullable().describe('Events that are not sealed yet; said with the last blocks'),
     next: z.int().nullable().describe('Ask again with this as `after`; null: that was the end'),
@@ -250,7 +250,7 @@ export const verifyEvents = route({
   tag: 'events',
   summary: 'Check the chain of hashes over the audit log',
   description:
-    'A second or so after events are committed they are sealed in blocks, in the order of their transactions; each block’s hash covers that of the block before. This reads events and compares, some tens of thousands with each request, from the first block or the one behind `after`.',
+    'A second or so after events are committed they are sealed in blocks, in the order of their transactions; each block’s hash covers that of the block before, and is keyed under the master key. This reads events and compares, some tens of thousands with each request, from the first block or the one behind `after`.',
   permission: 'events:read',
   params: InRealm,
   query: z.strictObject({

@@ -1,6 +1,10 @@
 // The audit log's rows once they are there: what is forgotten of them, and with their realm. Writing them is the outbox's,
 // how long they are kept the janitor's.
+import type { Seal } from '../crypto/seal.ts';
 import { fragment, type Sql } from '../db/sql.ts';
+import type { Transact } from '../db/transact.ts';
+import { type Amendment, amend, holdChain, kept, lastSaid } from './amendments.ts';
+import { digest, ofBlock } from './chain.ts';
 import { type Erased, erasureOf } from './erasure.ts';
 
 /** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
@@ -13,30 +17,80 @@ export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
     on conflict do nothing`;
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from event_block where realm_id = ${realm}`;
+  await sql`delete from event_chain where realm_id = ${realm}`;
 }
 
 /** What was forwarded of realms that are gone. */
 export const forgetDeparted = (sql: Sql) => sql`
   delete from departed_event where position < (select position from event_forwarding)`;
 
-/** A pseudonym in the person's place. Of what they did themselves the address goes, too. The chain will say what the blocks hold since. */
-export async function erasePerson(sql: Sql, realm: string, person: Erased): Promise<void> {
+/**
+ * A pseudonym in the person's place. Of what they did themselves the address goes, too. The chain says what its blocks hold from then
+ * on, but for a block that was changed before: that stays to be found.
+ */
+export async function erasePerson(
+  sql: Sql,
+  realm: string,
+  person: Erased,
+  { seal, at }: { seal: Seal; at: Date },
+): Promise<void> {
   const { tells, actor, subject, data } = erasureOf(person, {
     actor: fragment`actor`,
     subject: fragment`subject`,
     data: fragment`data`,
   });
-  // Nothing is sealed meanwhile: each row is rewritten either before that, or in a block that this sees.
-  await sql`select from event_log for share`;
-  await sql`
+  // Within one statement the blocks are as they were before it.
+  const [found] = await sql<{ whole: number[]; unsealed: number[] }>`
     with erased as (
       update event set actor = ${actor}, subject = ${subject}, data = ${data},
         ip_address = case when coalesce(actor, subject) ->> 'id' = ${person.id} then null else ip_address end
       where realm_id = ${realm} and ${tells}
       returning position
-    ) update event_block set rewritten = true where realm_id = ${realm} and number in (
-      select distinct b.number from erased cross join lateral (
-        select number, first_position from event_block
-        where realm_id = ${realm} and last_position >= erased.position order by last_position limit 1
-      ) b where b.first_position <= erased.position)`;
+    ), places as (select distinct position from erased), b as (
+      select distinct on (b.number) b.* from places cross join lateral (
+        select * from event_block where realm_id = ${realm} and last_position >= places.position order by last_position limit 1
+      ) b where b.first_position <= places.position and ${kept}
+    ) select
+      array(select b.number from b left join ${lastSaid} where coalesce(said.digest, b.digest) = (
+        select ${digest} from event e where ${ofBlock})) as whole,
+      array(select position from places where position > (select position from event_log)) as unsealed`;
+  await holdChain(sql);
+  const blocks = await sql<Amendment>`
+    select b.realm_id as realm, b.number as block, (select encode(${digest}, 'hex') from event e where ${ofBlock}) as digest
+    from event_block b where b.realm_id = ${realm} and ${kept} and (b.number = any(${found?.whole ?? []}::bigint[])
+      or exists (select from unnest(${found?.unsealed ?? []}::bigint[]) p where p between b.first_position and b.last_position))`;
+  await amend(sql, seal, at, blocks);
 }
+
+/** Of one transaction, and its last block whole. */
+const MOST_FORGOTTEN = 20_000;
+
+/**
+ * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
+ * @returns how many; there are more where it is as many as one transaction deletes
+ */
+export const forgetBlocks = (
+  { transact, seal }: { transact: Transact; seal: Seal },
+  { at, until, forwarding }: { at: Date; until: Date; forwarding: boolean },
+): Promise<{ deleted: number; more: boolean }> =>
+  transact(
+    undefined,
+    async ({ sql }) => {
+      const blocks = await sql<Amendment & { deleted: number }>`
+        with old as (
+          select b.*, sum(b.events) over (order by b.newest_at, b.realm_id, b.number) - b.events as before
+          from event_block b where b.newest_at < ${until} and ${kept}
+            and (${!forwarding} or b.last_position < (select position from event_forwarding))
+        ), b as (
+          select * from old where before < ${MOST_FORGOTTEN}
+        ), gone as (
+          delete from event e using b where ${ofBlock} returning 1
+        ) select b.realm_id as realm, b.number as block, null as digest, (select count(*)::int from gone) as deleted from b`;
+      const [first] = blocks;
+      if (!first) return { deleted: 0, more: false };
+      await holdChain(sql);
+      await amend(sql, seal, at, blocks);
+      return { deleted: first.deleted, more: true };
+    },
+    { bookkeeping: true },
+  );

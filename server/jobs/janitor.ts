@@ -2,8 +2,11 @@
 // Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS): that is policy and not tidiness.
 // Implements: design "Jobs".
 import { z } from 'zod';
+import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { dropStagingBefore } from '../db/staging.ts';
+import type { Transact } from '../db/transact.ts';
+import { forgetBlocks } from '../events/log.ts';
 import { type Job, job } from './job.ts';
 
 const BATCH = 1_000;
@@ -68,8 +71,6 @@ interface Ageing {
   table: Fragment;
   time: Fragment;
   days: number;
-  /** Of rows of `row` that are old enough: what must hold, too. */
-  also?: Fragment;
 }
 /** As long as the risk scorer looks back. */
 const SIGN_IN_HISTORY: Ageing = { table: fragment`sign_in_history`, time: fragment`at`, days: 90 };
@@ -84,7 +85,7 @@ const idFrom = (at: Date): string => {
  * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) has them in the order
  * of time, and an index on the time would cost every writer.
  */
-const aged = ({ table, time, also = fragment`true` }: Ageing, until: Date): Fragment => fragment`
+const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
   with recursive holder (realm_id) as (
     (select realm_id from ${table} order by realm_id limit 1)
     union all
@@ -92,53 +93,23 @@ const aged = ({ table, time, also = fragment`true` }: Ageing, until: Date): Frag
     from holder h where h.realm_id is not null
   )
   select old.ctid from holder h cross join lateral (
-    select ctid from ${table} row where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until} and ${also}
+    select ctid from ${table} row where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until}
     order by id limit ${BATCH}
   ) old limit ${BATCH}`;
 
-/**
- * Audit events are forgotten a block at a time: of what is left of one, nobody could say whether it was changed. What has
- * no place in the log's order is from before there were blocks.
- */
-const forgetBlocks = (sql: Sql, now: Date, until: Date, { forwarding }: SweepOptions) => sql`
-  update event_block set forgotten_at = ${now} where forgotten_at is null and newest_at < ${until}
-    and (${!forwarding} or last_position < (select position from event_forwarding))`;
-const OF_NO_BLOCK = fragment`(row.position is null or (
-  select forgotten_at is not null and first_position <= row.position from event_block
-  where realm_id = row.realm_id and last_position >= row.position order by last_position limit 1))`;
-
-export interface SweepOptions {
-  /** undefined: audit events are kept. */
-  eventRetentionDays?: number | undefined;
-  /** They are forwarded, and kept until they are. */
-  forwarding?: boolean | undefined;
-}
-
 /** Deletes what has expired; gives the number of rows. */
-export async function sweep(
-  sql: Sql,
-  now: Date,
-  { eventRetentionDays, forwarding }: SweepOptions = {},
-): Promise<number> {
-  const ageing = [
-    SIGN_IN_HISTORY,
-    ...(eventRetentionDays === undefined
-      ? []
-      : [{ table: fragment`event`, time: fragment`occurred_at`, days: eventRetentionDays, also: OF_NO_BLOCK }]),
-  ];
-  if (eventRetentionDays !== undefined)
-    await forgetBlocks(sql, now, before(now, eventRetentionDays * DAY), { forwarding });
+export async function sweep(sql: Sql, now: Date): Promise<number> {
   const doomed = [
     ...expiries.map(({ table, gone }) => ({
       table,
       rows: fragment`select ctid from ${table} row where ${gone(now)} limit ${BATCH}`,
       batches: BATCHES,
     })),
-    ...ageing.map((old) => ({
-      table: old.table,
-      rows: aged(old, before(now, old.days * DAY)),
+    {
+      table: SIGN_IN_HISTORY.table,
+      rows: aged(SIGN_IN_HISTORY, before(now, SIGN_IN_HISTORY.days * DAY)),
       batches: BATCHES_OF_EACH_REQUEST,
-    })),
+    },
   ];
   await dropStagingBefore(sql, before(now, DAY));
   let total = 0;
@@ -154,7 +125,31 @@ export async function sweep(
   return total;
 }
 
-export const janitor = ({ sql, now, ...options }: { sql: Sql; now(): Date } & SweepOptions): Job =>
+export interface Retention {
+  /** undefined: audit events are kept. */
+  eventRetentionDays?: number | undefined;
+  /** They are forwarded, and kept until they are. */
+  forwarding?: boolean | undefined;
+}
+
+/** Deletes audit events that are old enough; gives their number. */
+export async function sweepEvents(
+  deps: { transact: Transact; seal: Seal },
+  now: Date,
+  { eventRetentionDays, forwarding = false }: Retention,
+): Promise<number> {
+  if (eventRetentionDays === undefined) return 0;
+  const until = before(now, eventRetentionDays * DAY);
+  let total = 0;
+  for (let i = 0; i < BATCHES; i += 1) {
+    const { deleted, more } = await forgetBlocks(deps, { at: now, until, forwarding });
+    total += deleted;
+    if (!more) break;
+  }
+  return total;
+}
+
+export const janitor = ({ sql, now, transact, seal, ...options }: JanitorDeps & Retention): Job =>
   job({
     name: 'janitor',
     schema: z.object({}),
@@ -162,5 +157,14 @@ export const janitor = ({ sql, now, ...options }: { sql: Sql; now(): Date } & Sw
     expireSeconds: 600,
     concurrency: 1,
     everySeconds: 600,
-    run: async () => void (await sweep(sql, now(), options)),
+    async run() {
+      await sweep(sql, now());
+      await sweepEvents({ transact, seal }, now(), options);
+    },
   });
+interface JanitorDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  now(): Date;
+}

@@ -35,6 +35,7 @@ test('each column of bytes is a hash, or one that is sealed again', async () => 
 /** Who seals, and where that goes: a table of server/sealed-columns.ts, or something that lives for minutes. */
 const sealers: Record<string, string> = {
   'server/crypto/otp.ts': 'credential',
+  'server/events/block.ts': 'event_chain',
   'server/resource/at-rest.ts': 'webhook',
   'server/features/keys/seed.ts': 'realm_key',
   'server/features/messaging/push-tokens.ts': 'push_token',

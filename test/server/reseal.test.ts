@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { declaredKinds } from '../../server/contract/declared-kinds.ts';
 import { listEvents } from '../../server/contract/events.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
@@ -95,6 +95,8 @@ beforeAll(async () => {
   await sql`
     insert into provider_session (realm_id, id, session_id, link_id, id_token)
     values (${REALM}, ${kept}, ${session}, ${link}, ${idToken})`;
+  // The chain over the log of both realms is begun a moment after their first events.
+  await vi.waitFor(async () => expect(await sql`select from event_chain`).toHaveLength(2), { timeout: 30_000 });
   await makeClient(server, REALM, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });
 }, 60_000);
 afterAll(() => server?.stop());

@@ -536,7 +536,7 @@ create table event (
   ip_address text,
   outcome text not null,
   data jsonb not null default '{}'::jsonb,
-  position bigint default ((pg_current_xact_id())::text)::bigint,
+  position bigint not null default ((pg_current_xact_id())::text)::bigint,
   primary key (realm_id, id),
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
@@ -550,7 +550,7 @@ create table event_amendment (
   realm_id text not null,
   number bigint not null,
   block bigint not null,
-  digest bytea not null,
+  digest bytea,
   primary key (realm_id, number, block),
   constraint event_amendment_realm_id_number_fkey FOREIGN KEY (realm_id, number) REFERENCES event_block(realm_id, number) ON DELETE CASCADE
 );
@@ -568,12 +568,15 @@ create table event_block (
   digest bytea not null,
   hash bytea not null,
   sealed_at timestamp with time zone not null,
-  forgotten_at timestamp with time zone,
-  rewritten boolean not null default false,
   primary key (realm_id, number)
 );
-CREATE INDEX event_block_rewritten ON event_block USING btree (realm_id, number) WHERE rewritten;
 CREATE UNIQUE INDEX event_block_position ON event_block USING btree (realm_id, last_position) WHERE (last_position IS NOT NULL);
+
+create table event_chain (
+  realm_id text not null,
+  key bytea not null,
+  primary key (realm_id)
+);
 
 create table event_forwarding (
   one boolean not null default true,

@@ -12,6 +12,7 @@ import {
   verifyEvents as verify,
 } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
@@ -52,7 +53,7 @@ function dateOf(path: string, ms: number | undefined): Date | undefined {
   return new Date(ms);
 }
 
-export function eventRoutes(app: FastifyInstance, { sql }: { sql: Sql }): void {
+export function eventRoutes(app: FastifyInstance, { sql, seal }: { sql: Sql; seal: Seal }): void {
   bind(app, listEvents, async ({ params, query, request, reply }) => {
     const [before] = decodeCursor(query.cursor, 1) ?? [];
     if (before !== undefined && !z.uuid().safeParse(before).success) throw wrong('cursor', 'is not of this list');
@@ -70,6 +71,6 @@ export function eventRoutes(app: FastifyInstance, { sql }: { sql: Sql }): void {
     const rows = await store.listEvents(sql, params.realm, filter, { before, limit: query.limit + 1 });
     return page({ request, reply }, rows.map(toWire), query.limit, (event) => [event.id]);
   });
-  bind(app, verify, ({ params, query }) => verifyEvents(sql, params.realm, query));
+  bind(app, verify, ({ params, query }) => verifyEvents(sql, seal, params.realm, query));
   bind(app, listEventTypes, async () => [...EventTypeName.options]);
 }

@@ -40,9 +40,9 @@ const loginEvents: PersonalData = {
       })),
     };
   },
-  async erase(sql, realm, subject) {
+  async erase(sql, realm, subject, erasing) {
     await endActing(sql, realm, fragment`select ${subject.id}::uuid`);
-    await erasePerson(sql, realm, subject);
+    await erasePerson(sql, realm, subject, erasing);
   },
 };
 

@@ -2,6 +2,7 @@
 // row, which takes what refers to it along. A test on the catalogue demands an owner for every table that names a person.
 // Specification 2.9, 4.6.
 import type { GdprExport } from '../../contract/gdpr.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 
 /** Whose data it is, while they are still there. */
@@ -13,9 +14,15 @@ export interface DataSubject {
   pseudonym: string;
 }
 
+/** What the audit log's chain is told by. */
+export interface Erasing {
+  seal: Seal;
+  at: Date;
+}
+
 export interface PersonalData {
   /** The tables whose rows are a person's. */
   tables: readonly string[];
   export?(sql: Sql, realm: string, userId: string): Promise<Partial<GdprExport>>;
-  erase?(sql: Sql, realm: string, subject: DataSubject): Promise<void>;
+  erase?(sql: Sql, realm: string, subject: DataSubject, erasing: Erasing): Promise<void>;
 }

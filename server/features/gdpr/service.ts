@@ -4,6 +4,7 @@
 import type { By } from '../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
 import { Problem } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { suspendAgents } from '../../domain/agents.ts';
@@ -20,13 +21,14 @@ const ERASURE_MS = 600_000;
 export interface GdprDeps {
   sql: Sql;
   transact: Transact;
+  seal: Seal;
   access: Pick<Access, 'covers'>;
   personalData: readonly PersonalData[];
   now: () => Date;
   newId: () => string;
 }
 
-export function createGdpr({ sql, transact, access, personalData, now, newId }: GdprDeps) {
+export function createGdpr({ sql, transact, seal, access, personalData, now, newId }: GdprDeps) {
   async function load(on: Sql, realm: string, userId: string): Promise<store.SubjectRow> {
     const row = await store.subject(on, realm, userId);
     if (!row) throw new Problem('not-found', 'There is no such user');
@@ -36,7 +38,7 @@ export function createGdpr({ sql, transact, access, personalData, now, newId }: 
   /** @param by undefined: the person themselves */
   async function eraseIn(tx: Tx, realm: string, row: store.SubjectRow, by: By | undefined): Promise<void> {
     const subject = { ...row, pseudonym: newId() };
-    for (const data of personalData) await data.erase?.(tx.sql, realm, subject);
+    for (const data of personalData) await data.erase?.(tx.sql, realm, subject, { seal, at: now() });
     const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
     const eraser = by ?? { actor: whom, ipAddress: null };
     const which = fragment`t.user_id = ${row.id}`;

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { createTransact, type Transact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
@@ -9,10 +10,11 @@ import { erasePerson, forgetRealm } from '../../../server/events/log.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
 import { verifyEvents } from '../../../server/features/events/verify.ts';
-import { sweep } from '../../../server/jobs/janitor.ts';
+import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const REALM = 'acme';
+const seal = createSeal([Buffer.alloc(32, 1)]);
 const bare = bareDatabase({ max: 4 });
 const now = () => new Date('2026-03-01T12:00:00Z');
 const nobody = { actor: null, ipAddress: null };
@@ -21,7 +23,7 @@ let transact: Transact;
 beforeEach(async () => {
   const outbox = createOutbox({ now, newId, consumers: [], enqueue: async () => {} });
   transact = createTransact({ pool: bare.pool, outbox, committed: () => {}, strict: true });
-  await bare.sql`truncate event, event_block, event_amendment`;
+  await bare.sql`truncate event, event_block, event_amendment, event_chain`;
 });
 
 const write = (n: number, realm = REALM, actor: string | null = null) =>
@@ -35,18 +37,28 @@ const write = (n: number, realm = REALM, actor: string | null = null) =>
       });
   });
 /** Until nothing is left: what other tests of this cluster have begun, sealing waits for. */
-async function seal(): Promise<void> {
-  await expect.poll(() => sealEvents({ sql: bare.sql, transact, now })).toBe('idle');
+async function sealed(): Promise<void> {
+  await expect.poll(() => sealEvents({ sql: bare.sql, transact, seal, now })).toBe('idle');
 }
-const verify = (after = 0, realm = REALM) => verifyEvents(bare.sql, realm, { after, limit: 1000 });
+const verify = (after = 0, realm = REALM) => verifyEvents(bare.sql, seal, realm, { after, limit: 1000 });
+const erase = (id: string) =>
+  transact(REALM, async ({ sql, record }) => {
+    await erasePerson(
+      sql,
+      REALM,
+      { id, username: 'ana', email: null, pseudonym: `erased-${id.slice(-4)}` },
+      { seal, at: now() },
+    );
+    record({ type: 'USER_ERASED', realm: REALM, by: nobody });
+  });
 const faults = async () => (await verify()).faults;
 
 test('each realm has a chain of its own, in which every event is once', async () => {
   await write(3);
-  await seal();
+  await sealed();
   await write(60);
   await write(2, 'other');
-  await seal();
+  await sealed();
   const found = await verify();
   expect(found).toMatchObject({ blocks: 2, events: 63, faults: [], waiting: 0, next: null, last: { number: 2 } });
   expect(await verify(1)).toMatchObject({ blocks: 1, events: 60, faults: [], last: found.last });
@@ -59,16 +71,16 @@ test('what a transaction writes that goes on holds back what began after it, so 
   await other.connect();
   try {
     await write(1);
-    await seal();
+    await sealed();
     await other.query('begin');
     await other.query(
       `insert into event (realm_id, id, type, occurred_at, outcome) values ('${REALM}', '${newId()}', 'LOGIN_SUCCESS', now(), 'success')`,
     );
     await write(2);
-    expect(await sealEvents({ sql: bare.sql, transact, now })).toBe('soon');
+    expect(await sealEvents({ sql: bare.sql, transact, seal, now })).toBe('soon');
     expect(await verify()).toMatchObject({ events: 1, waiting: 2, faults: [] });
     await other.query('commit');
-    await seal();
+    await sealed();
     expect(await verify()).toMatchObject({ events: 4, waiting: 0, faults: [] });
     const [first] = await bare.sql<{ type: string }>`
       select type from event where position > (select last_position from event_block where number = 1) order by position limit 1`;
@@ -80,14 +92,14 @@ test('what a transaction writes that goes on holds back what began after it, so 
 
 test('a session’s settings make no difference to what is hashed', async () => {
   await write(3);
-  await seal();
+  await sealed();
   const other = new pg.Client({
     connectionString: bare.url,
     options: '-c timezone=Asia/Tokyo -c datestyle=German -c extra_float_digits=0 -c bytea_output=escape',
   });
   await other.connect();
   try {
-    expect((await verifyEvents(sqlOver(other), REALM, { after: 0, limit: 10 })).faults).toEqual([]);
+    expect((await verifyEvents(sqlOver(other), seal, REALM, { after: 0, limit: 10 })).faults).toEqual([]);
   } finally {
     await other.end();
   }
@@ -128,6 +140,11 @@ test.each([
     ],
   ],
   [
+    'a block is said to be wider',
+    'update event_block set last_position = last_position + 1 where number = 3',
+    [{ block: 3, problem: 'link' }],
+  ],
+  [
     'a block is gone',
     'delete from event_block where number = 2',
     [
@@ -137,11 +154,11 @@ test.each([
   ],
 ])('%s: it is found', async (_, change, expected) => {
   await write(1);
-  await seal();
+  await sealed();
   await write(3);
-  await seal();
+  await sealed();
   await write(1);
-  await seal();
+  await sealed();
   expect(await faults()).toEqual([]);
   await bare.pool.query(change);
   expect(await faults()).toEqual(expected);
@@ -150,15 +167,12 @@ test.each([
 test('an erasure rewrites events, and the chain says so; a change beside it is found all the same', async () => {
   const ana = newId();
   await write(2, REALM, ana);
-  await seal();
+  await sealed();
   await write(2);
-  await seal();
-  await transact(REALM, async ({ sql, record }) => {
-    await erasePerson(sql, REALM, { id: ana, username: 'ana', email: null, pseudonym: 'erased-1' });
-    record({ type: 'USER_ERASED', realm: REALM, by: nobody });
-  });
+  await sealed();
+  await erase(ana);
   expect(await faults()).toEqual([]);
-  await seal();
+  await sealed();
   expect(await verify()).toMatchObject({ faults: [], erased: 1, events: 5 });
   expect(await bare.sql`select from event where actor::text like '%ana%'`).toEqual([]);
   await bare.sql`update event set outcome = 'failure' where actor is not null`;
@@ -166,8 +180,112 @@ test('an erasure rewrites events, and the chain says so; a change beside it is f
   await bare.sql`update event_amendment set digest = sha256('x')`;
   expect(await faults()).toEqual([
     { block: 1, problem: 'events' },
-    { block: 4, problem: 'events' },
+    { block: 3, problem: 'events' },
   ]);
+});
+
+test('an erasure does not excuse what was changed before it', async () => {
+  const ana = newId();
+  await write(2, REALM, ana);
+  await sealed();
+  await bare.sql`update event set outcome = 'failure'`;
+  await erase(ana);
+  expect(await faults()).toEqual([{ block: 1, problem: 'events' }]);
+});
+
+test('what is sealed while an erasure goes on is told of, too', async () => {
+  const ana = newId();
+  await write(2, REALM, ana);
+  const other = new pg.Client({ connectionString: bare.url });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from event_log for update');
+    const erased = erase(ana);
+    await expect
+      .poll(
+        async () =>
+          (
+            await bare.pool.query(`select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()`)
+          ).rowCount,
+      )
+      .toBe(1);
+    const within: Transact = (_, work) =>
+      work({ sql: sqlOver(other), record: () => {}, atLast: () => {}, copy: () => Promise.reject(new Error()) });
+    await expect.poll(() => sealEvents({ sql: sqlOver(other), transact: within, seal, now })).not.toBe('again');
+    expect((await other.query('select from event_block')).rowCount).toBe(1);
+    await other.query('commit');
+    await erased;
+    expect(await verify()).toMatchObject({ erased: 1, faults: [] });
+  } finally {
+    await other.end();
+  }
+});
+
+test.each([
+  [
+    'events that were changed',
+    `update event set outcome = 'failure' where position = (select first_position from event_block where number = 2)`,
+    `(select sha256(convert_to(string_agg(row(e.realm_id, e.id, e.type, extract(epoch from e.occurred_at), e.actor, e.subject, e.client_id,
+       e.ip_address, e.outcome, e.data)::text, e'\n' order by e.position, e.id), 'UTF8')) from event e, event_block b
+      where b.number = 2 and e.position between b.first_position and b.last_position)`,
+  ],
+  [
+    'events that were deleted',
+    'delete from event where position = (select first_position from event_block where number = 2)',
+    'null',
+  ],
+])('%s are excused by nothing that is written into the database', async (_, change, digest) => {
+  await write(1);
+  await sealed();
+  await write(2);
+  await sealed();
+  await write(1);
+  await sealed();
+  await bare.pool.query(change);
+  expect(await faults()).toEqual([{ block: 2, problem: 'events' }]);
+  const excuse = (number: number) =>
+    bare.pool.query(
+      `insert into event_amendment (realm_id, number, block, digest) values ('${REALM}', ${number}, 2, ${digest})`,
+    );
+  // said by a block of events
+  await excuse(3);
+  expect(await faults()).toContainEqual({ block: 2, problem: 'events' });
+  await bare.pool.query('delete from event_amendment');
+  // by a block of its own, which is right but for the key
+  await bare.pool.query(`
+    insert into event_block (realm_id, number, events, digest, hash, sealed_at)
+    select realm_id, 4, 0, sha256(convert_to('2 ' || coalesce(encode(${digest}, 'hex'), 'deleted'), 'UTF8')), sha256(hash || digest), sealed_at
+    from event_block where number = 3`);
+  await excuse(4);
+  expect(await faults()).toEqual([{ block: 4, problem: 'link' }]);
+});
+
+test.each([
+  ['without a place', 'null'],
+  ['before all others', '-5'],
+  ['behind all that can be there yet', '9000000000000000'],
+])('an event put in %s is found', async (_, position) => {
+  await write(2);
+  await sealed();
+  await bare.pool.query('alter table event alter column position drop not null');
+  await bare.pool.query(
+    `insert into event (realm_id, id, type, occurred_at, outcome, position) values ('${REALM}', '${newId()}', 'LOGOUT', now(), 'success', ${position})`,
+  );
+  expect(await verify()).toMatchObject({ waiting: 0, faults: [{ block: null, problem: 'unsealed' }] });
+  await bare.sql`delete from event`;
+  await bare.pool.query('alter table event alter column position set not null');
+});
+
+test('a key of somebody else’s makes no chain', async () => {
+  await write(2);
+  await sealed();
+  const other = seal.seal(Buffer.alloc(32), 'event-chain:other');
+  await bare.sql`update event_chain set key = ${other}`;
+  expect(await faults()).toEqual([{ block: 1, problem: 'link' }]);
+  await bare.sql`delete from event_chain`;
+  expect(await faults()).toEqual([{ block: 1, problem: 'link' }]);
 });
 
 test('what is deleted by age goes a block at a time, and the chain goes on', async () => {
@@ -181,20 +299,29 @@ test('what is deleted by age goes a block at a time, and the chain goes on', asy
       values (${REALM}, ${idOf(days)}, 'LOGOUT', ${new Date(now().getTime() - days * 86_400_000)}, 'success')`;
   await aged(20);
   await aged(11);
-  await seal();
+  await sealed();
   await aged(11);
   await write(1);
-  await seal();
-  await sweep(bare.sql, now(), { eventRetentionDays: 10 });
-  expect(await verify()).toMatchObject({ blocks: 2, events: 4, forgotten: 2, faults: [] });
+  await sealed();
+  expect(await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 10 })).toBe(2);
+  expect(await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 10 })).toBe(0);
+  expect(await verify()).toMatchObject({ blocks: 3, events: 4, forgotten: 2, faults: [] });
   expect(await bare.sql`select from event`).toHaveLength(2);
+  await bare.sql`
+    insert into event (realm_id, id, type, occurred_at, outcome, position)
+    select realm_id, first_id, 'LOGOUT', newest_at, 'success', first_position from event_block where number = 1`;
+  expect(await faults()).toEqual([
+    { block: 1, problem: 'events' },
+    { block: null, problem: 'unsealed' },
+  ]);
+  await bare.sql`delete from event where position = (select first_position from event_block where number = 1)`;
   await bare.sql`delete from event where occurred_at < ${now()}`;
   expect(await faults()).toEqual([{ block: 2, problem: 'events' }]);
 });
 
 test('with a realm go its events and its chain', async () => {
   await write(2);
-  await seal();
+  await sealed();
   await transact(REALM, async ({ sql, record }) => {
     await forgetRealm(sql, REALM);
     record({ type: 'REALM_DELETED', realm: 'master', by: nobody });
@@ -204,14 +331,14 @@ test('with a realm go its events and its chain', async () => {
 
 test('in a database that a dump was restored into, the order goes on where it was', async () => {
   await write(2);
-  await seal();
   // Of a server that had counted further than this one.
   await bare.sql`update event set position = position + 1000000000`;
-  await bare.sql`update event_block set first_position = first_position + 1000000000, last_position = last_position + 1000000000`;
-  await bare.sql`update event_log set position = position + 1000000000`;
+  await bare.sql`update event_log set added = 1000000000`;
+  await sealed();
+  await bare.sql`update event_log set added = 0`;
   await continuePositions(transact);
   await write(2);
-  await seal();
+  await sealed();
   expect(await verify()).toMatchObject({ blocks: 2, events: 4, faults: [], waiting: 0 });
   const before = await bare.sql`select * from event_log`;
   await continuePositions(transact);

@@ -8,10 +8,13 @@ import { getAuditConfig } from '../../../server/contract/monitoring.ts';
 import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { newId } from '../../../server/crypto/ids.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
-import { sweep } from '../../../server/jobs/janitor.ts';
+import { createTransact } from '../../../server/db/transact.ts';
+import { createOutbox } from '../../../server/events/outbox.ts';
+import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_PASSWORD, MASTER_KEY, startTestServer, type TestServer } from '../../support/server.ts';
 import { startSyslog } from '../../support/syslog.ts';
 
 const params = { realm: 'watched' };
@@ -50,6 +53,11 @@ const logged = async (server: TestServer) =>
   (await server.pool.query('select id from event where position is not null order by position, id')).rows.map((row) =>
     String(row.id),
   );
+const bookkeeping = ({ pool }: TestServer) => {
+  const outbox = createOutbox({ now: () => new Date(), newId, consumers: [], enqueue: async () => {} });
+  const transact = createTransact({ pool, outbox, committed: () => {}, strict: true });
+  return { transact, seal: createSeal([MASTER_KEY]) };
+};
 const batches = () => receiver.received.map(({ raw }) => JSON.parse(raw.toString()));
 
 test('every event goes there in the log’s order, with who did what, in the shape of ECS', () =>
@@ -159,7 +167,7 @@ test('events of a deleted realm still go there, and what is not sent yet is not 
     const sql = sqlOver(server.pool);
     const later = new Date(Date.now() + 20 * 86_400_000);
     const before = (await logged(server)).length;
-    await sweep(sql, later, { eventRetentionDays: 10, forwarding: true });
+    await sweepEvents(bookkeeping(server), later, { eventRetentionDays: 10, forwarding: true });
     expect(await sql`select from event where type = 'SETTINGS_UPDATED'`).toHaveLength(1);
     expect((await logged(server)).length).toBeLessThan(before);
     // The administrator's session has gone by its age.

@@ -1,12 +1,13 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
 import { createStaging } from '../../../server/db/staging.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { sweep } from '../../../server/jobs/janitor.ts';
+import { sweep, sweepEvents } from '../../../server/jobs/janitor.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -91,15 +92,18 @@ const write = async (table: string, columns: string, values: string, from: Date,
   );
 
 /** The chain over what is there so far. */
-const sealed = async () => {
-  const transact = createTransact({
+const sealed = () =>
+  expect.poll(() => sealEvents({ sql: sqlOver(pool), transact: transact(), seal, now: () => NOW })).toBe('idle');
+const seal = createSeal([Buffer.alloc(32, 1)]);
+const transact = () =>
+  createTransact({
     pool,
     outbox: createOutbox({ now: () => NOW, newId, consumers: [], enqueue: async () => {} }),
     committed: () => {},
     strict: true,
   });
-  await expect.poll(() => sealEvents({ sql: sqlOver(pool), transact, now: () => NOW })).toBe('idle');
-};
+const sweepOld = (eventRetentionDays?: number) =>
+  sweepEvents({ transact: transact(), seal }, NOW, { eventRetentionDays });
 
 test('audit events go once they are older than the setting, in every realm, and stay for ever without one', async () => {
   const log = (from: Date, rows: number) =>
@@ -109,15 +113,15 @@ test('audit events go once they are older than the setting, in every realm, and 
       ),
     );
   await log(at(-10 * 24 - 1), 1_400);
-  expect(await sweep(sqlOver(pool), NOW)).toBe(0);
+  expect(await sweepOld()).toBe(0);
   // What is not sealed yet stays.
-  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(0);
+  expect(await sweepOld(10)).toBe(0);
   await sealed();
   await log(at(-1), 10);
   await sealed();
-  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(3 * 1_400);
+  expect(await sweepOld(10)).toBe(3 * 1_400);
   expect(await count('event')).toBe(30);
-  expect(await sweep(sqlOver(pool), NOW, { eventRetentionDays: 10 })).toBe(0);
+  expect(await sweepOld(10)).toBe(0);
 });
 
 test('how people signed in is forgotten after 90 days, also of those who never come again', async () => {
