@@ -1,8 +1,10 @@
 // Owns: a plan in words and colours: what is made, changed, deleted, what changes hands, what stands in the way.
 // Does not own: the comparing; that is the server's.
 // Implements: decisions "Import, export, plan"; docs/cli.md: a coloured diff that reads like a good plan.
+
 import { stringify } from 'yaml';
 import { consequenceText, felt } from '../server/contract/consequence-words.ts';
+import { isObject } from '../server/contract/json.ts';
 import { wholeKinds } from '../server/contract/sections.ts';
 import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
@@ -181,7 +183,6 @@ function handed(
   return lines.map((line) => paint(io, 'magenta', `> ${line}`));
 }
 
-const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
 const isList = (v: unknown): v is unknown[] => Array.isArray(v);
 const scalar = (v: unknown) => typeof v !== 'object' || v === null;
 

@@ -1,4 +1,5 @@
 // `realmctl create|edit|delete KIND`: single objects through the admin API, for what no file declares.
+
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -6,6 +7,7 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { address, ServerProblem } from '../../server/contract/client.ts';
+import { isObject } from '../../server/contract/json.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { faultOf, Refused } from '../faults.ts';
 import { readFiles } from '../files.ts';
@@ -48,9 +50,6 @@ async function send(
   });
   return response.status === 204 ? undefined : await response.json();
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const registerCreate: Register = (program, cli) => {
   const create = program.command('create').description('make one object, from options or from a file');

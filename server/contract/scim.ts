@@ -1,6 +1,8 @@
 // The realm's SCIM server: people and groups kept by another system. RFC 7643, RFC 7644, RFC 9865 (cursors).
 // Its tokens are contract/scim-tokens.ts; where the realm provisions to is contract/scim-targets.ts. Specification 4.11.
+
 import { z } from 'zod';
+import { isObject } from './json.ts';
 import { RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
@@ -94,7 +96,7 @@ export const ScimSearch = z.object({
 const Body = z.looseObject({}).describe('By the schemas of GET /Schemas');
 /** Clients write the names of RFC 7644 in every case. */
 const inCase = (names: readonly string[]) => (value: unknown) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isObject(value)
     ? Object.fromEntries(
         Object.entries(value).map(([key, one]) => [
           names.find((name) => name.toLowerCase() === key.toLowerCase()) ?? key,

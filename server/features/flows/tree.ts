@@ -1,5 +1,6 @@
 // A flow's tree, pure: from what is written (nested, or flat with parentId) to rows and back, and what is wrong with it.
 // It doesn't store (store.ts) nor run (features/sign-in/engine.ts). Specification 2.1; decisions "Reading and writing".
+
 import type { z } from 'zod';
 import {
   type Authenticator,
@@ -9,6 +10,7 @@ import {
   MAX_EXECUTIONS,
   MAX_FLOW_DEPTH,
 } from '../../contract/flows.ts';
+import { canonicalJson } from '../../contract/json.ts';
 import type { FieldError } from '../../contract/problem.ts';
 
 /** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
@@ -234,13 +236,7 @@ function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, 
   return { known: true, proves: true };
 }
 
-const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+const same = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
 
 /** Whether two lists of rows are the same tree, ids and all; the order of the lists doesn't matter. */
 export function sameTree(a: readonly Execution[], b: readonly Execution[]): boolean {

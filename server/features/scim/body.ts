@@ -1,13 +1,11 @@
 // What a client sends, as the schema has it: names in their one case, types as declared, nothing that isn't declared and
 // nothing that clients can't write. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
+import { isObject } from '../../contract/json.ts';
 import { fault } from './fault.ts';
 import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
 
 /** By the schema's names; an extension's under its URN. */
 export type Values = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =>
   new Map(Object.entries(body).map(([key, value]) => [key.toLowerCase(), value]));

@@ -1,11 +1,12 @@
 // Bulk (RFC 7644 §3.7): several writes, each a transaction of its own, as if they had come by themselves. What names another's
 // `bulkId` waits for it; names that wait for each other are refused.
+import { isObject } from '../../contract/json.ts';
 import { Problem } from '../../contract/problem.ts';
 import { BULK_RESPONSE, type ScimBulk, type ScimBulkResponse, ScimPatch, scimLimits } from '../../contract/scim.ts';
 import { expectation } from '../../http/etag.ts';
 import { scimErrorOf } from '../../http/scim-error.ts';
 import type { Answer } from './answer.ts';
-import { isObject, type Values } from './body.ts';
+import type { Values } from './body.ts';
 import type { Caller } from './caller.ts';
 import { fault } from './fault.ts';
 import type { ScimGroups } from './groups.ts';

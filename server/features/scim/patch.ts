@@ -1,7 +1,8 @@
 // PATCH (RFC 7644 §3.5.2), with the habits of Entra and Okta: operations in any case, "True", paths as keys of a value
 // without a path, members that are removed by a value beside the path. The request's names only choose among the schema's
 // attributes, so that no path reaches anything else. Pure.
-import { isObject, readValue, type Values } from './body.ts';
+import { isObject } from '../../contract/json.ts';
+import { readValue, type Values } from './body.ts';
 import { fault } from './fault.ts';
 import { type Filter, parsePath } from './filter.ts';
 import { matches, within } from './matches.ts';

@@ -1,7 +1,9 @@
 // A look at a user in a realm document that tells, at a fifth of the schema's price, who is plainly right: of a hundred
 // thousand almost everybody. Whoever isn't is the schema's to judge, so this may doubt a right one, never pass a wrong one.
 // Specification 2.10; the schema is UserDocument in contract/users.ts.
+
 import { z } from 'zod';
+import { isObject } from '../../contract/json.ts';
 import type { UserDocument } from '../../contract/users.ts';
 
 type Look = (value: unknown) => boolean;
@@ -16,7 +18,7 @@ const words: Look = (value) => value === null || text(value, 255);
 
 const values: Look = (value) => Array.isArray(value) && value.length <= 100 && value.every((one) => text(one, 4096));
 function attributes(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   for (const key in value) if (!name(key) || !values(value[key])) return false;
   return true;
 }
@@ -34,10 +36,7 @@ const looks = new Map<string, Look>([
 
 /** @param value as JSON.parse gives it */
 export function isPlainUser(value: unknown): value is UserDocument {
-  if (!isRecord(value) || value.username === undefined) return false;
+  if (!isObject(value) || value.username === undefined) return false;
   for (const field in value) if (!looks.get(field)?.(value[field])) return false;
   return true;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
 // What of a translated object this server takes: each part judges it as it would judge a document's, and what it refuses is cut
 // out and told, so that one bad address doesn't keep a realm from moving. docs/keycloak.md.
+import { isObject } from '../../../contract/json.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Item, RealmPart } from '../../../resource/part.ts';
 import { faultsOf } from '../../../resource/write.ts';
@@ -74,7 +75,7 @@ function stepsOf(value: unknown, path: string): string[] {
   const steps: string[] = [];
   let at: unknown = value;
   for (let rest = path; rest !== ''; ) {
-    const names = typeof at === 'object' && at !== null && !Array.isArray(at) ? Object.keys(at) : [];
+    const names = isObject(at) ? Object.keys(at) : [];
     const begins = names.filter((name) => rest === name || rest.startsWith(`${name}.`) || rest.startsWith(`${name}[`));
     const step = begins.sort((a, b) => b.length - a.length)[0] ?? /^\[?([^.[\]]*)/.exec(rest)?.[1] ?? '';
     steps.push(step);
