@@ -2,6 +2,7 @@
 // It decides nothing. Specification 4.10.
 import type { FastifyInstance } from 'fastify';
 import type { Seal } from './crypto/seal.ts';
+import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { Factors } from './domain/factors.ts';
@@ -20,11 +21,14 @@ import { createProviderSessions } from './features/brokering/provider-sessions.t
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
 import { createSaml } from './features/brokering/saml.ts';
+import { createSamlLogout } from './features/brokering/saml-logout.ts';
+import { createSamlProviders } from './features/brokering/saml-providers.ts';
 import { createBrokering } from './features/brokering/service.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import type { Keys } from './features/keys/service.ts';
 import type { Notify } from './features/messaging/notify.ts';
+import { createSigner } from './features/saml/signer.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { Continuation } from './features/sign-in/continuation.ts';
@@ -35,6 +39,7 @@ import type { Outbound } from './http/outbound.ts';
 
 export interface IdentityBrokeringDeps {
   sql: Sql;
+  realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
   settings: SettingsService;
@@ -45,7 +50,7 @@ export interface IdentityBrokeringDeps {
   /** Whether the realm has somebody who sends for the channel. */
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** What the realm proves itself by to identity providers. */
-  keys: Pick<Keys, 'active' | 'certificates'>;
+  keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
   /** What placeholders stand for. */
   environment: Readonly<Record<string, string>>;
@@ -55,7 +60,7 @@ export interface IdentityBrokeringDeps {
 }
 
 export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
-  const { sql, transact, seal, settings, credentials, notify, keys, outbound, baseUrl, now, newId } = deps;
+  const { sql, realmSql, transact, seal, settings, credentials, notify, keys, outbound, baseUrl, now, newId } = deps;
   const providers = createProviders({ sql, seal, environment: deps.environment, now });
   const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, now, newId });
@@ -64,7 +69,9 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const documents = createRemoteKeys({ outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
   const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, now });
-  const saml = createSaml({ documents: texts, keys, settings, seal, now });
+  const samlProviders = createSamlProviders({ documents: texts, settings, now });
+  const signerOf = createSigner(keys);
+  const saml = createSaml({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,
     ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided },
@@ -77,8 +84,17 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
     brokering,
     homes,
     links,
-    logoutWith: (sessions: Sessions): UpstreamLogout =>
-      createUpstreamLogout({ oidc, providers, providerSessions, sessions, transact, seal, baseUrl, now }),
+    logoutWith(sessions: Sessions): UpstreamLogout & { mount(pages: FastifyInstance): void } {
+      const samlLogout = createSamlLogout({
+        ...{ samlProviders, providerSessions, sessions, signerOf, realmSql, transact, now },
+      });
+      const logout = createUpstreamLogout({
+        ...{ oidc, samlLogout, providers, providerSessions, sessions, transact, seal, baseUrl, now },
+      });
+      const mount = (pages: FastifyInstance) =>
+        upstreamLogoutRoutes(pages, { logout, samlLogout, providers, settings, baseUrl });
+      return { ...logout, mount };
+    },
     section: (factors: Factors): AccountSection =>
       createIdentitySection({ links, credentials, factors, notify, transact }),
     drop(realm: string | undefined): void {
@@ -87,13 +103,8 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
     },
     mountPages(
       pages: FastifyInstance,
-      {
-        signIns,
-        continuations,
-        upstreamLogout,
-      }: { signIns: SignIns; continuations: readonly Continuation[]; upstreamLogout: UpstreamLogout },
+      { signIns, continuations }: { signIns: SignIns; continuations: readonly Continuation[] },
     ): void {
-      upstreamLogoutRoutes(pages, { logout: upstreamLogout, settings });
       brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
     },
   };

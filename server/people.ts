@@ -88,7 +88,7 @@ export interface PeopleDeps {
   pushTokens: Pick<PushTokens, 'replace'>;
   attempts: Attempts;
   /** What the realm proves itself by to identity providers. */
-  keys: Pick<Keys, 'active' | 'certificates'>;
+  keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
   /** What placeholders stand for. */
   environment: Readonly<Record<string, string>>;
@@ -303,7 +303,8 @@ export function createPeople(deps: PeopleDeps) {
         links: pageLinks,
         registration: { isOpen, sendClosed },
       });
-      identities.mountPages(pages, { signIns, continuations, upstreamLogout });
+      upstreamLogout.mount(pages);
+      identities.mountPages(pages, { signIns, continuations });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });

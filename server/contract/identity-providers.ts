@@ -55,7 +55,10 @@ const Config = z
     binding: z.enum(['POST', 'Redirect']).describe('saml: how requests go there'),
     signingCertificates: z.array(Pem).max(10).describe('saml: PEM'),
     nameIdFormat: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).describe('saml'),
-    signRequests: z.boolean().describe('saml'),
+    signRequests: z.boolean().describe('saml: whether sign-ons are asked for with a signature; logouts always are'),
+    wantAssertionsEncrypted: z
+      .boolean()
+      .describe('saml: the realm’s metadata has a key to encrypt for, and plain assertions are refused'),
   })
   .partial();
 export type ProviderConfig = z.infer<typeof Config>;
@@ -76,6 +79,7 @@ export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly 
     'signingCertificates',
     'nameIdFormat',
     'signRequests',
+    'wantAssertionsEncrypted',
     'trustEmail',
   ],
 };

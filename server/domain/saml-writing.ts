@@ -62,18 +62,18 @@ export type Sent =
   | { by: 'Redirect'; url: string }
   | { by: 'POST'; action: string; fields: Record<string, string | undefined> };
 
-/** A message of ours as its binding carries it, signed. Bindings §3.4.4, §3.5.4. */
+/** A message of ours as its binding carries it. Bindings §3.4.4, §3.5.4. @param signer undefined: it goes unsigned */
 export async function carried(
   node: XmlNode,
   {
     to,
     relayState,
     signer,
-  }: { to: { url: string; binding: Binding }; relayState: string | undefined; signer: XmlSigner },
+  }: { to: { url: string; binding: Binding }; relayState: string | undefined; signer: XmlSigner | undefined },
 ): Promise<Sent> {
   const kind = node.name.endsWith('Response') ? 'SAMLResponse' : 'SAMLRequest';
   if (to.binding === 'POST') {
-    const text = written(await signed(node, ISSUER_FIRST, signer));
+    const text = written(signer ? await signed(node, ISSUER_FIRST, signer) : node);
     return {
       by: 'POST',
       action: to.url,
@@ -83,9 +83,10 @@ export async function carried(
   const query = [
     [kind, deflateRawSync(written(node)).toString('base64')],
     ...(relayState === undefined ? [] : [['RelayState', relayState]]),
-    ['SigAlg', RSA_SHA256],
+    ...(signer ? [['SigAlg', RSA_SHA256]] : []),
   ];
   const covered = query.map(([name, value = '']) => `${name}=${encodeURIComponent(value)}`).join('&');
-  const signature = encodeURIComponent(await rsaSha256(covered, signer.privateKey));
-  return { by: 'Redirect', url: `${to.url}${to.url.includes('?') ? '&' : '?'}${covered}&Signature=${signature}` };
+  // Signed as it is written: no other encoding may come between.
+  const signature = signer && `&Signature=${encodeURIComponent(await rsaSha256(covered, signer.privateKey))}`;
+  return { by: 'Redirect', url: `${to.url}${to.url.includes('?') ? '&' : '?'}${covered}${signature ?? ''}` };
 }

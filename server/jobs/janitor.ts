@@ -51,6 +51,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`invitation`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_answered`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`provider_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`provider_message`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },

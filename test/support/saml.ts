@@ -1,6 +1,17 @@
 // Owns: what tests of SAML need: a certificate, a key pair of a test's own, metadata, signatures.
 // Does not own: reading any of it (server/xml, server/features/saml-clients).
-import { createPrivateKey, createSecretKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import {
+  constants,
+  createCipheriv,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+  publicEncrypt,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import xmlCrypto from 'xml-crypto';
 
 /** Nobody has its key. */
@@ -54,6 +65,30 @@ export function samlKeyPair(): { certificate: string; key: string } {
     certificate: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
   };
+}
+
+const XENC = 'http://www.w3.org/2001/04/xmlenc#';
+const XENC11 = 'http://www.w3.org/2009/xmlenc11#';
+
+/** An element as its sender encrypts it. @param cipher and @param transport as others have them */
+export function encryptedXml(
+  text: string,
+  certificate: string,
+  {
+    cipher = 'aes-256-gcm',
+    transport = 'oaep',
+  }: { cipher?: 'aes-256-gcm' | 'aes-256-cbc'; transport?: 'oaep' | 'pkcs1' } = {},
+): string {
+  const [key, { publicKey }] = [randomBytes(32), new X509Certificate(certificate)];
+  const gcm = cipher === 'aes-256-gcm';
+  const iv = randomBytes(gcm ? 12 : 16);
+  const gcmBy = gcm && createCipheriv('aes-256-gcm', key, iv);
+  const by = gcmBy || createCipheriv('aes-256-cbc', key, iv);
+  const body = [iv, by.update(text), by.final(), ...(gcmBy ? [gcmBy.getAuthTag()] : [])];
+  const padding = transport === 'oaep' ? constants.RSA_PKCS1_OAEP_PADDING : constants.RSA_PKCS1_PADDING;
+  const carried = publicEncrypt({ key: publicKey, padding }, key).toString('base64');
+  const method = transport === 'oaep' ? `${XENC}rsa-oaep-mgf1p` : `${XENC}rsa-1_5`;
+  return `<saml:EncryptedAssertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"><xenc:EncryptedData xmlns:xenc="${XENC}" Type="${XENC}Element"><xenc:EncryptionMethod Algorithm="${gcm ? `${XENC11}aes256-gcm` : `${XENC}aes256-cbc`}"/><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><xenc:EncryptedKey><xenc:EncryptionMethod Algorithm="${method}"/><xenc:CipherData><xenc:CipherValue>${carried}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedKey></ds:KeyInfo><xenc:CipherData><xenc:CipherValue>${Buffer.concat(body).toString('base64')}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData></saml:EncryptedAssertion>`;
 }
 
 export const metadataOf = (

@@ -952,6 +952,16 @@ create table protocol_mapper (
 );
 CREATE UNIQUE INDEX protocol_mapper_name ON protocol_mapper USING btree (realm_id, client, name);
 
+create table provider_logout (
+  realm_id text not null,
+  request_hash bytea not null,
+  next text not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, request_hash),
+  constraint provider_logout_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX provider_logout_expires_at ON provider_logout USING btree (expires_at);
+
 create table provider_message (
   realm_id text not null,
   provider_id uuid not null,
@@ -969,6 +979,7 @@ create table provider_session (
   link_id uuid not null,
   sid text,
   id_token bytea,
+  name_id jsonb,
   primary key (realm_id, id),
   constraint provider_session_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint provider_session_realm_id_link_id_fkey FOREIGN KEY (realm_id, link_id) REFERENCES identity_link(realm_id, id) ON DELETE CASCADE,

@@ -1,21 +1,37 @@
 // The way over a provider as somebody signs out, and where it says that a session of its has ended.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { sendOnward } from '../../http/self-posting.ts';
+import type { Binding } from '../../domain/saml-names.ts';
+import { siteOf } from '../../domain/site.ts';
+import { queryOf } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
+import { sendForm, sendOnward } from '../../http/self-posting.ts';
 import type { UpstreamLogout } from './logout.ts';
+import { sendOver } from './pages.ts';
+import type { Providers } from './providers.ts';
+import type { SamlLogout } from './saml-logout.ts';
+import { UpstreamError } from './upstream.ts';
 
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 const Text = z.string().max(16_000).catch('');
 
-export function upstreamLogoutRoutes(
-  app: FastifyInstance,
-  {
-    logout,
-    settings,
-  }: { logout: UpstreamLogout; settings: { of(realm: string): Promise<RealmSettingsDto | undefined> } },
-): void {
+const POST_LIMIT = 256 * 1024;
+const Fields = z.record(z.string(), z.string()).catch({});
+
+export interface UpstreamLogoutRoutesDeps {
+  logout: UpstreamLogout;
+  samlLogout: Pick<SamlLogout, 'received'>;
+  providers: Pick<Providers, 'named'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  baseUrl: string;
+}
+
+export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutRoutesDeps): void {
+  const { logout, samlLogout, providers, settings, baseUrl } = deps;
+  // The provider leads the browser on: Chromium holds all of that against the form.
+  const onward = ['https:', ...(baseUrl.startsWith('http:') ? ['http:'] : [])];
   const path = '/realms/:realm/broker/:alias/endpoint';
   const homeOf = (realm: string): string => `/realms/${realm}/login?for=account`;
   async function realmOf(params: unknown) {
@@ -28,13 +44,41 @@ export function upstreamLogoutRoutes(
   app.get(`${path}/logout`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, brand } = await realmOf(request.params);
     const found = logout.onward(realm, z.object({ to: Text }).parse(request.query).to);
-    return found?.url ? sendOnward(reply, { realm, brand }, found.url) : reply.redirect(homeOf(realm), 303);
+    if (!found?.way) return reply.redirect(homeOf(realm), 303);
+    return found.way.by === 'POST'
+      ? sendForm(reply, { realm, brand }, { ...found.way, onward })
+      : sendOnward(reply, { realm, brand }, found.way.url);
   });
   app.get(`${path}/logout_response`, { schema: { hide: true } }, async (request, reply) => {
     const { realm } = await realmOf(request.params);
     const found = logout.onward(realm, z.object({ state: Text }).parse(request.query).state);
     return reply.redirect(found?.next ?? homeOf(realm), 303);
   });
+
+  /** What a SAML provider says of sign-outs: that it asks for one, or has done what was asked of it. */
+  async function said(request: FastifyRequest, reply: FastifyReply, binding: Binding, text: string) {
+    const { realm, alias, brand } = await realmOf(request.params);
+    const provider = await providers.named(realm, alias);
+    if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
+    const address = `${siteOf(request, brand, baseUrl).origin}/realms/${realm}/broker/${alias}/endpoint/slo`;
+    void reply.header('cache-control', 'no-store');
+    try {
+      const found = await samlLogout.received(realm, provider, { binding, text, address, ipAddress: request.ip });
+      if ('next' in found) return reply.redirect(found.next ?? homeOf(realm), 303);
+      if (!found.sent) return reply.redirect(homeOf(realm), 303);
+      if (found.sent.by === 'Redirect') return reply.redirect(found.sent.url, 303);
+      return sendForm(reply, { realm, brand }, { ...found.sent, onward });
+    } catch (error) {
+      if (error instanceof OAuthError || error instanceof UpstreamError) return sendOver(reply, realm, brand);
+      throw error;
+    }
+  }
+  app.get(`${path}/slo`, { schema: { hide: true } }, (request, reply) =>
+    said(request, reply, 'Redirect', queryOf(request.url)),
+  );
+  app.post(`${path}/slo`, { schema: { hide: true }, bodyLimit: POST_LIMIT }, (request, reply) =>
+    said(request, reply, 'POST', new URLSearchParams(Fields.parse(request.body)).toString()),
+  );
   app.post(`${path}/backchannel-logout`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, alias } = await realmOf(request.params);
     const { logout_token: token } = z.object({ logout_token: Text }).catch({ logout_token: '' }).parse(request.body);

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Sent } from '../../domain/saml-writing.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { noteMessage } from './messages.ts';
 import type { Oidc } from './oidc.ts';
-import type { ProviderSessions } from './provider-sessions.ts';
-import type { Providers } from './providers.ts';
+import type { CameBy, ProviderSessions } from './provider-sessions.ts';
+import type { Provider, Providers } from './providers.ts';
+import type { SamlLogout } from './saml-logout.ts';
 import { UpstreamError } from './upstream.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
@@ -23,11 +25,16 @@ const LogoutToken = z.object({
   sub: z.string().min(1).optional(),
 });
 /** On the way: to the provider, and where it goes from there. */
-const Onward = z.object({ url: z.string(), next: z.string(), at: z.number() });
+const Way = z.discriminatedUnion('by', [
+  z.object({ by: z.literal('Redirect'), url: z.string() }),
+  z.object({ by: z.literal('POST'), action: z.string(), fields: z.record(z.string(), z.string().optional()) }),
+]);
+const Onward = z.object({ way: Way.optional(), next: z.string(), at: z.number() });
 type Onward = z.infer<typeof Onward>;
 
 export interface UpstreamLogoutDeps {
   oidc: Pick<Oidc, 'metadataOf' | 'verified'>;
+  samlLogout: Pick<SamlLogout, 'over'>;
   providers: Pick<Providers, 'named'>;
   providerSessions: Pick<ProviderSessions, 'of' | 'endedThere'>;
   sessions: Pick<Sessions, 'endAll'>;
@@ -38,12 +45,28 @@ export interface UpstreamLogoutDeps {
 }
 
 export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
-  const { oidc, providers, providerSessions, sessions, transact, seal, baseUrl, now } = deps;
+  const { oidc, samlLogout, providers, providerSessions, sessions, transact, seal, baseUrl, now } = deps;
   const contextOf = (realm: string): string => `brokering-logout:${realm}`;
   const sealed = (realm: string, onward: Onward): string =>
     seal.seal(JSON.stringify(onward), contextOf(realm)).toString('base64url');
   const pathOf = (realm: string, alias: string, what: string): string =>
     `/realms/${realm}/broker/${alias}/endpoint/${what}`;
+
+  async function byOidc(realm: string, provider: Provider, came: CameBy, next: string): Promise<Sent | undefined> {
+    if (provider.type !== 'oidc') return undefined;
+    // A provider that is away keeps nobody from signing out here.
+    const metadata = await oidc.metadataOf(provider).catch(() => undefined);
+    if (!metadata?.endSessionEndpoint) return undefined;
+    const url = new URL(metadata.endSessionEndpoint);
+    const parameters = {
+      client_id: provider.clientId,
+      id_token_hint: came.idToken ?? '',
+      post_logout_redirect_uri: `${baseUrl}${pathOf(realm, provider.alias, 'logout_response')}`,
+      state: sealed(realm, { next, at: now().getTime() }),
+    };
+    for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value);
+    return { by: 'Redirect', url: url.href };
+  }
 
   return {
     /**
@@ -53,20 +76,11 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
     async over(realm: string, sessionId: string, next: string): Promise<string | undefined> {
       const came = await providerSessions.of(realm, sessionId);
       const provider = came && (await providers.named(realm, came.alias));
-      if (provider?.type !== 'oidc') return undefined;
-      // A provider that is away keeps nobody from signing out here.
-      const metadata = await oidc.metadataOf(provider).catch(() => undefined);
-      if (!metadata?.endSessionEndpoint) return undefined;
-      const url = new URL(metadata.endSessionEndpoint);
-      const at = now().getTime();
-      const parameters = {
-        client_id: provider.clientId,
-        id_token_hint: came?.idToken ?? '',
-        post_logout_redirect_uri: `${baseUrl}${pathOf(realm, provider.alias, 'logout_response')}`,
-        state: sealed(realm, { url: '', next, at }),
-      };
-      for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value);
-      return `${pathOf(realm, provider.alias, 'logout')}?${new URLSearchParams({ to: sealed(realm, { url: url.href, next, at }) })}`;
+      if (!provider) return undefined;
+      const way = await (provider.type === 'saml' ? samlLogout.over : byOidc)(realm, provider, came, next);
+      if (!way) return undefined;
+      const to = sealed(realm, { way, next, at: now().getTime() });
+      return `${pathOf(realm, provider.alias, 'logout')}?${new URLSearchParams({ to })}`;
     },
 
     /** What was sealed for the way; undefined: it wasn't, or long ago. */
@@ -99,7 +113,7 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
             const which = {
               providerId: provider.id,
               issuer: metadata.issuer,
-              ...(sid !== undefined && { sid }),
+              ...(sid !== undefined && { sids: [sid] }),
               ...(sub !== undefined && { sub }),
             };
             const ids = await providerSessions.endedThere(tx.sql, realm, which);

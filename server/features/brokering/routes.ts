@@ -5,6 +5,7 @@ import { BY_PROVIDER } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { siteOf } from '../../domain/site.ts';
+import { sendForm } from '../../http/self-posting.ts';
 import type { Form } from '../authenticators/authenticator.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns, View } from '../sign-in/service.ts';
@@ -25,7 +26,7 @@ export interface BrokeringRoutesDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   continuations: readonly Continuation[];
   providers: Pick<Providers, 'named'>;
-  saml: Pick<SamlUpstream, 'receive' | 'metadata'>;
+  saml: Pick<SamlUpstream, 'receive' | 'posting' | 'metadata'>;
   baseUrl: string;
 }
 
@@ -91,6 +92,16 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
     const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);
     const read = await saml.receive(realm, provider, message, callback);
     return reply.redirect(`${callback}?${new URLSearchParams({ state, saml: read })}`, 303);
+  });
+  app.get(`${path}/request`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await visit(request);
+    const { form } = z.object({ form: z.string().max(16_000).catch('') }).parse(request.query);
+    const posting = saml.posting(realm, form);
+    if (!posting) return sendOver(reply, realm, policy);
+    void reply.header('cache-control', 'no-store');
+    // The provider leads the browser on: Chromium holds all of that against the form.
+    const onward = ['https:', ...(baseUrl.startsWith('http:') ? ['http:'] : [])];
+    return sendForm(reply, { realm, brand: policy }, { ...posting, onward });
   });
   app.get(`${path}/descriptor`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, provider, callback } = await samlProvider(request);

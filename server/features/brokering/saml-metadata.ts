@@ -1,17 +1,19 @@
 // What an identity provider's SAML metadata says, and ours as its service provider. SAML 2.0 Metadata §2.
 import { X509Certificate } from 'node:crypto';
 import { isProviderAddress } from '../../contract/identity-providers.ts';
-import { METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
+import { type Binding, bindingNames, METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
 import { parseXml, type Xml, XmlError } from '../../xml/document.ts';
+import { keyInfo } from '../../xml/sign.ts';
 import { written, xml } from '../../xml/write.ts';
 
-const BINDINGS = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-';
-export const POST_BINDING = `${BINDINGS}POST`;
+const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
 
 export interface SamlProvider {
   entityId: string;
-  /** Where requests go by Redirect. */
-  singleSignOnUrl: string | undefined;
+  /** Where requests go. */
+  signOn: Readonly<Partial<Record<Binding, string>>>;
+  /** Where it is told that somebody signs out, and where its own requests for that are answered. */
+  logout: Readonly<Partial<Record<Binding, { url: string; answers: string }>>>;
   /** PEM. */
   certificates: readonly string[];
 }
@@ -35,9 +37,16 @@ export function readProvider(text: string, entityId: string | undefined, now: Da
   for (const { attributes } of [root, one.entity, one.provider])
     if (attributes.validUntil !== undefined && !(Date.parse(attributes.validUntil) > now.getTime()))
       throw new XmlError('The metadata is no longer valid');
-  const service = of(one.provider, 'SingleSignOnService').find(
-    ({ attributes }) => attributes.Binding === `${BINDINGS}Redirect` && isProviderAddress(attributes.Location),
-  );
+  const services = (name: string) =>
+    BINDINGS.flatMap((binding) => {
+      const found = of(one.provider, name).find(
+        ({ attributes }) => attributes.Binding === bindingNames[binding] && isProviderAddress(attributes.Location),
+      );
+      const { Location: url, ResponseLocation: answers } = found?.attributes ?? {};
+      return url === undefined
+        ? []
+        : [[binding, { url, answers: isProviderAddress(answers) ? answers : url }] as const];
+    });
   const certificates = of(one.provider, 'KeyDescriptor')
     .filter(({ attributes }) => attributes.use === undefined || attributes.use === 'signing')
     .flatMap((key) => of(key, 'KeyInfo', SIGNATURES))
@@ -46,7 +55,8 @@ export function readProvider(text: string, entityId: string | undefined, now: Da
     .flatMap((certificate) => pemOf(certificate.text) ?? []);
   return {
     entityId: one.entity.attributes.entityID ?? '',
-    singleSignOnUrl: service?.attributes.Location,
+    signOn: Object.fromEntries(services('SingleSignOnService').map(([binding, { url }]) => [binding, url])),
+    logout: Object.fromEntries(services('SingleLogoutService')),
     certificates,
   };
 }
@@ -59,9 +69,26 @@ function pemOf(base64: string): string | undefined {
   }
 }
 
-/** What the provider has to know of this realm. @param certificate base64 DER, where requests are signed */
-export const ownMetadata = (entityId: string, callback: string, certificate: string | undefined): string =>
-  written(
+/** What the provider has to know of this realm. */
+export const ownMetadata = ({
+  entityId,
+  callback,
+  logout,
+  certificate,
+  signsRequests,
+  encrypted,
+}: {
+  entityId: string;
+  callback: string;
+  logout: string;
+  /** Base64 DER. */
+  certificate: string;
+  signsRequests: boolean;
+  /** Whether assertions are to be. */
+  encrypted: boolean;
+}): string => {
+  const key = (use: string) => xml('md:KeyDescriptor', { use }, keyInfo(certificate));
+  return written(
     xml(
       'md:EntityDescriptor',
       { entityID: entityId },
@@ -69,18 +96,14 @@ export const ownMetadata = (entityId: string, callback: string, certificate: str
         'md:SPSSODescriptor',
         {
           protocolSupportEnumeration: PROTOCOL,
-          AuthnRequestsSigned: String(certificate !== undefined),
+          AuthnRequestsSigned: String(signsRequests),
           WantAssertionsSigned: 'true',
         },
-        certificate === undefined
-          ? undefined
-          : xml(
-              'md:KeyDescriptor',
-              { use: 'signing' },
-              xml('ds:KeyInfo', {}, xml('ds:X509Data', {}, xml('ds:X509Certificate', {}, certificate))),
-            ),
+        key('signing'),
+        encrypted ? key('encryption') : undefined,
+        BINDINGS.map((binding) => xml('md:SingleLogoutService', { Binding: bindingNames[binding], Location: logout })),
         xml('md:AssertionConsumerService', {
-          Binding: POST_BINDING,
+          Binding: bindingNames.POST,
           Location: callback,
           index: '0',
           isDefault: 'true',
@@ -88,3 +111,4 @@ export const ownMetadata = (entityId: string, callback: string, certificate: str
       ),
     ),
   );
+};

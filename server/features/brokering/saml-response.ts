@@ -1,6 +1,8 @@
 // What an identity provider's SAML response says, and whether it may be believed: pure. Only what its signature covers is read.
 // SAML 2.0 Core §2.3, §3.2; Profiles §4.1.4.3.
+import type { KeyObject } from 'node:crypto';
 import { ASSERTION, PROTOCOL, SUCCESS } from '../../domain/saml-names.ts';
+import { decrypted } from '../../xml/decrypt.ts';
 import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { UpstreamError } from './upstream.ts';
@@ -16,15 +18,25 @@ export interface Expected {
   /** This realm's name there. */
   audience: string;
   callback: string;
+  /** That it may be encrypted for. */
+  keys: readonly KeyObject[];
+  mustBeEncrypted: boolean;
   now: Date;
 }
 export interface Said {
+  /** Of the assertion. */
+  id: string;
+  /** Milliseconds: as long as it could be believed. */
+  until: number;
   /** The request that it answers. */
   inResponseTo: string;
   subject: string;
   /** Milliseconds. */
   provenAt: number;
   claims: Record<string, string | string[]>;
+  /** What the provider calls the session, and how it says the name. */
+  sessionIndex: string | undefined;
+  nameId: Record<string, string>;
 }
 
 const of = (at: Xml, name: string, namespace = ASSERTION): Xml[] =>
@@ -45,24 +57,44 @@ export function readResponse(message: string, expected: Expected): Said {
   if (code !== SUCCESS) throw wrong(`status-${(code ?? '').split(':').at(-1)?.replace(/\W/g, '').slice(0, 40)}`);
   const { Destination: destination } = response.attributes;
   if (destination !== undefined && destination !== expected.callback) throw wrong('destination');
-  if (of(response, 'EncryptedAssertion').length > 0) throw wrong('encrypted');
-  const assertion = signedAssertion(text, expected.certificates);
-  return said(assertion, expected);
+  if (of(response, 'EncryptedAssertion').length > 0)
+    return said(encryptedAssertion(text, response, expected), expected);
+  if (expected.mustBeEncrypted) throw wrong('not-encrypted');
+  return said(signedAssertion(text, expected.certificates), expected);
+}
+
+/** What a reader gives that finds a signature by one of the certificates; undefined: none does. */
+function firstSigned<T>(certificates: readonly string[], read: (certificate: string) => T): T | undefined {
+  for (const certificate of certificates)
+    try {
+      return read(certificate);
+    } catch (error) {
+      if (!(error instanceof XmlError || error instanceof UpstreamError)) throw error;
+    }
+  return undefined;
+}
+const isAssertion = ({ name, namespace }: Xml): boolean => name === 'Assertion' && namespace === ASSERTION;
+
+/** A signature around what is encrypted counts, else the one inside. */
+function encryptedAssertion(text: string, response: Xml, { certificates, keys }: Expected): Xml {
+  if (of(response, 'Assertion').length > 0) throw wrong('not-one-assertion');
+  const whole = firstSigned(certificates, (certificate) => readSigned(text, certificate));
+  const around = only(whole ?? response, 'EncryptedAssertion');
+  const plain = xmlOf(() => decrypted(around, keys, { signed: whole !== undefined }), 'undecipherable');
+  const assertion = whole
+    ? xmlOf(() => parseXml(plain))
+    : firstSigned(certificates, (certificate) => readSigned(plain, certificate));
+  if (!assertion || !isAssertion(assertion)) throw wrong('signature');
+  return assertion;
 }
 
 /** Its own signature counts, or that of the response around it. */
 function signedAssertion(text: string, certificates: readonly string[]): Xml {
-  for (const certificate of certificates)
-    for (const read of [
-      () => readSigned(text, certificate, 'Assertion'),
-      () => only(readSigned(text, certificate), 'Assertion'),
-    ])
-      try {
-        const assertion = read();
-        if (assertion.name === 'Assertion' && assertion.namespace === ASSERTION) return assertion;
-      } catch (error) {
-        if (!(error instanceof XmlError || error instanceof UpstreamError)) throw error;
-      }
+  const assertion = firstSigned(certificates, (certificate) => {
+    const inside = firstSigned([certificate], (one) => readSigned(text, one, 'Assertion'));
+    return inside ?? only(readSigned(text, certificate), 'Assertion');
+  });
+  if (assertion && isAssertion(assertion)) return assertion;
   throw wrong('signature');
 }
 
@@ -92,9 +124,14 @@ function said(assertion: Xml, { entityId, audience, callback, now }: Expected): 
   if (name === '' || name.length > LONGEST_NAME) throw wrong('no-name');
   // Another one each time: nobody would be known again by it.
   if (format.endsWith(':transient')) throw wrong('transient-name');
-  const instant = Date.parse(of(assertion, 'AuthnStatement')[0]?.attributes.AuthnInstant ?? '');
+  const { AuthnInstant: provenAt, SessionIndex: sessionIndex } = of(assertion, 'AuthnStatement')[0]?.attributes ?? {};
+  const instant = Date.parse(provenAt ?? '');
   if (Number.isNaN(instant)) throw wrong('no-authn-statement');
   return {
+    id: assertion.attributes.ID ?? '',
+    until: Date.parse(confirmed.attributes.NotOnOrAfter ?? '') + SKEW_MS,
+    sessionIndex,
+    nameId: nameId.attributes,
     inResponseTo: confirmed.attributes.InResponseTo ?? '',
     subject: name,
     provenAt: instant,
@@ -139,11 +176,11 @@ function textIn(message: string): string {
   return xmlOf(() => textOf(bytes));
 }
 
-function xmlOf<T>(read: () => T): T {
+function xmlOf<T>(read: () => T, reason = 'malformed'): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof XmlError) throw new UpstreamError('saml-malformed', { cause: error });
+    if (error instanceof XmlError) throw new UpstreamError(`saml-${reason}`, { cause: error });
     throw error;
   }
 }

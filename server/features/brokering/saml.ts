@@ -1,17 +1,18 @@
-// A provider that speaks SAML 2.0: the request goes by Redirect, the response comes by POST. A post of another site brings no cookies:
+// A provider that speaks SAML 2.0: the request goes by Redirect or POST, the response comes by POST. A post of another site brings no cookies:
 // it is read at once, and goes on sealed to the browser's sign-in. SAML 2.0 Profiles §4.1, Bindings §3.4, §3.5.
-import { randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
-import { nameIdFormats } from '../../domain/saml-names.ts';
-import { XmlError } from '../../xml/document.ts';
-import { RSA_SHA256, rsaSha256 } from '../../xml/sign.ts';
-import { written, xml } from '../../xml/write.ts';
-import type { RemoteKeys } from '../client-authentication/remote-keys.ts';
+import type { RealmSql } from '../../db/realm-share.ts';
+import { bindingNames, nameIdFormats } from '../../domain/saml-names.ts';
+import { carried, issuerNode, newXmlId } from '../../domain/saml-writing.ts';
+import type { XmlSigner } from '../../xml/sign.ts';
+import { xml } from '../../xml/write.ts';
 import type { Keys } from '../keys/service.ts';
+import { noteMessage } from './messages.ts';
 import type { Provider } from './providers.ts';
-import { ownMetadata, POST_BINDING, readProvider, type SamlProvider } from './saml-metadata.ts';
+import { ownMetadata, type SamlProvider } from './saml-metadata.ts';
+import type { SamlProviders } from './saml-providers.ts';
 import { readResponse, type Said } from './saml-response.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
@@ -28,81 +29,60 @@ const Sealed = z.object({
   issuer: z.string().optional(),
   said: z
     .object({
+      id: z.string(),
+      until: z.number(),
       inResponseTo: z.string(),
       subject: z.string(),
       provenAt: z.number(),
       claims: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+      sessionIndex: z.string().optional(),
+      nameId: z.record(z.string(), z.string()),
     })
     .optional(),
 });
 type Sealed = z.infer<typeof Sealed>;
+const Posting = z.object({ action: z.string(), fields: z.record(z.string(), z.string().optional()), at: z.number() });
+type Posting = z.infer<typeof Posting>;
 
 export interface SamlDeps {
-  /** Texts by their address, kept for a while. */
-  documents: RemoteKeys;
-  keys: Pick<Keys, 'active' | 'certificates'>;
-  settings: { issuer(realm: string): Promise<string> };
+  samlProviders: SamlProviders;
+  keys: Pick<Keys, 'decrypting'>;
+  signerOf(realm: string): Promise<XmlSigner>;
+  realmSql: RealmSql;
   seal: Seal;
   now: () => Date;
 }
 
-export function createSaml({ documents, keys, settings, seal, now }: SamlDeps) {
+export function createSaml({ samlProviders, keys, signerOf, realmSql, seal, now }: SamlDeps) {
   const contextOf = (realm: string): string => `brokering-saml:${realm}`;
-  /** The realm's name there. */
-  const ownName = async (realm: string, { clientId }: Provider): Promise<string> =>
-    clientId === '' ? settings.issuer(realm) : clientId;
-
-  function fromMetadata(text: unknown, { config }: Provider): SamlProvider {
-    try {
-      return readProvider(String(text), config.entityId, now());
-    } catch (error) {
-      if (error instanceof XmlError) throw new UpstreamError('metadata-malformed', { cause: error });
-      throw error;
-    }
-  }
-  async function providerOf(provider: Provider): Promise<SamlProvider> {
-    const { metadataUrl, entityId, singleSignOnUrl, signingCertificates } = provider.config;
-    const read =
-      metadataUrl === undefined
-        ? undefined
-        : fromMetadata(
-            await documents.get(metadataUrl).catch((cause: unknown) => {
-              throw new UpstreamError('metadata-unreachable', { cause });
-            }),
-            provider,
-          );
-    return {
-      entityId: entityId ?? read?.entityId ?? '',
-      singleSignOnUrl: singleSignOnUrl ?? read?.singleSignOnUrl,
-      certificates: signingCertificates ?? read?.certificates ?? [],
-    };
-  }
 
   async function responseOf(realm: string, provider: Provider, message: string, callback: string) {
-    const audience = await ownName(realm, provider);
+    const audience = await samlProviders.ownName(realm, provider);
+    const mustBeEncrypted = provider.config.wantAssertionsEncrypted ?? false;
+    const expected = { audience, callback, keys: await keys.decrypting(realm), mustBeEncrypted, now: now() };
     const by = ({ entityId, certificates }: SamlProvider): { issuer: string; said: Said } => ({
       issuer: entityId,
-      said: readResponse(message, { entityId, certificates, audience, callback, now: now() }),
+      said: readResponse(message, { entityId, certificates, ...expected }),
     });
-    const known = await providerOf(provider);
+    const known = await samlProviders.of(provider);
     try {
       return by(known);
     } catch (error) {
       // It may have another key since its metadata was read.
-      const { metadataUrl } = provider.config;
       const isOther = error instanceof UpstreamError && error.reason === 'saml-signature';
-      const fresh = isOther && metadataUrl ? await documents.renewed(metadataUrl).catch(() => undefined) : undefined;
+      const fresh = isOther ? await samlProviders.renewed(provider) : undefined;
       if (fresh === undefined) throw error;
-      return by({ ...fromMetadata(fresh, provider), entityId: known.entityId });
+      return by({ ...fresh, entityId: known.entityId });
     }
   }
 
   const upstream: Upstream = {
     async depart(provider, { realm, callback, state, anew }) {
-      const { singleSignOnUrl: url } = await providerOf(provider);
-      const { signRequests = false, nameIdFormat, binding } = provider.config;
-      if (url === undefined || binding === 'POST') throw new UpstreamError('no-redirect-binding');
-      const id = `_${randomBytes(20).toString('hex')}`;
+      const { signOn } = await samlProviders.of(provider);
+      const { signRequests = false, nameIdFormat, binding = signOn.Redirect ? 'Redirect' : 'POST' } = provider.config;
+      const url = signOn[binding];
+      if (url === undefined) throw new UpstreamError('no-such-binding');
+      const id = newXmlId();
       const request = xml(
         'samlp:AuthnRequest',
         {
@@ -111,42 +91,48 @@ export function createSaml({ documents, keys, settings, seal, now }: SamlDeps) {
           IssueInstant: now().toISOString(),
           Destination: url,
           AssertionConsumerServiceURL: callback,
-          ProtocolBinding: POST_BINDING,
+          ProtocolBinding: bindingNames.POST,
           ForceAuthn: anew ? 'true' : undefined,
         },
-        xml('saml:Issuer', {}, await ownName(realm, provider)),
+        issuerNode(await samlProviders.ownName(realm, provider)),
         xml('samlp:NameIDPolicy', {
           AllowCreate: 'true',
           Format: nameIdFormat === undefined ? undefined : nameIdFormats[nameIdFormat],
         }),
       );
-      const message = deflateRawSync(written(request)).toString('base64');
-      const asked = { SAMLRequest: message, RelayState: state, ...(signRequests && { SigAlg: RSA_SHA256 }) };
-      // Signed as it is written: no other encoding may come between.
-      const query = Object.entries(asked)
-        .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-        .join('&');
-      const signature = signRequests ? await rsaSha256(query, (await keys.active(realm)).privateKey) : undefined;
-      const whole = signature === undefined ? query : `${query}&Signature=${encodeURIComponent(signature)}`;
-      return { url: `${url}${url.includes('?') ? '&' : '?'}${whole}`, luggage: { id } };
+      const signer = signRequests ? await signerOf(realm) : undefined;
+      const sent = await carried(request, { to: { url, binding }, relayState: state, signer });
+      if (sent.by === 'Redirect') return { url: sent.url, luggage: { id } };
+      const form = sealedText(realm, { action: sent.action, fields: sent.fields, at: now().getTime() });
+      return { url: `${new URL(callback).pathname}/request?${new URLSearchParams({ form })}`, luggage: { id } };
     },
 
-    async arrive({ alias }, { realm, luggage, anew, leftAt, answer }) {
+    async arrive({ id: providerId, alias }, { realm, luggage, anew, leftAt, answer }) {
       const { issuer, said, reason } = opened(realm, alias, answer.saml ?? '');
       if (reason !== undefined) throw new UpstreamError(reason);
       if (!said || issuer === undefined) throw new UpstreamError('saml-nothing');
       if (said.inResponseTo !== luggage.id) throw new UpstreamError('saml-other-request');
       if (anew && !(said.provenAt >= leftAt.getTime() - SKEW_MS)) throw new UpstreamError('saml-authn-instant');
-      return { issuer, subject: said.subject, claims: said.claims };
+      const message = { providerId, name: ['assertion', said.id] as const, until: new Date(said.until) };
+      if (!(await noteMessage(realmSql(realm), realm, message))) throw new UpstreamError('saml-replayed');
+      const { subject, claims, sessionIndex: sid, nameId } = said;
+      return { issuer, subject, claims, session: { sid, nameId } };
     },
   };
 
+  const sealedText = (realm: string, value: Sealed | Posting): string =>
+    seal.seal(deflateRawSync(JSON.stringify(value)), contextOf(realm)).toString('base64url');
+  /** @throws where it was not sealed here, or long ago */
+  function openedAs<T extends { at: number }>(schema: z.ZodType<T>, realm: string, text: string): T {
+    const plain = inflateRawSync(seal.open(Buffer.from(text, 'base64url'), contextOf(realm)));
+    const found = schema.parse(JSON.parse(plain.toString()));
+    if (now().getTime() - found.at > SEALED_MS) throw new Error('it is too old');
+    return found;
+  }
   function opened(realm: string, alias: string, text: string): Sealed {
     try {
-      const plain = inflateRawSync(seal.open(Buffer.from(text, 'base64url'), contextOf(realm)));
-      const found = Sealed.parse(JSON.parse(plain.toString()));
-      if (found.alias !== alias || now().getTime() - found.at > SEALED_MS)
-        throw new Error('it is another’s, or too old');
+      const found = openedAs(Sealed, realm, text);
+      if (found.alias !== alias) throw new Error('it is another’s');
       return found;
     } catch (cause) {
       throw new UpstreamError('saml-nothing', { cause });
@@ -159,10 +145,8 @@ export function createSaml({ documents, keys, settings, seal, now }: SamlDeps) {
     /** What the provider posted, read, for the address that the browser goes on at. */
     async receive(realm: string, provider: Provider, message: string, callback: string): Promise<string> {
       const { alias } = provider;
-      const sealed = (more: Omit<Sealed, 'alias' | 'at'>): string => {
-        const plain = JSON.stringify({ alias, at: now().getTime(), ...more } satisfies Sealed);
-        return seal.seal(deflateRawSync(plain), contextOf(realm)).toString('base64url');
-      };
+      const sealed = (more: Omit<Sealed, 'alias' | 'at'>): string =>
+        sealedText(realm, { alias, at: now().getTime(), ...more });
       try {
         const read = sealed(await responseOf(realm, provider, message, callback));
         return read.length > LONGEST ? sealed({ reason: 'saml-too-large' }) : read;
@@ -173,11 +157,20 @@ export function createSaml({ documents, keys, settings, seal, now }: SamlDeps) {
       }
     },
 
+    /** A request on its way by POST; undefined: it was not made here, or long ago. */
+    posting(realm: string, text: string): Posting | undefined {
+      try {
+        return openedAs(Posting, realm, text);
+      } catch {
+        return undefined;
+      }
+    },
+
     async metadata(realm: string, provider: Provider, callback: string): Promise<string> {
-      const { keyId } = await keys.active(realm);
-      const own = (await keys.certificates(realm)).find((one) => one.keyId === keyId);
-      const certificate = provider.config.signRequests ? own?.certificate : undefined;
-      return ownMetadata(await ownName(realm, provider), callback, certificate);
+      const { certificate } = await signerOf(realm);
+      const { signRequests: signsRequests = false, wantAssertionsEncrypted: encrypted = false } = provider.config;
+      const entityId = await samlProviders.ownName(realm, provider);
+      return ownMetadata({ entityId, callback, logout: `${callback}/slo`, certificate, signsRequests, encrypted });
     },
   };
 }

@@ -29,7 +29,12 @@ export interface Identity {
   subject: string;
   claims: Readonly<Record<string, unknown>>;
   /** What it began there. */
-  session?: { sid?: string | undefined; idToken?: string | undefined };
+  session?: {
+    sid?: string | undefined;
+    idToken?: string | undefined;
+    /** How a SAML provider says the name. */
+    nameId?: Readonly<Record<string, string>> | undefined;
+  };
 }
 
 export interface Upstream {

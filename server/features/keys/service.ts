@@ -150,6 +150,14 @@ export function createKeys(deps: KeysDeps) {
       return key;
     },
 
+    /** The RSA keys that somebody may have encrypted for, the active one first. */
+    async decrypting(realm: string): Promise<KeyObject[]> {
+      const rows = await store.readDecrypting(sql, realm);
+      return rows.map(({ key_id, private_key: sealed }) =>
+        createPrivateKey({ key: seal.open(sealed, contextOf(realm, key_id)), format: 'der', type: 'pkcs8' }),
+      );
+    },
+
     /** The active keys, the retained ones, and for a moment those that are about to become active. */
     async published(realm: string): Promise<PublishedKey[]> {
       return (await cache.get(realm, '')).published;

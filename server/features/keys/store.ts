@@ -43,6 +43,12 @@ export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private
   from realm_key where realm_id = ${realm}
   order by rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
 
+/** What somebody may have encrypted for, the sealed halves, the newest first: a certificate is known elsewhere for a while. */
+export const readDecrypting = (sql: Sql, realm: string) => sql<{ key_id: string; private_key: Buffer }>`
+  select key_id, private_key from realm_key
+  where realm_id = ${realm} and algorithm = 'RSA' and activated_at is not null
+  order by rotated_at desc nulls first, key_id limit 3`;
+
 /** SAML's certificates, in the order of {@link readPublished}; with the sealed half where there is none yet. */
 export const readCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
   select key_id, public_key, created_at, certificate, case when certificate is null then private_key end as private_key
