@@ -225,6 +225,7 @@ export async function buildApp({
   const selfMade = createSelfMadeClients({ sql, outbound, transact, resources, settings, baseUrl, now, newId });
   const protocol = createProtocol({
     documents: selfMade.documents,
+    send: messaging.send,
     sql,
     realmSql,
     registry,

@@ -44,6 +44,7 @@ import type { Keys } from './features/keys/service.ts';
 import { type BackChannelDeps, backChannelJob } from './features/logout/back-channel.ts';
 import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
+import type { Send } from './features/messaging/send.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
 import { createKeeping } from './features/saml/kept.ts';
@@ -102,6 +103,7 @@ export interface ProtocolDeps {
   metrics: Pick<Metrics, 'tokenIssued'>;
   realmExists(realm: string): Promise<boolean>;
   documents: Documents;
+  send: Send;
   /** What the job of back-channel logout needs of the queue. */
   deliveries: Pick<BackChannelDeps, 'enqueue' | 'retryDelaysSeconds'>;
   /** Of one address in one realm. */

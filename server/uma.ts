@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Subjects } from './domain/subjects.ts';
 import { createDecisions } from './features/authorization-services/decisions.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
+import type { Send } from './features/messaging/send.ts';
 import { type UmaGrantDeps, umaGrant } from './features/uma/grant.ts';
 import { createShown } from './features/uma/introspected.ts';
 import { createProtection, type ProtectionDeps } from './features/uma/protection.ts';
@@ -18,6 +19,7 @@ export interface UmaDeps
   tokens: Tokens;
   subjects: Subjects;
   realmExists(realm: string): Promise<boolean>;
+  send: Send;
   baseUrl: string;
 }
 

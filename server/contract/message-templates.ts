@@ -16,6 +16,7 @@ export const messages = {
   'account-exists-email': { channel: 'EMAIL', placeholders: ['link'] },
   'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
   'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time'] },
+  'resource-request-email': { channel: 'EMAIL', placeholders: ['requester', 'resource', 'client', 'link'] },
   'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
   'push-transaction': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
 } as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;

@@ -80,6 +80,31 @@ export const listInitialAccessTokens = route({
   query: Page,
   response: z.array(InitialAccessToken),
 });
+export const UnusedClient = z
+  .object({
+    id: Id,
+    clientId: z.string(),
+    name: z.string().nullable(),
+    createdAt: EpochMs,
+    lastUsedAt: EpochMs.nullable().describe('When it got tokens last, as far as the audit log goes back'),
+  })
+  .meta({ id: 'UnusedClient' });
+export type UnusedClient = z.infer<typeof UnusedClient>;
+
+export const listUnusedClients = route({
+  method: 'GET',
+  path: `${at}/unused-clients`,
+  tag,
+  summary: 'List the clients that registered themselves, or came by a metadata document, and got no tokens for long',
+  description:
+    'Clients that an administrator has renamed are not among them. What is deleted at last is said by nobody but you: `DELETE …/clients/{id}`.',
+  permission: 'clients:read',
+  params: InRealm,
+  query: Page.extend({
+    days: z.coerce.number().int().min(1).max(3650).default(90).describe('For how long'),
+  }),
+  response: z.array(UnusedClient),
+});
 export const createInitialAccessToken = route({
   method: 'POST',
   path: `${at}/initial-access-tokens`,

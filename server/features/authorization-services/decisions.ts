@@ -25,6 +25,7 @@ export interface RequestBy extends Circumstances {
 }
 /** What is not permitted, and whose it is to share. */
 export interface Missing extends RequestedPermission {
+  name: string;
   owner: string | null;
 }
 export interface Decision {
@@ -103,6 +104,7 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
         );
         decision.missing.push({
           resource: key,
+          name: resource?.name ?? key,
           scopes: denied,
           owner: resource?.ownerManaged ? resource.owner : null,
         });

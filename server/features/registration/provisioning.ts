@@ -3,13 +3,15 @@
 import type { By } from '../../contract/events.ts';
 import type { Changes } from '../../contract/names.ts';
 import { Problem } from '../../contract/problem.ts';
-import { type InitialAccessToken, Provisioning, settingOf } from '../../contract/provisioning.ts';
+import { type InitialAccessToken, Provisioning, settingOf, type UnusedClient } from '../../contract/provisioning.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
 import * as store from './store.ts';
+
+const DAY = 86_400_000;
 
 export interface PolicySource {
   of(realm: string): Promise<RealmSettingsDto | undefined>;
@@ -62,6 +64,18 @@ export function createProvisioning({
 
     tokens: async (realm: string, after: string | undefined, limit: number): Promise<InitialAccessToken[]> =>
       (await store.listTokens(sql, realm, { after, limit, now: now() })).map(toWire),
+
+    unused: async (
+      realm: string,
+      { days, ...page }: { days: number; after: string | undefined; limit: number },
+    ): Promise<UnusedClient[]> =>
+      (await store.listUnused(sql, realm, { ...page, since: new Date(now().getTime() - days * DAY) })).map((row) => ({
+        id: row.id,
+        clientId: row.client_id,
+        name: row.name,
+        createdAt: row.created_at.getTime(),
+        lastUsedAt: row.used_at?.getTime() ?? null,
+      })),
 
     async makeToken(
       by: By,

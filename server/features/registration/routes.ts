@@ -10,7 +10,7 @@ import { acceptEmptyJson } from '../../http/json-body.ts';
 import { network } from '../../http/network.ts';
 import { bearerOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { cursorId, page } from '../../http/paging.ts';
+import { cursorId, decodeCursor, page } from '../../http/paging.ts';
 import type { ProvisioningService } from './provisioning.ts';
 import type { Registration } from './service.ts';
 
@@ -85,6 +85,12 @@ export function provisioningRoutes(app: FastifyInstance, provisioning: Provision
   bind(app, admin.listInitialAccessTokens, async ({ params, query, request, reply }) => {
     const rows = await provisioning.tokens(params.realm, cursorId(query.cursor), query.limit + 1);
     return page({ request, reply }, rows, query.limit, (token) => [token.id]);
+  });
+  bind(app, admin.listUnusedClients, async ({ params, query, request, reply }) => {
+    const { days, limit } = query;
+    const [after] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await provisioning.unused(params.realm, { days, after, limit: limit + 1 });
+    return page({ request, reply }, rows, limit, (client) => [client.clientId]);
   });
   bind(app, admin.createInitialAccessToken, ({ by, params, body }) => provisioning.makeToken(by, params.realm, body));
   bind(app, admin.deleteInitialAccessToken, async ({ by, params }) => {

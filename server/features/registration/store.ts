@@ -105,3 +105,28 @@ export async function scopesOf(sql: Sql, realm: string): Promise<Set<string>> {
   const rows = await sql<{ name: string }>`select name from client_scope where realm_id = ${realm}`;
   return new Set(rows.map(({ name }) => name));
 }
+
+export interface UnusedRow {
+  id: string;
+  client_id: string;
+  name: string | null;
+  created_at: Date;
+  used_at: Date | null;
+}
+/** Those that got no tokens since then; by the names that they came with, which alone the audit log has an index of. */
+export const listUnused = (
+  sql: Sql,
+  realm: string,
+  { since, after, limit }: { since: Date; after: string | undefined; limit: number },
+) => sql<UnusedRow>`
+  select c.id, c.client_id, c.name, c.created_at, e.occurred_at as used_at
+  from client_registration g join client c on c.realm_id = g.realm_id and c.id = g.client
+    left join lateral (
+      select occurred_at from event
+      where realm_id = g.realm_id and client_id = c.client_id and type in ('TOKEN_ISSUED', 'TOKEN_REFRESHED')
+        and (client_id like 'dcr-%' or client_id like 'https://%')
+      order by id desc limit 1) e on true
+  where g.realm_id = ${realm} and (c.client_id like 'dcr-%' or c.client_id like 'https://%')
+    and c.created_at < ${since} and (e.occurred_at is null or e.occurred_at < ${since})
+    and (${after ?? null}::text is null or c.client_id collate "C" > ${after ?? null})
+  order by c.client_id collate "C" limit ${limit}`;

@@ -151,6 +151,11 @@ export interface RequestedShare {
   owner: string;
   /** What waits for the owner's answer. */
   requested: string[];
+  /** Whether the owner knows of all that already. */
+  known: boolean;
+  userId: string;
+  /** null: there is none that was confirmed. */
+  email: string | null;
 }
 export interface WantedShare {
   id: string;
@@ -165,7 +170,7 @@ export const requestShares = (
   wanted: readonly WantedShare[],
   { client, requester, named, at }: { client: string; requester: string; named: string; at: Date },
 ) => sql<RequestedShare>`
-  insert into uma_share as s (realm_id, id, client, resource, user_id, requester_id, named, scopes, requested, denied, created_at,
+  with asked as (insert into uma_share as s (realm_id, id, client, resource, user_id, requester_id, named, scopes, requested, denied, created_at,
     updated_at)
   select ${realm}, w.id, ${client}, w.resource, o.id, ${requester}, ${named}, '{}', w.scopes, '{}', ${at}::timestamptz, ${at}::timestamptz
   from jsonb_to_recordset(${jsonText(wanted)}::jsonb) as w (id uuid, resource text, owner text, scopes text[])
@@ -173,5 +178,8 @@ export const requestShares = (
   on conflict (realm_id, requester_id, client, resource, user_id) do update set
     requested = array(select unnest(s.requested || excluded.requested) except select unnest(s.denied || s.scopes) order by 1),
     updated_at = excluded.updated_at
-  returning s.id, s.resource, (select username from realm_user u where u.realm_id = s.realm_id and u.id = s.user_id) as owner,
-    s.requested`;
+  returning s.id, s.resource, s.user_id, s.requested)
+  select a.id, a.resource, a.requested, a.requested <@ coalesce(before.requested, '{}') as known,
+    u.id as "userId", u.username as owner, case when u.email_verified then u.email end as email
+  from asked a join realm_user u on u.realm_id = ${realm} and u.id = a.user_id
+    left join uma_share before on before.realm_id = ${realm} and before.id = a.id`;

@@ -6,7 +6,9 @@ import { Problem } from '../../contract/problem.ts';
 import type { ReceivedShare, Share, SharedResource } from '../../contract/sharing.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { endpointsOf } from '../../http/realm-endpoints.ts';
 import type { Missing } from '../authorization-services/decisions.ts';
+import type { Send } from '../messaging/send.ts';
 import * as store from './sharing-store.ts';
 
 /** With so many people a resource is shared with a group better. */
@@ -15,6 +17,18 @@ const MOST_SHARES = 500;
 export interface Person {
   userId: string;
   username: string;
+}
+
+const DAY_SECONDS = 86_400;
+/** Of what somebody else has named, in a message. */
+const MOST_OF_NAME = 100;
+const MOST_OF_NAMES = 300;
+
+interface Requested {
+  rows: readonly store.RequestedShare[];
+  missing: readonly Missing[];
+  requester: string;
+  clientId: string;
 }
 
 const toShare = (row: store.ShareRow): Share => ({
@@ -44,11 +58,15 @@ const event = (
 export function createSharing({
   sql,
   transact,
+  send,
+  baseUrl,
   now,
   newId,
 }: {
   sql: Sql;
   transact: Transact;
+  send: Send;
+  baseUrl: string;
   now: () => Date;
   newId: () => string;
 }) {
@@ -61,6 +79,37 @@ export function createSharing({
     const found = (await store.ownedBy(on, realm, person)).find(is);
     if (!found) throw new Problem('not-found', 'You have no such resource');
     return found;
+  }
+
+  /** Of what they don't know yet, one message for each of them who has an address. */
+  async function tellOwners(
+    tx: Tx,
+    { realm, by }: { realm: string; by: By },
+    { rows, missing, requester, clientId }: Requested,
+  ): Promise<void> {
+    const names = new Map(missing.map(({ resource, name }) => [resource, name]));
+    const news = Map.groupBy(
+      rows.filter(({ known, email }) => !known && email !== null),
+      ({ userId }) => userId,
+    );
+    for (const [userId, of] of news)
+      await send(tx, {
+        realm,
+        by,
+        userId,
+        to: of[0]?.email ?? null,
+        templateKey: 'resource-request-email',
+        values: {
+          requester: requester.slice(0, MOST_OF_NAME),
+          resource: of
+            .map(({ resource }) => names.get(resource) ?? resource)
+            .join(', ')
+            .slice(0, MOST_OF_NAMES),
+          client: clientId,
+          link: endpointsOf(baseUrl, realm).account,
+        },
+        goodForSeconds: DAY_SECONDS,
+      });
   }
 
   return {
@@ -178,6 +227,7 @@ export function createSharing({
           ...event('RESOURCE_REQUESTED', { realm, by }, server.clientId, { resource, owner, scopes: requested }),
           subject: { type: 'user', id: requester.id, name: requester.username },
         });
+      await tellOwners(tx, { realm, by }, { rows, missing, requester: requester.username, clientId: server.clientId });
       return rows.some(({ requested }) => requested.length > 0);
     },
   };

@@ -111,6 +111,17 @@ export const words: MessageWords = {
 أنت مسؤول عن الوكيل {{agent}} في {{realm}}، وموعد مراجعته {{time}}. اطلب من المسؤول تأكيد أن الحاجة إليه ما زالت قائمة: وإلا يُعلَّق.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} يطلب شيئًا يخصك',
+      body: `مرحبًا {{user}}،
+
+يطلب منك {{requester}} مشاركة {{resource}} في {{client}}. يمكنك السماح بذلك أو رفضه في صفحة حسابك:
+
+{{link}}
+
+وحتى ذلك الحين لا يُشارَك شيء.
+`,
+    },
     'push-challenge': {
       subject: 'هل تسجل الدخول إلى {{realm}}؟',
       body: 'يسجل شخص ما الدخول إلى {{realm}}. هل هو أنت، {{user}}؟',

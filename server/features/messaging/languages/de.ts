@@ -112,6 +112,17 @@ Sie sind für den Agenten {{agent}} von {{realm}} verantwortlich; er muss bis {{
 bestätigen, dass er noch gebraucht wird: Sonst wird er angehalten.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} bittet um etwas von Ihnen',
+      body: `Guten Tag {{user}},
+
+{{requester}} bittet Sie, {{resource}} bei {{client}} zu teilen. Erlauben oder ablehnen können Sie es auf Ihrer Kontoseite:
+
+{{link}}
+
+Bis dahin wird nichts geteilt.
+`,
+    },
     'push-challenge': {
       subject: 'Bei {{realm}} anmelden?',
       body: 'Jemand meldet sich bei {{realm}} an. Sind Sie es, {{user}}?',

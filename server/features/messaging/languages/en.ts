@@ -112,6 +112,17 @@ you answer for the agent {{agent}} of {{realm}}, and its review is due on {{time
 still needed: it is suspended else.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} asks for something of yours',
+      body: `Hello {{user}},
+
+{{requester}} asks you to share {{resource}} at {{client}}. You can allow or refuse it on your account's page:
+
+{{link}}
+
+Until you do, nothing is shared.
+`,
+    },
     'push-challenge': { subject: 'Sign in to {{realm}}?', body: 'Someone signs in to {{realm}}. Is it you, {{user}}?' },
     'push-transaction': { subject: '{{client}}', body: 'Please look at this and sign it, {{user}}, or refuse it.' },
   },

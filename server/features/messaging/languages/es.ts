@@ -112,6 +112,17 @@ Usted responde del agente {{agent}} de {{realm}}, y su revisión vence el {{time
 haciendo falta: si no, se suspenderá.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} le pide acceso',
+      body: `Hola, {{user}}:
+
+{{requester}} le pide que comparta {{resource}} en {{client}}. Puede permitirlo o rechazarlo en la página de su cuenta:
+
+{{link}}
+
+Hasta entonces no se comparte nada.
+`,
+    },
     'push-challenge': {
       subject: '¿Iniciar sesión en {{realm}}?',
       body: 'Alguien está iniciando sesión en {{realm}}. ¿Es usted, {{user}}?',

@@ -112,6 +112,17 @@ vous répondez de l’agent {{agent}} de {{realm}}, et son contrôle est à fair
 qu’il est encore utile : sinon, il est suspendu.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} vous demande un accès',
+      body: `Bonjour {{user}},
+
+{{requester}} vous demande de partager {{resource}} chez {{client}}. Vous pouvez accepter ou refuser sur la page de votre compte :
+
+{{link}}
+
+D’ici là, rien n’est partagé.
+`,
+    },
     'push-challenge': {
       subject: 'Se connecter à {{realm}} ?',
       body: 'Quelqu’un se connecte à {{realm}}. Est-ce vous, {{user}} ?',

@@ -112,6 +112,17 @@ Lei risponde dell’agente {{agent}} di {{realm}}, e la sua verifica scade il {{
 ancora: altrimenti verrà sospeso.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} Le chiede un accesso',
+      body: `Buongiorno {{user}},
+
+{{requester}} Le chiede di condividere {{resource}} presso {{client}}. Può consentirlo o rifiutarlo nella pagina del Suo account:
+
+{{link}}
+
+Fino ad allora non viene condiviso nulla.
+`,
+    },
     'push-challenge': {
       subject: 'Accedere a {{realm}}?',
       body: 'Qualcuno sta accedendo a {{realm}}. È Lei, {{user}}?',

@@ -110,6 +110,17 @@ export const words: MessageWords = {
 確認がない場合は停止されます。
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} さんから共有の依頼があります',
+      body: `{{user}} 様
+
+{{requester}} さんが {{client}} の {{resource}} の共有を求めています。アカウントのページで許可または拒否できます。
+
+{{link}}
+
+それまでは何も共有されません。
+`,
+    },
     'push-challenge': {
       subject: '{{realm}} にサインインしますか',
       body: '{{realm}} にサインインしようとしています。{{user}} さんご本人ですか。',

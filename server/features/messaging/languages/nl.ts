@@ -112,6 +112,17 @@ u bent verantwoordelijk voor de agent {{agent}} van {{realm}}; de controle ervan
 bevestigen dat hij nog nodig is: anders wordt hij opgeschort.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} vraagt om iets van u',
+      body: `Hallo {{user}},
+
+{{requester}} vraagt u om {{resource}} bij {{client}} te delen. Toestaan of weigeren kan op uw accountpagina:
+
+{{link}}
+
+Tot dan wordt er niets gedeeld.
+`,
+    },
     'push-challenge': {
       subject: 'Inloggen bij {{realm}}?',
       body: 'Iemand logt in bij {{realm}}. Bent u het, {{user}}?',

@@ -112,6 +112,17 @@ do tego konta należy odpowiedzialność za agenta {{agent}} w {{realm}}, a term
 o potwierdzenie, że jest jeszcze potrzebny: w przeciwnym razie zostanie zawieszony.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} prosi o dostęp',
+      body: `Dzień dobry, {{user}},
+
+{{requester}} prosi o udostępnienie {{resource}} w {{client}}. Można na to zezwolić albo odmówić na stronie konta:
+
+{{link}}
+
+Do tego czasu nic nie jest udostępniane.
+`,
+    },
     'push-challenge': {
       subject: 'Zalogować do {{realm}}?',
       body: 'Ktoś loguje się do {{realm}}. Czy to Ty, {{user}}?',

@@ -112,6 +112,17 @@ você responde pelo agente {{agent}} de {{realm}}, e a revisão dele vence em {{
 necessário: caso contrário, será suspenso.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} pede acesso a algo seu',
+      body: `Olá, {{user}},
+
+{{requester}} pede que você compartilhe {{resource}} em {{client}}. Você pode permitir ou recusar na página da sua conta:
+
+{{link}}
+
+Até lá, nada é compartilhado.
+`,
+    },
     'push-challenge': {
       subject: 'Entrar em {{realm}}?',
       body: 'Alguém está entrando em {{realm}}. É você, {{user}}?',

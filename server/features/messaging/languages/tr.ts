@@ -112,6 +112,17 @@ Bu sizseniz yapmanız gereken bir şey yok. Değilseniz yeni bir parola belirley
 onaylamasını isteyin: Aksi hâlde askıya alınır.
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} sizden erişim istiyor',
+      body: `Merhaba {{user}},
+
+{{requester}}, {{client}} üzerindeki {{resource}} için paylaşım istiyor. Hesap sayfanızda izin verebilir ya da reddedebilirsiniz:
+
+{{link}}
+
+O zamana kadar hiçbir şey paylaşılmaz.
+`,
+    },
     'push-challenge': {
       subject: '{{realm}} oturumu açılsın mı?',
       body: 'Birisi {{realm}} oturumu açıyor. Siz misiniz, {{user}}?',

@@ -111,6 +111,17 @@ export const words: MessageWords = {
 您负责 {{realm}} 的代理 {{agent}}，其审查截止日期为 {{time}}。请让管理员确认它仍然需要：否则它将被暂停。
 `,
     },
+    'resource-request-email': {
+      subject: '{{requester}} 请求访问您的内容',
+      body: `{{user}}，您好：
+
+{{requester}} 请您共享 {{client}} 中的 {{resource}}。您可以在帐户页面上允许或拒绝：
+
+{{link}}
+
+在此之前不会共享任何内容。
+`,
+    },
     'push-challenge': {
       subject: '要登录 {{realm}} 吗？',
       body: '有人正在登录 {{realm}}。{{user}}，是您本人吗？',
