@@ -4,14 +4,13 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
 import '../server/contract/field-words.ts';
-import { SERVER_NAME } from '../server/contract/resources/custom-resource.ts';
 import { parseRealmNames, type RealmNames } from './runtime/realm-names.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
-import type { Credential } from './session.ts';
+import { parseServer, type ServerConfig, ServerName, ServerUrl } from './servers.ts';
 
 export interface OperatorConfig {
-  serverUrl: string;
-  credential: Credential;
+  /** At least one; each has another name. */
+  servers: readonly ServerConfig[];
   kubeconfig: string | undefined;
   manifests: string | undefined;
   clusterName: string | undefined;
@@ -22,8 +21,6 @@ export interface OperatorConfig {
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
   realmNames: RealmNames | undefined;
-  /** undefined: the default server's. */
-  serverName: string | undefined;
   /** undefined: this process acts alone, or another makes sure that only one acts. */
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
@@ -55,19 +52,23 @@ Options
                            and more (shop, shop-test); label:KEY: the value of that label of the namespace, likewise
   --server-name NAME       serve the resources whose spec.serverRef is this, and no others; without it those that name none.
                            For operators of several servers in one cluster
+  --server NAME=URL,…      serve another server too: the resources whose spec.serverRef is NAME; may be given again.
+                           Behind commas token-file=FILE (a ServiceAccount token projected for that server alone) or
+                           client-secret-file=FILE, and ca-file=FILE for the authority of its certificate. Without
+                           SVC_SERVER_URL these are all there are
   --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
                            Needs --cluster-name, and cannot go by labels of namespaces
   --leader-elect, --no-leader-elect
                            act only while holding a Lease in the operator's own namespace, so that others can stand by
                            (default: yes on a cluster; a folder has no Lease)
-  --lease-name NAME        the Lease (default realmkeeper-operator, with --server-name that name behind it)
+  --lease-name NAME        the Lease (default realmkeeper-operator, without a default server the others' names behind it)
   --lease-duration SECONDS after so long without a sign of the leader another takes over (default 15, from 3); the
                            leader itself stops after two thirds of it
   --listen HOST:PORT       answer /healthz, /readyz and /metrics there (default: nowhere)
   --help                   this text
 
 Environment
-  SVC_SERVER_URL              where the server is, e.g. https://id.example.com (required)
+  SVC_SERVER_URL              where the server is, e.g. https://id.example.com (required without --server)
   SVC_OPERATOR_CLIENT_SECRET  secret of the client "operator" of master, or
   SVC_OPERATOR_TOKEN_FILE     a projected ServiceAccount token, traded by workload identity
   SVC_OPERATOR_LISTEN         as --listen
@@ -79,6 +80,7 @@ Examples
   npm run operator -- --realm-namespaces team=identity --concurrency 8
   npm run operator -- --realm-names label:example.com/realms
   npm run operator -- --watch-namespace shop --namespace shop --cluster-name prod
+  npm run operator -- --server eu=https://id.eu.example.com,token-file=/var/run/secrets/eu/token
 `;
 
 const Listen = z.string().transform((text, context) => {
@@ -89,15 +91,14 @@ const Listen = z.string().transform((text, context) => {
 });
 
 const Environment = z.object({
-  SVC_SERVER_URL: z
-    .url({ protocol: /^https?$/, error: 'must be the server’s address, e.g. https://id.example.com' })
-    .transform((s) => s.replace(/\/+$/, '')),
+  SVC_SERVER_URL: ServerUrl.optional(),
   SVC_OPERATOR_CLIENT_SECRET: z.string().optional(),
   SVC_OPERATOR_TOKEN_FILE: z.string().optional(),
   SVC_OPERATOR_LISTEN: Listen.optional(),
   KUBECONFIG: z.string().optional(),
   POD_NAMESPACE: z.string().optional(),
 });
+type Environment = z.output<typeof Environment>;
 
 const filled = (message: string) => z.string().min(1, message);
 const Arguments = z.object({
@@ -121,7 +122,8 @@ const Arguments = z.object({
     .string()
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'must be a name as Kubernetes has them: a-z, digits, - and .')
     .optional(),
-  'server-name': z.string().max(63).regex(SERVER_NAME, 'must be a-z, digits and -').optional(),
+  'server-name': ServerName.optional(),
+  server: z.array(z.string()).default([]),
   'lease-duration': z.coerce
     .number()
     .int('must be whole seconds')
@@ -147,26 +149,24 @@ export function parseOperatorConfig(
   const args = Arguments.safeParse(given);
   for (const issue of environment.error?.issues ?? []) faults.push(`${String(issue.path[0])}: ${issue.message}`);
   for (const issue of args.error?.issues ?? []) faults.push(`--${String(issue.path[0])}: ${issue.message}`);
-  const signIns = [env.SVC_OPERATOR_CLIENT_SECRET, env.SVC_OPERATOR_TOKEN_FILE].filter(Boolean).length;
-  if (signIns !== 1) {
-    faults.push(`set ${signIns === 0 ? 'one' : 'only one'} of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE`);
-  }
-  const selector = args.success ? understood('realm-namespaces', args.data, parseSelector, faults) : undefined;
-  const realmNames = args.success ? understood('realm-names', args.data, parseRealmNames, faults) : undefined;
+  faults.push(...faultsOfDefault(env, given));
+  const others = (args.data?.server ?? []).flatMap((text) => understood('server', text, parseServer, faults) ?? []);
+  const selector = args.success
+    ? understood('realm-namespaces', args.data['realm-namespaces'], parseSelector, faults)
+    : undefined;
+  const realmNames = args.success
+    ? understood('realm-names', args.data['realm-names'], parseRealmNames, faults)
+    : undefined;
   if (args.success) faults.push(...contradictions(args.data));
+  const servers = [...defaultServer(environment.data ?? {}, args.data?.['server-name']), ...others];
+  for (const { name } of servers.filter(isTwice)) faults.push(`--server: ${name} is there twice`);
   if (faults.length > 0 || !environment.success || !args.success) {
     throw new BadConfiguration(
       `${faults.length === 1 ? 'There is a fault' : `There are ${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}\nSee --help.`,
     );
   }
-  const {
-    SVC_SERVER_URL,
-    SVC_OPERATOR_CLIENT_SECRET: secret,
-    SVC_OPERATOR_TOKEN_FILE: tokenFile = '',
-  } = environment.data;
   return {
-    serverUrl: SVC_SERVER_URL,
-    credential: secret === undefined ? { tokenFile } : { secret },
+    servers,
     kubeconfig: environment.data.KUBECONFIG,
     manifests: args.data.manifests,
     clusterName: args.data['cluster-name'],
@@ -176,19 +176,48 @@ export function parseOperatorConfig(
     undeclaredRealms: args.data['undeclared-realms'],
     realmNamespaces: selector,
     realmNames,
-    serverName: args.data['server-name'],
     leaderElection:
       (args.data['leader-elect'] ?? args.data.manifests === undefined)
-        ? { leaseName: leaseNameOf(args.data), leaseSeconds: args.data['lease-duration'] }
+        ? { leaseName: args.data['lease-name'] ?? leaseNameOf(servers), leaseSeconds: args.data['lease-duration'] }
         : undefined,
     watchNamespaces: args.data['watch-namespace'],
     listen: args.data.listen ?? environment.data.SVC_OPERATOR_LISTEN,
   };
 }
 
+/** Of the environment; --server has all else. */
+function defaultServer(
+  { SVC_SERVER_URL: url, SVC_OPERATOR_CLIENT_SECRET: secret, SVC_OPERATOR_TOKEN_FILE: tokenFile = '' }: Environment,
+  name: string | undefined,
+): ServerConfig[] {
+  if (url === undefined) return [];
+  return [{ name, url, credential: secret === undefined ? { tokenFile } : { secret }, caFile: undefined }];
+}
+
+function faultsOfDefault(env: Readonly<Record<string, string | undefined>>, { server, ...given }: Given): string[] {
+  const signIns = [env.SVC_OPERATOR_CLIENT_SECRET, env.SVC_OPERATOR_TOKEN_FILE].filter(Boolean).length;
+  const credentials = 'SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE';
+  if (!env.SVC_SERVER_URL && server === undefined)
+    return ['SVC_SERVER_URL: is required, or --server', ...(signIns === 1 ? [] : [`set one of ${credentials}`])];
+  if (!env.SVC_SERVER_URL)
+    return [
+      ...(signIns === 0 ? [] : [`${credentials} are of SVC_SERVER_URL, which is not set: each --server has its own`]),
+      ...(given['server-name'] === undefined
+        ? []
+        : ['--server-name: names the server of SVC_SERVER_URL, which is not set']),
+    ];
+  return signIns === 1 ? [] : [`set ${signIns === 0 ? 'one' : 'only one'} of ${credentials}`];
+}
+
+const isTwice = ({ name }: ServerConfig, at: number, all: readonly ServerConfig[]): boolean =>
+  all.findIndex((other) => other.name === name) !== at;
+
 /** Operators of two servers both act. */
-const leaseNameOf = ({ 'lease-name': given, 'server-name': server }: z.output<typeof Arguments>): string =>
-  given ?? ['realmkeeper-operator', ...(server === undefined ? [] : [server])].join('-');
+const leaseNameOf = (servers: readonly ServerConfig[]): string =>
+  [
+    'realmkeeper-operator',
+    ...(servers.some(({ name }) => name === undefined) ? [] : servers.map(({ name }) => name)),
+  ].join('-');
 
 /** Options that each are well but can't work together. */
 function contradictions(args: z.output<typeof Arguments>): string[] {
@@ -230,6 +259,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
         'realm-namespaces': text,
         'realm-names': text,
         'server-name': text,
+        server: { type: 'string', multiple: true },
         'leader-elect': flag,
         'lease-name': text,
         'lease-duration': text,
@@ -247,12 +277,11 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
 
 /** An option with a language of its own. */
 function understood<T>(
-  option: 'realm-namespaces' | 'realm-names',
-  args: z.output<typeof Arguments>,
+  option: 'realm-namespaces' | 'realm-names' | 'server',
+  text: string | undefined,
   parse: (text: string) => T,
   faults: string[],
 ): T | undefined {
-  const text = args[option];
   if (text === undefined) return undefined;
   try {
     return parse(text);

@@ -62,6 +62,12 @@ export function createConnections(permit: Permit): Connections {
   };
 }
 
+/** `fetch` over these alone. */
+export const fetchBy =
+  (dispatcher: Dispatcher): typeof globalThis.fetch =>
+  (input, init) =>
+    globalThis.fetch(input, Object.assign({ ...init }, { dispatcher }));
+
 /** From now on `fetch` goes over these. */
 export function fetchOver(connections: Connections): void {
   setGlobalDispatcher(connections.dispatcher());

@@ -8,14 +8,17 @@ import { helpOf } from '../server/contract/program-words.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
+import type { Resource } from './resource.ts';
 import { always, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
 import { servedBy } from './runtime/server-ref.ts';
+import { fetchOf, type ServerConfig } from './servers.ts';
 import { issuerOfTokenIn } from './service-account-token.ts';
 import { serverSession } from './session.ts';
 import { folderSource } from './source/folder.ts';
 import { orphansOf } from './source/orphans.ts';
 import type { Source } from './source/source.ts';
+import { splitSource } from './source/split.ts';
 import { type Operator, startOperator } from './start.ts';
 
 // V8 lets the space of young objects grow to 128 MiB under load, more than all that is kept of thousands of resources.
@@ -31,26 +34,37 @@ interface Place {
   clusterName: string;
 }
 
+/** A server, and how the operator speaks to it. */
+interface Served {
+  config: ServerConfig;
+  client: Client;
+}
+
 async function placeOf(
   config: OperatorConfig,
-  client: Client,
+  served: readonly Served[],
+  serves: (resource: Resource) => boolean,
   { permit = always, connections }: Partial<Leadership>,
   watchFailed?: (kind: string) => void,
 ): Promise<Place> {
-  const serves = servedBy(config.serverName);
   if (config.manifests === undefined) {
     // Half a second and 90 MiB to load, so only where a cluster is asked for.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
     const options = { kubeconfig: config.kubeconfig, log: say };
     const clusterName = config.clusterName ?? (await clusterUid(options));
     const namespaces = config.watchNamespaces;
-    const { credential } = config;
-    const tokenIssuer = 'tokenFile' in credential ? await issuerOfTokenIn(credential.tokenFile) : undefined;
+    const [tokenFile] = config.servers.flatMap(({ credential }) =>
+      'tokenFile' in credential ? credential.tokenFile : [],
+    );
+    const tokenIssuer = tokenFile === undefined ? undefined : await issuerOfTokenIn(tokenFile);
     const source = clusterSource({ ...options, serves, watchFailed, permit, connections, namespaces, tokenIssuer });
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
-  const orphans = () => orphansOf(client, { clusterName, serverName: config.serverName });
+  const orphans = async () => {
+    const found = served.map(({ client, config: { name } }) => orphansOf(client, { clusterName, serverName: name }));
+    return (await Promise.all(found)).flat();
+  };
   return { source: folderSource({ dir: config.manifests, orphans, serves, log: say }), clusterName };
 }
 
@@ -58,37 +72,71 @@ async function start(
   config: OperatorConfig,
   leadership: Leadership | undefined,
   monitoring: Monitoring | undefined,
-): Promise<Operator> {
-  const { serverUrl, credential, realmNamespaces } = config;
+): Promise<Whole> {
   const permit = leadership?.permit ?? always;
-  const fetch = permittedFetch(permit, globalThis.fetch);
-  const client = createClient({
-    baseUrl: serverUrl,
-    fetch,
-    authorize: serverSession({ serverUrl, credential, fetch }),
+  const served = config.servers.map((server): Served => {
+    const fetch = permittedFetch(permit, fetchOf(server, leadership?.connections));
+    const { url: serverUrl, credential } = server;
+    const authorize = serverSession({ serverUrl, credential, fetch });
+    return { config: server, client: createClient({ baseUrl: serverUrl, fetch, authorize }) };
   });
-  const { source, clusterName } = await placeOf(config, client, leadership ?? {}, monitoring?.metrics.watchFailed);
-  const operator = await startOperator({
-    source,
-    client,
-    clusterName,
-    operatorNamespace: config.operatorNamespace,
-    undeclaredRealms: config.undeclaredRealms,
-    realmNamespaces: realmNamespaces && ((labels) => selects(realmNamespaces, labels)),
-    realmNames: config.realmNames,
-    serverName: config.serverName,
-    concurrency: config.concurrency,
-    resyncMs: config.resyncMs,
-    metrics: monitoring?.metrics,
-    standby: config.leaderElection !== undefined,
-    log: ({ resource, message }) => say(resource ? `${resource}: ${message}` : message),
-  });
+  const names = config.servers.map(({ name }) => name);
+  const serves = names.map((name) => servedBy(name, names));
+  const isServed = (resource: Resource) => serves.some((byOne) => byOne(resource));
+  const { source, clusterName } = await placeOf(
+    config,
+    served,
+    isServed,
+    leadership ?? {},
+    monitoring?.metrics.watchFailed,
+  );
+  const sources = splitSource(source, serves);
+  const operators = await Promise.all(
+    served.map(({ config: { name }, client }, at) =>
+      startOperator({
+        ...common(config),
+        source: sources[at] ?? source,
+        client,
+        clusterName,
+        serverName: name,
+        metrics: monitoring?.metrics,
+      }),
+    ),
+  );
+  const operator = together(operators);
   monitoring?.follow(operator);
   const what = config.manifests ?? (config.watchNamespaces.join(', ') || 'the cluster');
-  const name = config.serverName === undefined ? '' : ` (${config.serverName})`;
-  say(`Watching ${what} as ${clusterName}; server ${serverUrl}${name}`);
+  const where = config.servers.map(({ name, url }) => (name === undefined ? url : `${url} (${name})`)).join(', ');
+  say(`Watching ${what} as ${clusterName}; server ${where}`);
   return operator;
 }
+
+const common = ({ realmNamespaces, ...config }: OperatorConfig) => ({
+  operatorNamespace: config.operatorNamespace,
+  undeclaredRealms: config.undeclaredRealms,
+  realmNamespaces: realmNamespaces && ((labels: Readonly<Record<string, string>>) => selects(realmNamespaces, labels)),
+  realmNames: config.realmNames,
+  concurrency: config.concurrency,
+  resyncMs: config.resyncMs,
+  standby: config.leaderElection !== undefined,
+  log: ({ resource, message }: { resource?: string; message: string }) =>
+    say(resource ? `${resource}: ${message}` : message),
+});
+
+/** What the process asks of those of all servers. */
+type Whole = Pick<Operator, 'runningSince' | 'act' | 'stop'>;
+const together = (operators: readonly Operator[]): Whole => ({
+  runningSince() {
+    const since = operators.flatMap((one) => one.runningSince() ?? []);
+    return since.length === 0 ? undefined : Math.min(...since);
+  },
+  async act() {
+    await Promise.all(operators.map((one) => one.act()));
+  },
+  async stop() {
+    await Promise.all(operators.map((one) => one.stop()));
+  },
+});
 
 async function leadershipOf(config: OperatorConfig): Promise<Leadership | undefined> {
   if (!config.leaderElection) return undefined;
@@ -104,7 +152,7 @@ async function leadershipOf(config: OperatorConfig): Promise<Leadership | undefi
 }
 
 async function run(config: OperatorConfig): Promise<void> {
-  let operator: Operator | undefined;
+  let operator: Whole | undefined;
   let leadership: Leadership | undefined;
   let stopping = false;
   async function stop(): Promise<void> {

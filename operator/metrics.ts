@@ -17,8 +17,8 @@ export interface OperatorMetrics {
   driftFound(kind: string): void;
   watchFailed(kind: string): void;
   leading(leads: boolean): void;
-  serverUp(up: boolean): void;
-  /** Where depth and states are read when somebody asks. */
+  serverUp(up: boolean, server?: string | undefined): void;
+  /** Where depth and states are read when somebody asks; of several operators each adds its own. */
   observe(what: { depth(): number; resources(): readonly Resource[] }): void;
   contentType: string;
   text(): Promise<string>;
@@ -33,7 +33,8 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
   const registry = new Registry();
   const registers = [registry];
   if (processMetrics) collectDefaultMetrics({ register: registry });
-  let observed: { depth(): number; resources(): readonly Resource[] } = { depth: () => 0, resources: () => [] };
+  const observed: { depth(): number; resources(): readonly Resource[] }[] = [];
+  const resources = () => observed.flatMap((one) => one.resources());
 
   const reconciles = new Counter({
     name: 'svc_operator_reconciles_total',
@@ -75,7 +76,8 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
   const leader = new Gauge({ name: 'svc_operator_leader', help: '1: this operator leads', registers });
   const up = new Gauge({
     name: 'svc_operator_server_up',
-    help: '1: the server answered when it was last asked for changes',
+    help: '1: the server answered when it was last asked for changes; server: its name, where it has one',
+    labelNames: ['server'],
     registers,
   });
   new Gauge({
@@ -83,7 +85,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     help: 'Resources that are due and wait for their turn',
     registers,
     collect() {
-      this.set(observed.depth());
+      this.set(observed.reduce((sum, one) => sum + one.depth(), 0));
     },
   });
   new Gauge({
@@ -93,7 +95,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     registers,
     collect() {
       const counts = new Map<string, number>();
-      for (const resource of observed.resources()) {
+      for (const resource of resources()) {
         const key = `${resource.kind} ${stateOf(resource)}`;
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
@@ -108,7 +110,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     registers,
     collect() {
       this.reset();
-      for (const resource of observed.resources()) {
+      for (const resource of resources()) {
         const { namespace, name } = resource.metadata;
         if (stateOf(resource) === 'Drifted') this.set({ kind: resource.kind, namespace, name }, 1);
       }
@@ -128,10 +130,8 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     driftFound: (kind) => found.inc({ kind }),
     watchFailed: (kind) => failures.inc({ kind }),
     leading: (leads) => leader.set(leads ? 1 : 0),
-    serverUp: (answers) => up.set(answers ? 1 : 0),
-    observe(what) {
-      observed = what;
-    },
+    serverUp: (answers, server) => up.set(server === undefined ? {} : { server }, answers ? 1 : 0),
+    observe: (what) => void observed.push(what),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };

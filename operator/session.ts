@@ -8,7 +8,7 @@ import { claimsOf } from './service-account-token.ts';
 
 const OPERATOR_CLIENT = 'operator';
 
-export type Credential = { secret: string } | { tokenFile: string };
+export type Credential = { secret: string } | { secretFile: string } | { tokenFile: string };
 
 const Answer = z.object({ access_token: z.string(), expires_in: z.number() });
 /** Renewed this long before the end, so that no request is sent with a token that expires on its way. */
@@ -33,13 +33,15 @@ export function serverSession({
   let pending: Promise<string> | undefined;
   let refused: { problem: ServerProblem; until: number } | undefined;
   const realm = `${serverUrl}/realms/${MASTER}`;
+  const byToken = 'tokenFile' in credential;
 
-  async function request(token: string): Promise<Response> {
+  /** @param proof the secret, or the token */
+  async function request(proof: string): Promise<Response> {
     // The audience of the admin API is the server's own base address (RFC 8707).
     const resource = `${await baseUrl()}/admin`;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    if ('secret' in credential) {
-      const basic = Buffer.from(`${OPERATOR_CLIENT}:${encodeURIComponent(credential.secret)}`).toString('base64');
+    if (!byToken) {
+      const basic = Buffer.from(`${OPERATOR_CLIENT}:${encodeURIComponent(proof)}`).toString('base64');
       const body = new URLSearchParams({ grant_type: 'client_credentials', resource });
       return fetch(`${realm}/oauth2/token`, {
         method: 'POST',
@@ -51,7 +53,7 @@ export function serverSession({
     }
     const body = new URLSearchParams({
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token: token,
+      subject_token: proof,
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
       resource,
     });
@@ -70,11 +72,10 @@ export function serverSession({
   }
 
   async function signIn(): Promise<string> {
-    // read each time: the kubelet replaces it
-    const token = 'secret' in credential ? '' : await tokenIn(credential.tokenFile);
+    const proof = await proofOf(credential);
     let response: Response;
     try {
-      response = await request(token);
+      response = await request(proof);
     } catch (cause) {
       if (cause instanceof ServerProblem) throw cause;
       throw unreachable(serverUrl, cause);
@@ -83,7 +84,7 @@ export function serverSession({
       await response.body?.cancel();
       const what = `the server refused the operator's sign-in (${response.status}): `;
       if (response.status >= 500) throw new ServerProblem(response.status, what + MENDS_ITSELF);
-      const advice = 'secret' in credential ? SECRET_ADVICE : tokenAdvice(token, now());
+      const advice = byToken ? tokenAdvice(proof, now()) : SECRET_ADVICE;
       const problem = new ServerProblem(401, what + advice);
       refused = { problem, until: now() + REFUSED_MS };
       throw problem;
@@ -106,12 +107,17 @@ export function serverSession({
 
 const MENDS_ITSELF = 'it is not well itself just now';
 const SECRET_ADVICE =
-  'look at SVC_OPERATOR_CLIENT_SECRET, which the server knows too, and whether the client operator of master is enabled';
+  'look at SVC_OPERATOR_CLIENT_SECRET (or the file of --server), which the server knows too, and whether the client operator of master is enabled';
 
-/** @throws ServerProblem 401 where there is none */
-async function tokenIn(file: string): Promise<string> {
-  const nothing = (what: string) =>
-    new ServerProblem(401, `SVC_OPERATOR_TOKEN_FILE: ${file} ${what}; is a ServiceAccount token projected there?`);
+/** Read each time: the kubelet replaces files. @throws ServerProblem 401 where there is none */
+async function proofOf(credential: Credential): Promise<string> {
+  if ('secret' in credential) return credential.secret;
+  if ('secretFile' in credential) return contentOf(credential.secretFile, 'is a Secret mounted there?');
+  return contentOf(credential.tokenFile, 'is a ServiceAccount token projected there?');
+}
+
+async function contentOf(file: string, advice: string): Promise<string> {
+  const nothing = (what: string) => new ServerProblem(401, `${file} ${what}; ${advice}`);
   let text: string;
   try {
     text = (await readFile(file, 'utf8')).trim();
@@ -125,7 +131,7 @@ async function tokenIn(file: string): Promise<string> {
 /** What the server must be told for this token to be good. Who a ServiceAccount is is no secret; the token isn't shown. */
 function tokenAdvice(token: string, now: number): string {
   const claims = claimsOf(token);
-  if (!claims) return 'what SVC_OPERATOR_TOKEN_FILE names holds no ServiceAccount token';
+  if (!claims) return 'the file that the operator reads holds no ServiceAccount token';
   const { iss, sub, aud, exp } = claims;
   const ended =
     exp * 1000 <= now ? ` The token ended at ${new Date(exp * 1000).toISOString()}: is it still replaced?` : '';

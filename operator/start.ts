@@ -82,6 +82,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realmNamespaces: options.realmNamespaces,
     realmNames: options.realmNames,
   });
+  metrics?.serverUp(false, options.serverName);
   /** How often each realm was written to by us. */
   const writes = new Map<string | undefined, number>();
   const writesTo = (realm: string | undefined): number => writes.get(realm) ?? 0;
@@ -95,7 +96,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       enqueueUnready(source.list().map(keyOfResource));
       queue.hurry();
     },
-    answered: metrics?.serverUp,
+    answered: (up) => metrics?.serverUp(up, options.serverName),
     log: (message) => log({ message }),
   });
   const controller = createController({

@@ -80,7 +80,7 @@ export function createController(options: ControllerOptions) {
   function otherServer({ spec }: Resource): Outcome | undefined {
     const named = serverRefOf(spec);
     if (named === options.serverName) return undefined;
-    const message = `waiting for an operator that serves ${named}: none of that --server-name has looked at this`;
+    const message = `waiting for an operator that serves ${named}: none with such a --server or --server-name has looked at this`;
     return { is: 'Waiting', reason: 'ServerUnknown', message };
   }
 

@@ -1,5 +1,5 @@
-// Of several servers in one cluster, whose operator a resource is for: spec.serverRef names the server, and an operator serves
-// one. What names none is the default operator's, which also tells of a name that no operator answers for. Pure.
+// Of several servers in one cluster, which one a resource is for: spec.serverRef names it. What names none is the default one's,
+// whose operator also tells of a name that no operator answers for. Pure.
 // Decisions "Custom resources".
 import { isAbandoned, type Resource } from '../resource.ts';
 
@@ -8,11 +8,19 @@ export const serverRefOf = (spec: unknown): string | undefined => {
   return typeof serverRef === 'string' ? serverRef : undefined;
 };
 
-/** @param serverName undefined: of the default operator */
-export function servedBy(serverName: string | undefined): (resource: Resource) => boolean {
+/**
+ * @param serverName undefined: of the default one
+ * @param all the servers of the operator
+ */
+export function servedBy(
+  serverName: string | undefined,
+  all: readonly (string | undefined)[],
+): (resource: Resource) => boolean {
   return (resource) => {
-    if (serverRefOf(resource.spec) === serverName) return true;
-    return serverName === undefined && (isUnclaimed(resource.status) || isAbandoned(resource));
+    const named = serverRefOf(resource.spec);
+    if (named === serverName) return true;
+    if (serverName !== undefined || all.includes(named)) return false;
+    return isUnclaimed(resource.status) || isAbandoned(resource);
   };
 }
 

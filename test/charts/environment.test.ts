@@ -53,7 +53,7 @@ describe.skipIf(!assets.found)('the programs', () => {
       SVC_OPERATOR_AUDIENCE: 'realmkeeper',
     });
     expect(operator).toMatchObject({
-      serverUrl: 'http://realmkeeper-server.identity.svc:80',
+      servers: [{ url: 'http://realmkeeper-server.identity.svc:80' }],
       operatorNamespace: 'identity',
       leaderElection: { leaseName: 'realmkeeper-operator', leaseSeconds: 15 },
       listen: { host: '0.0.0.0', port: 8081 },
@@ -88,8 +88,7 @@ describe.skipIf(!assets.found)('the programs', () => {
       realmNames: { by: 'label', label: 'example.com/realms' },
       clusterName: 'here',
       leaderElection: { leaseSeconds: 30 },
-      serverUrl: 'https://id.example.com',
-      credential: { secret: secrets.SVC_OPERATOR_CLIENT_SECRET },
+      servers: [{ url: 'https://id.example.com', credential: { secret: secrets.SVC_OPERATOR_CLIENT_SECRET } }],
     });
     expect(operator.realmNamespaces).toBeDefined();
     // that server is another one: ours trusts no operator
@@ -101,9 +100,27 @@ describe.skipIf(!assets.found)('the programs', () => {
       ...['--set', 'server.baseUrl=https://id.example.com,operator.serverUrl=https://id.example.com/'],
       ...['--set', 'operator.serverCa.configMap=authorities'],
     ]);
-    expect(operator.serverUrl).toBe('https://id.example.com');
+    expect(operator.servers.map(({ url }) => url)).toEqual(['https://id.example.com']);
     expect(server.SVC_OPERATOR_SUBJECT).toBe('system:serviceaccount:identity:realmkeeper-operator');
     expect(env).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
+  });
+
+  test('each server of the operator comes with its address and with credentials of its own', async () => {
+    const eu = { name: 'eu', url: 'https://id.eu.example.com', audience: 'realmkeeper-eu', ca: { configMap: 'roots' } };
+    const us = { name: 'us', url: 'http://us.other.svc:8080', clientSecret: { existingSecret: 'us', key: 'secret' } };
+    const set = ['--set-json', `operator.servers=${JSON.stringify([eu, us])}`];
+    const at = '/var/run/secrets/realmkeeper/servers';
+    expect((await programs(set)).operator.servers.slice(1)).toEqual([
+      { name: 'eu', url: eu.url, credential: { tokenFile: `${at}/eu/token` }, caFile: `${at}/eu/ca.crt` },
+      { name: 'us', url: us.url, credential: { secretFile: `${at}/us/client-secret` }, caFile: undefined },
+    ]);
+    const operator = JSON.stringify(named(await render(set), 'Deployment', 'operator'));
+    for (const word of [
+      '"audience":"realmkeeper-eu"',
+      '"configMap":{"name":"roots"',
+      '"secret":{"name":"us","items":[{"key":"secret"',
+    ])
+      expect(operator).toContain(word);
   });
 
   test('a URL of one’s own, variables and the other address family reach the server as they are', async () => {

@@ -80,6 +80,7 @@ const how: Record<string, [begins: string, how: string][]> = {
   'docs/operator.md': [
     ['kubectl annotate realm', 'test/operator/realm-names.cluster.test.ts'],
     ['realmctl managers move', 'test/cli/administration.test.ts'],
+    ['npm run operator -- --server', 'test/operator/servers-together.cluster.test.ts'],
   ],
   'docs/gitops.md': [['realmctl validate', 'test/cli/operator-plans.test.ts']],
   'docs/import-export.md': [

@@ -18,12 +18,48 @@ test('on a cluster it acts only while it holds a Lease, as long as nobody says o
   expect(parsed().leaderElection).toEqual({ leaseName: 'realmkeeper-operator', leaseSeconds: 15 });
   // operators of two servers both act
   const named = parsed('--server-name', 'eu');
-  expect([named.serverName, named.leaderElection?.leaseName]).toEqual(['eu', 'realmkeeper-operator-eu']);
+  expect([named.servers[0]?.name, named.leaderElection?.leaseName]).toEqual(['eu', 'realmkeeper-operator-eu']);
   expect(parsed('--lease-name', 'other', '--lease-duration', '60').leaderElection).toEqual({
     leaseName: 'other',
     leaseSeconds: 60,
   });
   expect(parsed('--no-leader-elect').leaderElection).toBeUndefined();
+});
+
+test('several servers each have a name, an address and credentials of their own, beside a default one or without it', () => {
+  const [eu, us] = ['eu=https://id.eu.example.com/,token-file=/eu/token', 'us=http://us.svc:80,client-secret-file=/us'];
+  const beside = parsed('--server', `${eu},ca-file=/eu/ca.crt`, '--server', us ?? '');
+  expect(beside.leaderElection?.leaseName).toBe('realmkeeper-operator');
+  expect(beside.servers).toEqual([
+    { name: undefined, url: 'https://id.example.com', credential: { tokenFile: '/token' }, caFile: undefined },
+    { name: 'eu', url: 'https://id.eu.example.com', credential: { tokenFile: '/eu/token' }, caFile: '/eu/ca.crt' },
+    { name: 'us', url: 'http://us.svc:80', credential: { secretFile: '/us' }, caFile: undefined },
+  ]);
+  const alone = parseOperatorConfig({}, ['--server', eu ?? '', '--server', us ?? '']);
+  expect(alone.servers.map(({ name }) => name)).toEqual(['eu', 'us']);
+  expect(alone.leaderElection?.leaseName).toBe('realmkeeper-operator-eu-us');
+});
+
+test.for([
+  ['eu=https://id.example.com', '--server: eu: needs one of token-file=FILE and client-secret-file=FILE'],
+  ['eu=https://id.example.com,token-file=/a,client-secret-file=/b', '--server: eu: needs one of'],
+  ['eu=id.example.com,token-file=/a', '--server: eu: url: must be the server’s address'],
+  ['Eu=https://id.example.com,token-file=/a', '--server: Eu: name: must be a-z, digits and -'],
+  ['eu=https://id.example.com,secret=x', 'eu: '],
+  ['eu', '--server: "eu" is not of the form NAME=VALUE'],
+])('--server %s is refused', ([value, fault]) => {
+  expect(faultsOf(['--server', value ?? ''])).toContain(fault);
+});
+
+test('what a server lacks, and what belongs to none, is told at once', () => {
+  const eu = 'eu=https://id.example.com,token-file=/a';
+  expect(faultsOf(['--server', eu, '--server', eu])).toContain('--server: eu is there twice');
+  const without = faultsOf(['--server', eu, '--server-name', 'us'], { SVC_SERVER_URL: '' });
+  expect(without).toContain('each --server has its own');
+  expect(without).toContain('--server-name: names the server of SVC_SERVER_URL');
+  const nothing = faultsOf([], { SVC_SERVER_URL: '', SVC_OPERATOR_TOKEN_FILE: '' });
+  expect(nothing).toContain('SVC_SERVER_URL: is required, or --server');
+  expect(nothing).toContain('set one of SVC_OPERATOR_CLIENT_SECRET and SVC_OPERATOR_TOKEN_FILE');
 });
 
 test('a folder has no Lease', () => {

@@ -45,6 +45,28 @@
 {{- if and (or $v.operator.serverCa.secret $v.operator.serverCa.configMap) (not (hasPrefix "https:" $v.operator.serverUrl)) -}}
 {{- $faults = append $faults "operator.serverCa is the authority of an https address: give operator.serverUrl too" -}}
 {{- end -}}
+{{- $names := list $v.operator.serverName -}}
+{{- $audiences := list $v.operator.signIn.audience -}}
+{{- range $at, $server := $v.operator.servers -}}
+{{- $is := printf "operator.servers[%d]" $at -}}
+{{- if has .name $names -}}
+{{- $faults = append $faults (printf "%s.name: there is another server of the name %s" $is .name) -}}
+{{- end -}}
+{{- if eq (hasKey . "audience") (hasKey . "clientSecret") -}}
+{{- $faults = append $faults (printf "%s: give an audience of its own, or a clientSecret" $is) -}}
+{{- end -}}
+{{- if and (hasKey . "audience") (has .audience $audiences) -}}
+{{- $faults = append $faults (printf "%s.audience is another server's too, and each could use the token at the other" $is) -}}
+{{- end -}}
+{{- if and (hasPrefix "http:" .url) (not (hasSuffix ".svc" (urlParse .url).hostname)) -}}
+{{- $faults = append $faults (printf "%s.url must be https, except for a Service of this cluster" $is) -}}
+{{- end -}}
+{{- if and (hasKey . "ca") (eq (hasKey .ca "secret") (hasKey .ca "configMap")) -}}
+{{- $faults = append $faults (printf "%s.ca: give a Secret or a ConfigMap" $is) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- $audiences = append $audiences (default "" .audience) -}}
+{{- end -}}
 {{- if and $v.monitoring.serviceMonitor.enabled $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) -}}
 {{- $faults = append $faults "networkPolicy.metricsFrom must name your Prometheus where monitoring.serviceMonitor is enabled" -}}
 {{- end -}}

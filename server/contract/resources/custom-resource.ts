@@ -72,7 +72,7 @@ export const commonSpec = {
     .regex(SERVER_NAME, 'must be the name of a server: a-z, digits and -')
     .optional()
     .describe(
-      'The server that this is for, where operators of several servers watch the cluster (--server-name); left out: the default one’s. Immutable',
+      'The server that this is for, where there are several (the operator’s --server or --server-name); left out: the default one. Immutable',
     ),
   managementPolicy: z
     .enum(['Manage', 'Observe'])
