@@ -179,6 +179,7 @@ export async function buildApp({
     histogram: config.SVC_HTTP_HISTOGRAM,
     realmExists: realms.exists,
     existing: realms.existing,
+    forwarding: audit.status,
   });
   bus.on(metrics.count);
   const monitoring = createMonitoring({

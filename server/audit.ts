@@ -69,7 +69,15 @@ export function createAudit({ config, sql, transact, seal, bus, log, now, newId 
   };
 }
 
-const NOTHING = { waiting: 0, oldestWaitingAt: null, sent: 0, lastSentAt: null, lastError: null };
+const NOTHING = {
+  waiting: 0,
+  oldestWaitingAt: null,
+  sent: 0,
+  lastSentAt: null,
+  lastError: null,
+  cut: 0,
+  lastCutId: null,
+};
 
 function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' | 'transact' | 'seal'>) {
   const target = forwardingOf(config);
@@ -86,6 +94,7 @@ function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' |
     sql,
     receiver: createReceiver(target, { outbound, caFile, host }),
     holder: newId(),
+    log: (message) => log.warn(message),
     now,
   });
   const recurring = createRecurring({

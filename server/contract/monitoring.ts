@@ -57,6 +57,8 @@ export const AuditConfig = z
         sent: z.int().describe('Since it was first configured'),
         lastSentAt: EpochMs.nullable(),
         lastError: z.string().nullable().describe('null: what was sent last was taken'),
+        cut: z.int().describe('Events that the receiver refused again and again, and has without their `data`'),
+        lastCutId: z.uuid().nullable().describe('The last of these'),
       })
       .describe('To a SIEM'),
     eventTypes: z.array(EventTypeName),

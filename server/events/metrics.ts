@@ -1,7 +1,7 @@
 // Owns: the process's counters and their text form: what happened in realms, HTTP, the process itself.
 // Does not own: where they are served (features/monitoring), what counts as an outcome (each feature).
 // Implements: specification 6.3; decisions "Monitoring" (`realm` labels are limited to realms that exist).
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DomainEvent, EventType } from '../contract/events.ts';
 import { MASTER } from '../contract/realms.ts';
 
@@ -14,8 +14,17 @@ export interface MetricsDeps {
   realmExists(realm: string): Promise<boolean>;
   /** Those of `realms` that still exist, so that a deleted realm's series end. */
   existing(realms: readonly string[]): Promise<Set<string>>;
+  /** How far the audit log is forwarded: the same from every server. */
+  forwarding?(): Promise<Forwarded>;
   /** false in tests: Node's own figures need observers that outlive the registry. */
   processMetrics?: boolean;
+}
+
+interface Forwarded {
+  waiting: number;
+  oldestWaitingAt: number | null;
+  sent: number;
+  cut: number;
 }
 
 const SIGN_INS: Partial<Record<EventType, 'success' | 'failure'>> = {
@@ -26,7 +35,7 @@ const SIGN_INS: Partial<Record<EventType, 'success' | 'failure'>> = {
 };
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics({ histogram, realmExists, existing, processMetrics = true }: MetricsDeps) {
+export function createMetrics({ histogram, realmExists, existing, forwarding, processMetrics = true }: MetricsDeps) {
   const registry = new Registry();
   const registers = [registry];
   if (processMetrics) collectDefaultMetrics({ register: registry });
@@ -61,6 +70,8 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
     registers,
   });
   const http = histogram ? httpHistogram(registry) : httpTotals(registry);
+
+  if (forwarding) forwardingGauges(registry, forwarding);
 
   /** Realms that have series. */
   const known = new Set<string>();
@@ -143,6 +154,37 @@ export function createMetrics({ histogram, realmExists, existing, processMetrics
   };
 }
 export type Metrics = ReturnType<typeof createMetrics>;
+
+function forwardingGauges(registry: Registry, forwarding: () => Promise<Forwarded>): void {
+  let asked: Promise<Forwarded | undefined> | undefined;
+  /** Of one scrape. */
+  const found = () => {
+    asked ??= forwarding()
+      .catch(() => undefined)
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
+  const gauge = (name: string, help: string, of: (found: Forwarded) => number) =>
+    new Gauge({
+      name: `svc_audit_forwarding_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        const now = await found();
+        if (now) this.set(of(now));
+      },
+    });
+  gauge(
+    'lag_seconds',
+    'Age of the oldest audit event that the receiver has not got yet',
+    ({ oldestWaitingAt: since }) => (since === null ? 0 : Math.max(0, Date.now() - since) / 1000),
+  );
+  gauge('waiting', 'Audit events that the receiver has not got yet, up to 100000', ({ waiting }) => waiting);
+  gauge('sent', 'Audit events that the receiver has got', ({ sent }) => sent);
+  gauge('cut', 'Audit events that the receiver refused, and has without their data', ({ cut }) => cut);
+}
 
 export type CountRequest = (request: { method: string; uri: string; status: number; seconds: number }) => void;
 

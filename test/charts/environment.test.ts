@@ -20,6 +20,7 @@ const secrets: Record<string, string> = {
   PGPASSWORD: 'password',
   SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_BOOTSTRAP_ADMIN_PASSWORD: 'correct-horse-battery-staple',
+  SVC_SIEM_AUTHORIZATION: 'Bearer abc',
   SVC_OPERATOR_CLIENT_SECRET: 'svc_cs_operator-of-the-tests-0123456789abcdef',
 };
 const named = (objects: AnyObject[], kind: string, name: string) =>

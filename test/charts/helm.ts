@@ -24,6 +24,8 @@ const everything = [
   'monitoring.rules.enabled=true',
   'monitoring.dashboards.enabled=true',
   'server.outboundCa.configMap=authorities',
+  'server.siem.url=https://siem.example.com/ingest',
+  'server.siem.existingSecret=siem',
   'operator.undeclaredRealms=true',
   'operator.clusterName=here',
 ];

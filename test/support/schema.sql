@@ -588,6 +588,10 @@ create table event_forwarding (
   sent bigint not null default 0,
   last_sent_at timestamp with time zone,
   last_error text,
+  refused_id uuid,
+  refused_times integer not null default 0,
+  cut bigint not null default 0,
+  last_cut_id uuid,
   primary key (one),
   constraint event_forwarding_one_check CHECK (one)
 );

@@ -1,4 +1,5 @@
 // An event as it is forwarded, and in which shapes. Specification 6.1.
+import { createHash } from 'node:crypto';
 import type { Event } from '../../contract/events.ts';
 import { ecs } from './ecs.ts';
 import { ocsf } from './ocsf.ts';
@@ -10,7 +11,7 @@ export interface Forwarded extends Event {
 
 /** What receives them. A batch that it did not take as a whole is sent again. */
 export interface Receiver {
-  /** @throws NotTaken, OutboundError */
+  /** @throws NotTaken, Refused, OutboundError */
   send(events: readonly Forwarded[]): Promise<void>;
 }
 
@@ -22,6 +23,16 @@ export class NotTaken extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** It does not take what they hold: as many or as they are, it never will. */
+export class Refused extends NotTaken {}
+
+/** Without its data, which its hash still stands for. */
+export const cut = ({ data, ...event }: Forwarded): Forwarded => {
+  const text = JSON.stringify(data);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { ...event, data: { cut: { bytes: Buffer.byteLength(text), sha256 } } };
+};
 
 export const shapes = { ecs, ocsf, event: (event: Forwarded): object => event } as const;
 export type Shape = keyof typeof shapes;

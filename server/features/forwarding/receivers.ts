@@ -6,7 +6,7 @@ import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import type { Outbound } from '../../http/outbound.ts';
 import { retryAfterMs } from '../../http/retry-after.ts';
-import { type Forwarded, NotTaken, type Receiver, type Shape, shapes } from './event.ts';
+import { type Forwarded, NotTaken, type Receiver, Refused, type Shape, shapes } from './event.ts';
 
 export interface ForwardingTarget {
   url: URL;
@@ -34,9 +34,16 @@ export function createReceiver(target: ForwardingTarget, deps: ReceiverDeps): Re
 }
 type ShapeOf = (event: Forwarded) => object;
 
-/** A JSON array with each request; what is too large is sent in halves. */
-function httpReceiver({ url, authorization }: ForwardingTarget, shape: ShapeOf, { outbound }: ReceiverDeps): Receiver {
-  async function send(events: readonly Forwarded[]): Promise<void> {
+/** Of what was sent, and not of who sent it or when. */
+const REFUSALS = [400, 413, 422];
+
+/** A JSON array with each request. */
+const httpReceiver = (
+  { url, authorization }: ForwardingTarget,
+  shape: ShapeOf,
+  { outbound }: ReceiverDeps,
+): Receiver => ({
+  async send(events) {
     const { status, headers } = await outbound.fetch(url.href, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
@@ -46,15 +53,10 @@ function httpReceiver({ url, authorization }: ForwardingTarget, shape: ShapeOf, 
       excess: 'cut',
     });
     if (status >= 200 && status < 300) return;
-    if (status === 413 && events.length > 1) {
-      const half = Math.ceil(events.length / 2);
-      await send(events.slice(0, half));
-      return send(events.slice(half));
-    }
-    throw new NotTaken(`answered ${status}`, retryAfterMs(headers.get('retry-after')));
-  }
-  return { send };
-}
+    const How = REFUSALS.includes(status) ? Refused : NotTaken;
+    throw new How(`answered ${status}`, retryAfterMs(headers.get('retry-after')));
+  },
+});
 
 const LOG_AUDIT = 13;
 const SEVERITY = { success: 6, failure: 4, denied: 4 };

@@ -3,7 +3,7 @@
 // Implements: specification 6.1. While the receiver is away events wait in the log, and nobody else does.
 import type { Sql } from '../../db/sql.ts';
 import { forgetDeparted } from '../../events/log.ts';
-import { type Forwarded, NotTaken, type Receiver } from './event.ts';
+import { cut, type Forwarded, NotTaken, type Receiver, Refused } from './event.ts';
 import { TIMEOUT_MS } from './receivers.ts';
 import * as store from './store.ts';
 
@@ -12,6 +12,8 @@ const BATCH = 500;
 const HELD_SECONDS = (2 * TIMEOUT_MS) / 1000;
 /** Batches before others may look. */
 const RUN = 100;
+/** Tries of an event that is refused by itself. */
+const MOST_REFUSED = 4;
 const COUNTED = 100_000;
 const MAX_ERROR_LENGTH = 500;
 
@@ -19,6 +21,7 @@ export interface ForwardingDeps {
   sql: Sql;
   receiver: Receiver;
   holder: string;
+  log(message: string): void;
   now: () => Date;
 }
 
@@ -36,18 +39,46 @@ const forwarded = (row: store.ForwardedRow): Forwarded => ({
   block: row.block === null || row.hash === null ? null : { number: row.block, hash: row.hash },
 });
 
-export function createForwarding({ sql, receiver, holder, now }: ForwardingDeps) {
+export function createForwarding({ sql, receiver, holder, log, now }: ForwardingDeps) {
   let stopping = false;
   let notBefore = 0;
 
-  /** @returns whether there is more */
+  const taken = async (rows: readonly store.ForwardedRow[], wasCut = false): Promise<boolean> => {
+    const last = rows.at(-1);
+    const how = { count: rows.length, cut: wasCut, at: now(), seconds: HELD_SECONDS };
+    return last !== undefined && store.sent(sql, holder, last, how);
+  };
+
+  /** One that is refused by itself again and again goes without its data, so that it holds up no others; where even that is refused, all wait. */
+  async function sendRefused(row: store.ForwardedRow, refused: Refused): Promise<boolean> {
+    if ((await store.refused(sql, holder, row.id)) < MOST_REFUSED) throw refused;
+    await receiver.send([cut(forwarded(row))]);
+    log(
+      `the receiver of the audit log refuses the event ${row.id} of ${row.realm_id} (${refused.message}): it has it without its data`,
+    );
+    return taken([row], true);
+  }
+
+  /** Of what is refused, halves: each that is taken is behind us. @returns false: another process sends by now */
+  async function sendSome(rows: readonly store.ForwardedRow[]): Promise<boolean> {
+    try {
+      await receiver.send(rows.map(forwarded));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const [only] = rows;
+      if (only && rows.length === 1) return sendRefused(only, error);
+      const half = Math.ceil(rows.length / 2);
+      return (await sendSome(rows.slice(0, half))) && sendSome(rows.slice(half));
+    }
+    return taken(rows);
+  }
+
+  /** @returns from where there is more */
   async function sendOne(at: store.Cursor): Promise<store.Cursor | undefined> {
     const rows = await store.next(sql, at, BATCH);
-    const last = rows.at(-1);
-    if (!last) return undefined;
-    await receiver.send(rows.map(forwarded));
-    const kept = await store.sent(sql, holder, last, { count: rows.length, at: now(), seconds: HELD_SECONDS });
-    return kept && rows.length === BATCH ? last : undefined;
+    if (rows.length === 0) return undefined;
+    const kept = await sendSome(rows);
+    return kept && rows.length === BATCH ? rows.at(-1) : undefined;
   }
 
   async function sendAll(): Promise<'again' | 'idle'> {
@@ -93,5 +124,7 @@ export async function forwardingProgress(sql: Sql) {
     sent: found?.sent ?? 0,
     lastSentAt: found?.last_sent_at?.getTime() ?? null,
     lastError: found?.last_error ?? null,
+    cut: found?.cut ?? 0,
+    lastCutId: found?.last_cut_id ?? null,
   };
 }

@@ -66,13 +66,22 @@ export async function sent(
   sql: Sql,
   holder: string,
   to: Cursor,
-  { count, at, seconds }: { count: number; at: Date; seconds: number },
+  { count, cut, at, seconds }: { count: number; cut: boolean; at: Date; seconds: number },
 ): Promise<boolean> {
   const rows = await sql`
     update event_forwarding set position = ${to.position}, id = ${to.id}, sent = sent + ${count}, last_sent_at = ${at}, last_error = null,
+      refused_id = null, refused_times = 0, cut = cut + ${Number(cut)}, last_cut_id = case when ${cut} then ${to.id}::uuid else last_cut_id end,
       held_until = clock_timestamp() + ${seconds} * interval '1 second'
     where holder = ${holder} returning 1`;
   return rows.length > 0;
+}
+
+/** @returns how often it was refused, this time too */
+export async function refused(sql: Sql, holder: string, id: string): Promise<number> {
+  const [row] = await sql<{ times: number }>`
+    update event_forwarding set refused_id = ${id}, refused_times = case when refused_id = ${id} then refused_times else 0 end + 1
+    where holder = ${holder} returning refused_times as times`;
+  return row?.times ?? 0;
 }
 
 export const failed = (sql: Sql, holder: string, message: string) => sql`
@@ -87,12 +96,14 @@ export interface Progress {
   sent: number;
   last_sent_at: Date | null;
   last_error: string | null;
+  cut: number;
+  last_cut_id: string | null;
 }
 /** @param most counted of what waits */
 export async function progress(sql: Sql, most: number): Promise<Progress | undefined> {
   const after = fragment`position >= f.position and (position > f.position or id > f.id)`;
   const [row] = await sql<Progress>`
-    select f.sent, f.last_sent_at, f.last_error,
+    select f.sent, f.last_sent_at, f.last_error, f.cut, f.last_cut_id,
       (select count(*)::int from (select from event where ${after} limit ${most}) counted) as waiting,
       (select occurred_at from event where ${after} order by position, id limit 1) as oldest
     from event_forwarding f`;

@@ -237,6 +237,8 @@ test('the summary and the audit configuration are for administrators of every re
       sent: 0,
       lastSentAt: null,
       lastError: null,
+      cut: 0,
+      lastCutId: null,
     },
     eventTypes: EventTypeName.options,
   });

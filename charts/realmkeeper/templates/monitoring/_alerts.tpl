@@ -40,6 +40,17 @@
   severity: warning
   summary: Webhook deliveries were given up
   description: "Realm {{ "{{ $labels.realm }}" }}: a receiver has refused events until the last attempt. The webhook's deliveries show its answers, and can be sent again from there."
+- alert: RealmkeeperAuditForwardingBehind
+  expr: max(svc_audit_forwarding_lag_seconds{ {{- $server -}} }) > 900
+  for: 5m
+  severity: warning
+  summary: The SIEM does not get the audit log
+  description: "The oldest event waits for {{ "{{ $value | humanizeDuration }}" }}. Nothing is lost: GET /admin/audit/config has what the receiver said last."
+- alert: RealmkeeperAuditEventsCut
+  expr: max(increase(svc_audit_forwarding_cut{ {{- $server -}} }[1h])) > 0
+  severity: warning
+  summary: The SIEM refused audit events, and has them without their data
+  description: GET /admin/audit/config names the last of them; the whole event is in the realm's log. Look at the receiver's limits.
 {{- if .Values.operator.enabled }}
 - alert: RealmkeeperOperatorWithoutLeader
   expr: sum(svc_operator_leader{ {{- $operator -}} } or vector(0)) < 1
