@@ -51,6 +51,8 @@ export const personalData: readonly PersonalData[] = [
 
 export interface AccountApiDeps {
   sharing: Sharing;
+  /** People's tokens of identity providers. */
+  mountProviderTokens(app: FastifyInstance): void;
   sql: Sql;
   transact: Transact;
   seal: Seal;
@@ -82,6 +84,7 @@ export function createAccountApi(deps: AccountApiDeps): {
       guardAccount(app, { baseUrl, realmExists, ...holders });
       gdprAccountRoutes(app, gdpr);
       sharingRoutes(app, deps.sharing);
+      deps.mountProviderTokens(app);
     },
   };
 }

@@ -256,6 +256,7 @@ export async function buildApp({
 
   const account = createAccountApi({
     sharing: protocol.sharing,
+    mountProviderTokens: people.mountProviderTokens,
     sql,
     transact,
     seal,

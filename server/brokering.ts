@@ -10,6 +10,7 @@ import type { AccountSection } from './features/account/section.ts';
 import { type MailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createIdentitySection } from './features/brokering/account.ts';
 import { createCodeFlow } from './features/brokering/code-flow.ts';
+import { type Connections, createConnections } from './features/brokering/connect.ts';
 import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
 import { createHomes } from './features/brokering/homes.ts';
 import { createLinks } from './features/brokering/links.ts';
@@ -18,6 +19,7 @@ import { upstreamLogoutRoutes } from './features/brokering/logout-routes.ts';
 import { createOauth2 } from './features/brokering/oauth2.ts';
 import { createOidc } from './features/brokering/oidc.ts';
 import { createProviderSessions } from './features/brokering/provider-sessions.ts';
+import { createProviderTokens, providerTokenRoutes } from './features/brokering/provider-tokens.ts';
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
 import { createSaml } from './features/brokering/saml.ts';
@@ -65,6 +67,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, now, newId });
   const providerSessions = createProviderSessions({ sql, seal, newId });
+  const providerTokens = createProviderTokens({ seal, newId });
   const codeFlow = createCodeFlow({ outbound, keys, newId, now });
   const documents = createRemoteKeys({ outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
@@ -76,9 +79,10 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
     ...deps,
     ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided },
   });
+  const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };
   const brokering = createBrokering({
-    ...{ providers, links, firstSignIns, providerSessions, apply: applyProvided, notify, transact, seal, now },
-    upstreams: { oidc, oauth2: createOauth2({ codeFlow }), saml },
+    ...{ providers, links, firstSignIns, providerSessions, providerTokens, apply: applyProvided },
+    ...{ upstreams, notify, transact, seal, now },
   });
   return {
     brokering,
@@ -95,17 +99,28 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
         upstreamLogoutRoutes(pages, { logout, samlLogout, providers, settings, baseUrl });
       return { ...logout, mount };
     },
-    section: (factors: Factors): AccountSection =>
-      createIdentitySection({ links, credentials, factors, notify, transact }),
+    connectionsWith: (sessions: Sessions): Connections =>
+      createConnections({
+        ...{ providers, upstreams, links, providerTokens, sessions, apply: applyProvided },
+        ...{ notify, transact, seal, baseUrl, now },
+      }),
+    section: (connections: Connections, factors: Factors): AccountSection =>
+      createIdentitySection({ links, connections, credentials, factors, settings, notify, transact, baseUrl }),
+    /** What applications read of people's accounts. */
+    mountTokens: (account: FastifyInstance): void => providerTokenRoutes(account, { providers, transact, seal, now }),
     drop(realm: string | undefined): void {
       providers.drop(realm);
       homes.drop(realm);
     },
     mountPages(
       pages: FastifyInstance,
-      { signIns, continuations }: { signIns: SignIns; continuations: readonly Continuation[] },
+      {
+        signIns,
+        continuations,
+        connections,
+      }: { signIns: SignIns; continuations: readonly Continuation[]; connections: Connections },
     ): void {
-      brokeringRoutes(pages, { signIns, settings, continuations, providers, saml, baseUrl });
+      brokeringRoutes(pages, { signIns, settings, continuations, providers, connections, saml, baseUrl });
     },
   };
 }

@@ -230,6 +230,7 @@ export function createPeople(deps: PeopleDeps) {
     enrolments,
     links,
     upstreamLogout,
+    mountProviderTokens: identities.mountTokens,
     drop(realm: string | undefined): void {
       flows.drop(realm);
       identities.drop(realm);
@@ -304,7 +305,8 @@ export function createPeople(deps: PeopleDeps) {
         registration: { isOpen, sendClosed },
       });
       upstreamLogout.mount(pages);
-      identities.mountPages(pages, { signIns, continuations });
+      const connections = identities.connectionsWith(sessions);
+      identities.mountPages(pages, { signIns, continuations, connections });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
@@ -313,7 +315,7 @@ export function createPeople(deps: PeopleDeps) {
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends },
-        sections: [identities.section(factors), createSharingSection(sharing)],
+        sections: [identities.section(connections, factors), createSharingSection(sharing)],
       });
     },
     stop: passwords.stop,

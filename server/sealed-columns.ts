@@ -39,6 +39,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretOf('messaging_provider', 'messaging-provider'),
   secretOf('identity_provider', 'identity-provider'),
   secretOf('provider_session', 'provider-session', 'id_token'),
+  secretOf('provider_token', 'provider-token', 'access_token'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>
     entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), apart(field, '_'))),
   ),

@@ -26,6 +26,7 @@ export const eventTypes = {
   CREDENTIAL_DELETED: runtime,
   IDENTITY_LINKED: runtime,
   IDENTITY_UNLINKED: runtime,
+  IDENTITY_TOKEN_READ: runtime,
   RECOVERY_CODE_USED: runtime,
   DEVICE_ENROLMENT_OFFERED: runtime,
   DEVICE_ENROLMENT_USED: runtime,

@@ -41,3 +41,23 @@ export const deleteIdentityLink = route({
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
 });
+
+export const readProviderToken = route({
+  method: 'GET',
+  path: '/realms/:realm/account/identities/:alias/token',
+  operationId: 'readProviderToken',
+  tag,
+  summary: 'Read your access token of an identity provider',
+  description:
+    'By an access token with the scope `account` of a client that the provider’s `tokenReaders` names, while the provider has `storeToken`. Each reading is in the audit log.',
+  permission: null,
+  principal: 'person',
+  params: z.strictObject({ realm: RealmName, alias: z.string().min(1).max(255) }),
+  response: z.object({
+    accessToken: z.string(),
+    tokenType: z.literal('Bearer'),
+    scope: z.string().nullable().describe('As the provider said'),
+    expiresAt: EpochMs.nullable(),
+  }),
+  problems: ['not-found', 'forbidden'],
+});

@@ -48,6 +48,13 @@ const Config = z
     trustEmail: z
       .boolean()
       .describe('Whether its e-mail addresses count as confirmed, also where it does not say so (`email_verified`)'),
+    storeToken: z
+      .boolean()
+      .describe('oidc, oauth2: whether a person’s access token there is kept, sealed, while it is good'),
+    tokenReaders: z
+      .array(name(255))
+      .max(50)
+      .describe('oidc, oauth2: the clients that may read it for the person; nobody else may'),
     metadataUrl: Endpoint.describe('saml: where its metadata is'),
     entityId: text(1024).min(1).describe('saml: its entity id'),
     singleSignOnUrl: Endpoint.describe('saml'),
@@ -65,7 +72,7 @@ export type ProviderConfig = z.infer<typeof Config>;
 
 const both = [
   ...['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint', 'tokenEndpointAuthMethod', 'pkce'],
-  'trustEmail',
+  ...['trustEmail', 'storeToken', 'tokenReaders'],
 ];
 export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly string[]>> = {
   oidc: [...both, 'issuer', 'jwksUri', 'endSessionEndpoint'],

@@ -42,9 +42,9 @@ export function sendOnward(
   reply: FastifyReply,
   look: { realm: string; brand: Brand | undefined },
   path: string,
-  frames: readonly string[] = [],
+  { frames = [], lead = text('saml.signingOut') }: { frames?: readonly string[]; lead?: string } = {},
 ): FastifyReply {
-  const body = html`<p class="lead">${text('saml.signingOut')}</p>
+  const body = html`<p class="lead">${lead}</p>
 ${hiddenFrames(frames)}
 <div class="actions"><a class="button" href="${path}">${text('authorize.goOn')}</a></div>`;
   const script = frames.length === 0 ? FOLLOW : FOLLOW_LATER;

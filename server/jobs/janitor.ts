@@ -52,6 +52,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_answered`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`provider_logout`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`provider_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`provider_message`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },

@@ -95,6 +95,10 @@ beforeAll(async () => {
   await sql`
     insert into provider_session (realm_id, id, session_id, link_id, id_token)
     values (${REALM}, ${kept}, ${session}, ${link}, ${idToken})`;
+  const accessToken = seal.seal('x', contextAtRest('provider-token', { realm: REALM, id: kept }));
+  await sql`
+    insert into provider_token (realm_id, id, link_id, access_token)
+    values (${REALM}, ${kept}, ${link}, ${accessToken})`;
   // The chain over the log of both realms is begun a moment after their first events.
   await vi.waitFor(async () => expect(await sql`select from event_chain`).toHaveLength(2), { timeout: 30_000 });
   await makeClient(server, REALM, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });

@@ -993,6 +993,19 @@ create table provider_session (
 CREATE INDEX provider_session_link ON provider_session USING btree (realm_id, link_id);
 CREATE UNIQUE INDEX provider_session_session ON provider_session USING btree (realm_id, session_id);
 
+create table provider_token (
+  realm_id text not null,
+  id uuid not null,
+  link_id uuid not null,
+  access_token bytea not null,
+  scope text,
+  expires_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint provider_token_realm_id_link_id_fkey FOREIGN KEY (realm_id, link_id) REFERENCES identity_link(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX provider_token_expires_at ON provider_token USING btree (expires_at);
+CREATE UNIQUE INDEX provider_token_link ON provider_token USING btree (realm_id, link_id);
+
 create table push_token (
   realm_id text not null,
   id uuid not null,

@@ -62,6 +62,8 @@ const words = {
   shared: 'sharing.said',
   answered: 'sharing.answered',
   unshared: 'sharing.ended',
+  connected: 'identities.connected',
+  notConnected: 'identities.notConnected',
 } as const;
 const SHOWN = 100;
 // What is no id is nobody's session.

@@ -5,6 +5,7 @@ import { challengeOf } from '../../crypto/pkce.ts';
 import { newSecret } from '../../crypto/tokens.ts';
 import type { Outbound } from '../../http/outbound.ts';
 import type { Keys } from '../keys/service.ts';
+import type { ProviderToken } from './provider-tokens.ts';
 import type { Provider } from './providers.ts';
 import { type Departure, type Luggage, type Return, UpstreamError } from './upstream.ts';
 
@@ -12,6 +13,8 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const ASSERTION_SECONDS = 60;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const LONGEST_TOKEN = 64 * 1024;
+const LONGEST_SCOPE = 4096;
+const YEAR_SECONDS = 365 * 86_400;
 
 export interface CodeFlowDeps {
   outbound: Pick<Outbound, 'fetch'>;
@@ -23,6 +26,8 @@ export interface CodeFlowDeps {
 export interface Granted {
   accessToken: string;
   idToken: string | undefined;
+  /** Where it is to be kept. */
+  token: ProviderToken | undefined;
 }
 
 export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
@@ -97,10 +102,17 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
         body: new URLSearchParams({ ...form, ...(verifier !== undefined && { code_verifier: verifier }) }).toString(),
       });
-      const { access_token: accessToken, id_token: idToken } = got;
+      const { access_token: accessToken, id_token: idToken, expires_in: seconds, scope } = got;
       if (typeof accessToken !== 'string' || accessToken === '' || accessToken.length > LONGEST_TOKEN)
         throw new UpstreamError('no-access-token');
-      return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined };
+      const token: ProviderToken | undefined = provider.config.storeToken
+        ? {
+            value: accessToken,
+            ...(typeof scope === 'string' && { scope: scope.slice(0, LONGEST_SCOPE) }),
+            ...(Number(seconds) > 0 && { expiresAt: now().getTime() + Math.min(Number(seconds), YEAR_SECONDS) * 1000 }),
+          }
+        : undefined;
+      return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined, token };
     },
 
     /** What the provider says of whose token it is. */

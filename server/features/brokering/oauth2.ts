@@ -12,12 +12,15 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
   async arrive(provider, back) {
     const { tokenEndpoint, userinfoEndpoint } = provider.config;
     if (tokenEndpoint === undefined || userinfoEndpoint === undefined) throw new UpstreamError('no-endpoints');
-    const { accessToken } = await codeFlow.redeem(provider, back, { endpoint: tokenEndpoint, audience: tokenEndpoint });
+    const { accessToken, token } = await codeFlow.redeem(provider, back, {
+      endpoint: tokenEndpoint,
+      audience: tokenEndpoint,
+    });
     const claims = await codeFlow.userinfo(userinfoEndpoint, accessToken);
     // GitHub and others of its time call it id, a number.
     const subject = subjectIn(claims.sub ?? claims.id);
     if (subject === undefined) throw new UpstreamError('no-subject');
-    return { issuer: new URL(userinfoEndpoint).origin, subject, claims };
+    return { issuer: new URL(userinfoEndpoint).origin, subject, claims, ...(token && { session: { token } }) };
   },
 });
 

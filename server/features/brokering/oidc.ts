@@ -143,7 +143,11 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
       const more = userinfoEndpoint === undefined ? {} : await codeFlow.userinfo(userinfoEndpoint, granted.accessToken);
       // OIDC Core §5.3.2: else it may speak of somebody else.
       if (userinfoEndpoint !== undefined && more.sub !== sub) throw new UpstreamError('userinfo-other-subject');
-      const session = { sid: typeof claims.sid === 'string' ? claims.sid : undefined, idToken: granted.idToken };
+      const session = {
+        sid: typeof claims.sid === 'string' ? claims.sid : undefined,
+        idToken: granted.idToken,
+        token: granted.token,
+      };
       return { issuer, subject: sub, claims: { ...more, ...claims }, session };
     },
   };

@@ -9,6 +9,7 @@ import { sendForm } from '../../http/self-posting.ts';
 import type { Form } from '../authenticators/authenticator.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns, View } from '../sign-in/service.ts';
+import type { Connections } from './connect.ts';
 import { sendOver } from './pages.ts';
 import type { Providers } from './providers.ts';
 import type { SamlUpstream } from './saml.ts';
@@ -26,6 +27,8 @@ export interface BrokeringRoutesDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   continuations: readonly Continuation[];
   providers: Pick<Providers, 'named'>;
+  /** The accounts of people who are signed in. */
+  connections: Pick<Connections, 'back'>;
   saml: Pick<SamlUpstream, 'receive' | 'posting' | 'metadata'>;
   baseUrl: string;
 }
@@ -39,7 +42,7 @@ function stepIn({ nextStep }: View, alias: string): string | undefined {
 }
 
 export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps): void {
-  const { signIns, settings, continuations, providers, saml, baseUrl } = deps;
+  const { signIns, settings, continuations, providers, connections, saml, baseUrl } = deps;
   async function visit(request: FastifyRequest) {
     const { realm, alias } = Params.parse(request.params);
     const policy = await settings.of(realm);
@@ -63,7 +66,10 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
     const answer = Answer.safeParse(parameters).data ?? {};
     const { state = '' } = answer;
     const waiting = state.length > LONGEST_STATE ? undefined : await signIns.linked(request, realm, state);
-    if (!waiting) return sendOver(reply, realm, policy);
+    if (!waiting) {
+      const to = await connections.back(request, reply, { realm, alias, answer });
+      return to === undefined ? sendOver(reply, realm, policy) : reply.redirect(to, 303);
+    }
     const form: Form = {
       csrf: waiting.csrf,
       step: waiting.step,

@@ -16,6 +16,7 @@ import type { Links } from './links.ts';
 import { goOnPage, nonePage, waysPage } from './pages.ts';
 import { type Arrived, arrivedBy, providedBy } from './person.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
+import type { ProviderTokens } from './provider-tokens.ts';
 import type { Provider, Providers } from './providers.ts';
 import { Ended, Stage } from './stage.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
@@ -26,6 +27,7 @@ export interface BrokeringDeps {
   links: Pick<Links, 'find' | 'make' | 'used'>;
   firstSignIns: FirstSignIns;
   providerSessions: Pick<ProviderSessions, 'note'>;
+  providerTokens: Pick<ProviderTokens, 'note'>;
   /** What providers say of people, written. */
   apply: typeof applyProvided;
   notify: Notify;
@@ -40,7 +42,19 @@ const wayTo = (realm: string, alias: string, tab: number): string =>
   `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
 
 export function createBrokering(deps: BrokeringDeps) {
-  const { providers, upstreams, links, firstSignIns, providerSessions, apply, notify, transact, seal, now } = deps;
+  const {
+    providers,
+    upstreams,
+    links,
+    firstSignIns,
+    providerSessions,
+    providerTokens,
+    apply,
+    notify,
+    transact,
+    seal,
+    now,
+  } = deps;
   const contextOf = (realm: string): string => `brokering:${realm}`;
   const sealed = (realm: string, value: Stage | Ended): string =>
     seal.seal(JSON.stringify(value), contextOf(realm)).toString('base64');
@@ -52,6 +66,14 @@ export function createBrokering(deps: BrokeringDeps) {
     const stage = opened(realm, kept);
     return stage === undefined ? undefined : Stage.parse(stage);
   };
+  function noteSession(
+    atLast: Parameters<ProviderSessions['note']>[0],
+    realm: string,
+    { session, ...of }: { sessionId: string; linkId: string; session: Arrived['session'] },
+  ): void {
+    if (session) providerSessions.note(atLast, realm, { ...of, ...session });
+    if (session?.token) providerTokens.note(atLast, realm, of.linkId, session.token);
+  }
   /** The one that it has to be, if one has. */
   const wanted = ({ config, providerHint }: Step): string | undefined =>
     typeof config.provider === 'string' ? config.provider : providerHint;
@@ -205,13 +227,13 @@ export function createBrokering(deps: BrokeringDeps) {
       const ended = Ended.parse(opened(realm, kept));
       if ('link' in ended) {
         links.used(tx.atLast, realm, ended.link);
-        if (ended.session) providerSessions.note(tx.atLast, realm, { sessionId, linkId: ended.link, ...ended.session });
+        noteSession(tx.atLast, realm, { sessionId, linkId: ended.link, session: ended.session });
         return;
       }
       const arrived: Arrived = ended.connect;
       const linkId = await links.make(tx, by, realm, user, arrived);
       if (linkId === undefined) throw new Withdrawn();
-      if (arrived.session) providerSessions.note(tx.atLast, realm, { sessionId, linkId, ...arrived.session });
+      noteSession(tx.atLast, realm, { sessionId, linkId, session: arrived.session });
       const { alias: from, emailVerified } = arrived;
       await apply(tx, by, realm, user.id, arrived.provided, { from, emailVerified });
       await notify(tx, { realm, by, userId: user.id, what: 'identity-linked' });

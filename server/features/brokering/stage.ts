@@ -4,7 +4,12 @@ import { z } from 'zod';
 const Strings = z.record(z.string(), z.string());
 const Lists = z.record(z.string(), z.array(z.string()).readonly()).readonly();
 const Tie = z.object({ name: z.string(), holds: z.boolean() });
-const Session = z.object({ sid: z.string().optional(), idToken: z.string().optional(), nameId: Strings.optional() });
+const Session = z.object({
+  sid: z.string().optional(),
+  idToken: z.string().optional(),
+  nameId: Strings.optional(),
+  token: z.object({ value: z.string(), scope: z.string().optional(), expiresAt: z.number().optional() }).optional(),
+});
 const Arrived = z.object({
   alias: z.string(),
   providerId: z.string(),

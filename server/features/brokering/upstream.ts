@@ -1,4 +1,5 @@
 // What an identity provider is to the sign-in, whatever it speaks: the browser is sent there, and comes back with somebody.
+import type { ProviderToken } from './provider-tokens.ts';
 import type { Provider } from './providers.ts';
 
 /** How somebody is sent there. */
@@ -34,6 +35,8 @@ export interface Identity {
     idToken?: string | undefined;
     /** How a SAML provider says the name. */
     nameId?: Readonly<Record<string, string>> | undefined;
+    /** Where the provider's are kept. */
+    token?: ProviderToken | undefined;
   };
 }
 

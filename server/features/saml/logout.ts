@@ -207,7 +207,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const progress: Progress = { rest, asked: null, partial: false, after };
     if (frames.length === 0) return proceed(context, progress);
     const { reply, realm } = context;
-    return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), frames);
+    return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), { frames });
   }
 
   /** Somebody has been told: their answer says by its `InResponseTo`, which nobody guesses, what it is for. */

@@ -121,6 +121,9 @@ export const account = {
   'identities.title': 'حسابات في مواقع أخرى',
   'identities.linked': 'رُبط {when}',
   'identities.remove': 'فك الربط',
+  'identities.connect': 'ربط {provider}',
+  'identities.connected': 'تم الربط. يمكنك تسجيل الدخول به من الآن فصاعدًا.',
+  'identities.notConnected': 'لم يتم الربط: إنه يخص حسابًا آخر، أو لم تُؤكَّد هويتك.',
 
   'provider.way': 'تسجيل الدخول عبر {provider}',
   'provider.title': 'تسجيل الدخول عبر {provider}',

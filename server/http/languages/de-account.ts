@@ -123,6 +123,10 @@ export const account = {
   'identities.title': 'Konten anderswo',
   'identities.linked': 'Verbunden {when}',
   'identities.remove': 'Trennen',
+  'identities.connect': '{provider} verbinden',
+  'identities.connected': 'Verbunden. Sie können sich ab jetzt damit anmelden.',
+  'identities.notConnected':
+    'Nicht verbunden: Es gehört zu einem anderen Konto, oder es wurde nicht gesagt, wer Sie sind.',
 
   'provider.way': 'Mit {provider} anmelden',
   'provider.title': 'Mit {provider} anmelden',

@@ -121,6 +121,9 @@ export const account = {
   'identities.title': 'Accounts elsewhere',
   'identities.linked': 'Connected {when}',
   'identities.remove': 'Disconnect',
+  'identities.connect': 'Connect {provider}',
+  'identities.connected': 'Connected. You can sign in by it from now on.',
+  'identities.notConnected': 'It was not connected: it belongs to another account here, or did not say who you are.',
 
   'provider.way': 'Sign in with {provider}',
   'provider.title': 'Sign in with {provider}',

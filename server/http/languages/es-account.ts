@@ -123,6 +123,9 @@ export const account = {
   'identities.title': 'Cuentas en otros sitios',
   'identities.linked': 'Conectada {when}',
   'identities.remove': 'Desconectar',
+  'identities.connect': 'Conectar {provider}',
+  'identities.connected': 'Conectada. A partir de ahora puede iniciar sesión con ella.',
+  'identities.notConnected': 'No se ha conectado: pertenece a otra cuenta, o no se ha confirmado quién es usted.',
 
   'provider.way': 'Iniciar sesión con {provider}',
   'provider.title': 'Iniciar sesión con {provider}',

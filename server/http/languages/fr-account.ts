@@ -123,6 +123,10 @@ export const account = {
   'identities.title': 'Comptes ailleurs',
   'identities.linked': 'Relié {when}',
   'identities.remove': 'Dissocier',
+  'identities.connect': 'Relier {provider}',
+  'identities.connected': 'C’est relié. Vous pouvez désormais vous connecter ainsi.',
+  'identities.notConnected':
+    'Rien n’a été relié : cela appartient à un autre compte, ou votre identité n’a pas été confirmée.',
 
   'provider.way': 'Se connecter avec {provider}',
   'provider.title': 'Se connecter avec {provider}',

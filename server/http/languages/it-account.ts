@@ -121,6 +121,10 @@ export const account = {
   'identities.title': 'Account altrove',
   'identities.linked': 'Collegato {when}',
   'identities.remove': 'Scollega',
+  'identities.connect': 'Collega {provider}',
+  'identities.connected': 'Collegato. D’ora in poi può accedere in questo modo.',
+  'identities.notConnected':
+    'Non è stato collegato: appartiene a un altro account, o la Sua identità non è stata confermata.',
 
   'provider.way': 'Accedi con {provider}',
   'provider.title': 'Accedi con {provider}',

@@ -123,6 +123,9 @@ export const account = {
   'identities.title': 'ほかのサービスのアカウント',
   'identities.linked': '連携：{when}',
   'identities.remove': '連携を解除',
+  'identities.connect': '{provider} を連携',
+  'identities.connected': '連携しました。今後はこれでサインインできます。',
+  'identities.notConnected': '連携しませんでした。ほかのアカウントのものか、本人確認ができませんでした。',
 
   'provider.way': '{provider} でサインイン',
   'provider.title': '{provider} でサインイン',

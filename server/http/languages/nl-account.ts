@@ -123,6 +123,9 @@ export const account = {
   'identities.title': 'Accounts elders',
   'identities.linked': 'Gekoppeld {when}',
   'identities.remove': 'Ontkoppelen',
+  'identities.connect': '{provider} koppelen',
+  'identities.connected': 'Gekoppeld. U kunt er voortaan mee inloggen.',
+  'identities.notConnected': 'Niet gekoppeld: het hoort bij een ander account, of er is niet bevestigd wie u bent.',
 
   'provider.way': 'Inloggen met {provider}',
   'provider.title': 'Inloggen met {provider}',

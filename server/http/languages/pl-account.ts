@@ -122,6 +122,9 @@ export const account = {
   'identities.title': 'Konta w innych serwisach',
   'identities.linked': 'Połączono {when}',
   'identities.remove': 'Odłącz',
+  'identities.connect': 'Połącz {provider}',
+  'identities.connected': 'Połączono. Odtąd można się w ten sposób logować.',
+  'identities.notConnected': 'Nie połączono: należy do innego konta albo nie potwierdzono tożsamości.',
 
   'provider.way': 'Zaloguj się przez {provider}',
   'provider.title': 'Zaloguj się przez {provider}',

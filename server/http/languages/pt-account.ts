@@ -121,6 +121,9 @@ export const account = {
   'identities.title': 'Contas em outros lugares',
   'identities.linked': 'Ligada {when}',
   'identities.remove': 'Desligar',
+  'identities.connect': 'Ligar {provider}',
+  'identities.connected': 'Ligada. A partir de agora você pode entrar por ela.',
+  'identities.notConnected': 'Não foi ligada: pertence a outra conta, ou a sua identidade não foi confirmada.',
 
   'provider.way': 'Entrar com {provider}',
   'provider.title': 'Entrar com {provider}',

@@ -123,6 +123,9 @@ export const account = {
   'identities.title': 'Başka yerlerdeki hesaplar',
   'identities.linked': 'Bağlanma: {when}',
   'identities.remove': 'Bağlantıyı kes',
+  'identities.connect': '{provider} bağla',
+  'identities.connected': 'Bağlandı. Bundan sonra bununla oturum açabilirsiniz.',
+  'identities.notConnected': 'Bağlanmadı: başka bir hesaba ait ya da kim olduğunuz doğrulanmadı.',
 
   'provider.way': '{provider} ile oturum aç',
   'provider.title': '{provider} ile oturum aç',

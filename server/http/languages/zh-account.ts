@@ -119,6 +119,9 @@ export const account = {
   'identities.title': '其他服务的帐户',
   'identities.linked': '关联于{when}',
   'identities.remove': '取消关联',
+  'identities.connect': '关联 {provider}',
+  'identities.connected': '已关联。今后可以用它登录。',
+  'identities.notConnected': '未关联：它属于另一个账户，或未能确认您的身份。',
 
   'provider.way': '使用 {provider} 登录',
   'provider.title': '使用 {provider} 登录',
