@@ -25,6 +25,7 @@ import { recoveryData } from './features/recovery/personal-data.ts';
 import { provisioningData } from './features/scim/personal-data.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
+import { planData } from './features/transfer/personal-data.ts';
 import { umaData } from './features/uma/personal-data.ts';
 import type { Sharing } from './features/uma/sharing.ts';
 import { sharingRoutes } from './features/uma/sharing-routes.ts';
@@ -46,6 +47,7 @@ export const personalData: readonly PersonalData[] = [
   provisioningData,
   umaData,
   federationData,
+  planData,
   ...historyData,
 ];
 

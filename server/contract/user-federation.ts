@@ -9,7 +9,8 @@ const Url = z
   .regex(
     /^ldaps?:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?\/?$/,
     'must be ldaps://host or ldap://host, with a port or without',
-  );
+  )
+  .refine((url) => URL.canParse(url), 'must have a host and a port that can be');
 const Dn = text(2000)
   .min(1)
   .regex(/^\s*[A-Za-z0-9.-]+\s*=/, 'must be a distinguished name such as ou=people,dc=example,dc=com');

@@ -92,7 +92,7 @@ export async function endAccess(
 }
 
 /** Who acts for others acts no longer, where they are of the same realm. @param them ids of users */
-export const endActing = (sql: Sql, realm: string, them: Fragment) => sql`
+const endActing = (sql: Sql, realm: string, them: Fragment) => sql`
   delete from session where realm_id = ${realm} and impersonator is not null
     and impersonator ->> 'id' in (select id::text from (${them}) them (id))`;
 

@@ -24,6 +24,9 @@ const WORDS =
   'clientId|client|application|authenticator|algorithm|platform|resource|resourceServer|owner|realm|manager|' +
   'identityProvider|directory|organization|credential';
 
+/** Fields that hold what a person typed. */
+const FREE = String.raw`("(?:deviceName|label)": ?)"(?:[^"\\]|\\.)*"`;
+
 const anyOf = (texts: readonly string[]): string =>
   texts
     .map((text) =>
@@ -40,11 +43,16 @@ export function patternsOf({ id, username, email }: Pick<Erased, 'id' | 'usernam
   const addresses = texts.filter((text) => text.includes('@'));
   const inList = addresses.length === 0 ? '' : String.raw`|([[,] ?)"(?:${anyOf(addresses)})"(?!\s*:)`;
   return {
-    id: String.raw`()"${anyOf([id])}"(?!\s*:)`,
+    // In an address, too, that somebody asked for.
+    id: `(${anyOf([id])})`,
     named: `("(?:${NAMES})": ?)"(?:${anyOf(texts)})"`,
     own: String.raw`("(?!(?:${WORDS})":)(?:[^"\\]|\\.)*": ?)"(?:${anyOf(texts)})"${inList}`,
   };
 }
+
+/** A regular expression over the state of a sign-in under way: it is of the person, or somebody typed their name. */
+export const signInsOf = ({ id, username, email }: Pick<Erased, 'id' | 'username' | 'email'>): string =>
+  `${id}|"(?:username|email|loginHint)": ?"(?:${anyOf([username, email ?? username])})"`;
 
 /** Which events tell of the person, and what they say from then on. */
 export function erasureOf({ id, username, email, pseudonym }: Erased, { actor, subject, data }: EventColumns) {
@@ -52,19 +60,43 @@ export function erasureOf({ id, username, email, pseudonym }: Erased, { actor, s
   const instead = `\\1\\2${JSON.stringify(pseudonym)}`;
   const replaced = (text: Fragment, pattern: Fragment) =>
     fragment`regexp_replace(${text}, ${pattern}, ${instead}, 'gi')`;
+  const withoutId = (text: Fragment) => fragment`regexp_replace(${text}, ${patterns.id}, ${pseudonym}, 'gi')`;
   const nobodyElse = (party: Fragment) => fragment`(${party} ->> 'id' is null and ${party} ->> 'type' = 'user'
     and lower(${party} ->> 'name') in (lower(${id}::text), lower(${username}::text), lower(${email}::text)))`;
   const byId = fragment`(concat(${actor}, ${subject}, ${data}) ~* ${patterns.id})`;
+  // What somebody calls a thing of theirs has their name in it, often enough.
+  const free = fragment`regexp_replace(${withoutId(fragment`${data}::text`)}, ${FREE}, ${instead}, 'g')`;
   const named = (party: Fragment) => fragment`case
     when ${party} ->> 'id' = ${id} then
       ${party} || jsonb_build_object('id', ${pseudonym}::text, 'name', case when ${party} ->> 'name' is not null then ${pseudonym}::text end)
     when ${nobodyElse(party)} then ${party} || jsonb_build_object('name', ${pseudonym}::text)
-    else ${replaced(fragment`${party}::text`, fragment`${patterns.id}`)}::jsonb end`;
-  const names = fragment`case when ${byId} then ${patterns.own} else ${patterns.named} end`;
+    else ${withoutId(fragment`${party}::text`)}::jsonb end`;
   return {
     tells: fragment`(${byId} or ${nobodyElse(actor)} or ${nobodyElse(subject)} or ${data}::text ~* ${patterns.named})`,
     actor: named(actor),
     subject: named(subject),
-    data: fragment`${replaced(replaced(fragment`${data}::text`, fragment`${patterns.id}`), names)}::jsonb`,
+    data: fragment`(case when ${byId} then ${replaced(free, fragment`${patterns.own}`)}
+      else ${replaced(fragment`${data}::text`, fragment`${patterns.named}`)} end)::jsonb`,
   };
+}
+
+/**
+ * Events that may tell of the person, as a query of `realm_id` and `id`, each found by an index: of their realm, and for who may
+ * administer others of every one.
+ */
+export function maybeTelling(
+  realm: string,
+  { id, username, email }: Pick<Erased, 'id' | 'username' | 'email'>,
+): Fragment {
+  const realms =
+    realm === 'master' ? fragment`(select realm_id from realm)` : fragment`(select ${realm}::text as realm_id)`;
+  const party = (of: Fragment) => fragment`
+    select e.realm_id, e.id from ${realms} r join event e on e.realm_id = r.realm_id
+    where ${of} ->> 'type' = 'user' and ${of} ->> 'id' = ${id}`;
+  const named = (texts: readonly string[]) => fragment`
+    select realm_id, id from event where event_people(actor, subject, data) && ${texts}::text[] and event_people(actor, subject, data) <> '{}'`;
+  const names = [username, email ?? username].map((name) => name.toLowerCase());
+  return fragment`
+    ${party(fragment`actor`)} union ${party(fragment`subject`)}
+    union (${named([id])}) union (${named(names)} and realm_id = ${realm})`;
 }

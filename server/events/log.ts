@@ -5,7 +5,7 @@ import { fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
 import { type Amendment, amend, holdChain, kept, lastSaid } from './amendments.ts';
 import { digest, ofBlock } from './chain.ts';
-import { type Erased, erasureOf } from './erasure.ts';
+import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
 
 /** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
 export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
@@ -25,7 +25,7 @@ export const forgetDeparted = (sql: Sql) => sql`
   delete from departed_event where position < (select position from event_forwarding)`;
 
 /**
- * A pseudonym in the person's place. Of what they did themselves the address goes, too. The chain says what its blocks hold from then
+ * A pseudonym in the person's place, in other realms' logs too where they may have administered those. Of what they did themselves the address goes, too. The chain says what its blocks hold from then
  * on, but for a block that was changed before: that stays to be found.
  */
 export async function erasePerson(
@@ -40,25 +40,27 @@ export async function erasePerson(
     data: fragment`data`,
   });
   // Within one statement the blocks are as they were before it.
-  const [found] = await sql<{ whole: number[]; unsealed: number[] }>`
+  const found = await sql<{ realm: string; whole: number[]; unsealed: number[] }>`
     with erased as (
       update event set actor = ${actor}, subject = ${subject}, data = ${data},
         ip_address = case when coalesce(actor, subject) ->> 'id' = ${person.id} then null else ip_address end
-      where realm_id = ${realm} and ${tells}
-      returning position
-    ), places as (select distinct position from erased), b as (
-      select distinct on (b.number) b.* from places cross join lateral (
-        select * from event_block where realm_id = ${realm} and last_position >= places.position order by last_position limit 1
+      where (realm_id, id) in (${maybeTelling(realm, person)}) and ${tells}
+      returning realm_id, position
+    ), places as (select distinct realm_id, position from erased), b as (
+      select distinct on (b.realm_id, b.number) b.* from places cross join lateral (
+        select * from event_block where realm_id = places.realm_id and last_position >= places.position order by last_position limit 1
       ) b where b.first_position <= places.position and ${kept}
-    ) select
-      array(select b.number from b left join ${lastSaid} where coalesce(said.digest, b.digest) = (
+    ) select r.realm_id as realm,
+      array(select b.number from b left join ${lastSaid} where b.realm_id = r.realm_id and coalesce(said.digest, b.digest) = (
         select ${digest} from event e where ${ofBlock})) as whole,
-      array(select position from places where position > (select position from event_log)) as unsealed`;
+      array(select position from places where realm_id = r.realm_id and position > (select position from event_log)) as unsealed
+    from (select distinct realm_id from places) r`;
   await holdChain(sql);
   const blocks = await sql<Amendment>`
     select b.realm_id as realm, b.number as block, (select encode(${digest}, 'hex') from event e where ${ofBlock}) as digest
-    from event_block b where b.realm_id = ${realm} and ${kept} and (b.number = any(${found?.whole ?? []}::bigint[])
-      or exists (select from unnest(${found?.unsealed ?? []}::bigint[]) p where p between b.first_position and b.last_position))`;
+    from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (realm text, whole bigint[], unsealed bigint[])
+    join event_block b on b.realm_id = f.realm and ${kept} and (b.number = any(f.whole)
+      or exists (select from unnest(f.unsealed) p where p between b.first_position and b.last_position))`;
   await amend(sql, seal, at, blocks);
 }
 

@@ -60,7 +60,6 @@ const expiries: readonly Expiry[] = [
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   // For a receiver that nobody configures any more.
   { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY)}` },
-  { table: fragment`webhook_delivery`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   {
     table: fragment`directory_sync`,
     gone: (now) => fragment`created_at < ${before(now, 30 * DAY)} and state in ('done', 'failed')`,
@@ -68,6 +67,12 @@ const expiries: readonly Expiry[] = [
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
+
+/** Never longer than its event, by which an erasure finds it. */
+const deliveries = (eventDays = 30): Expiry => ({
+  table: fragment`webhook_delivery`,
+  gone: (now) => fragment`created_at < ${before(now, Math.min(30, eventDays) * DAY)}`,
+});
 
 interface Ageing {
   table: Fragment;
@@ -100,9 +105,9 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
   ) old limit ${BATCH}`;
 
 /** Deletes what has expired; gives the number of rows. */
-export async function sweep(sql: Sql, now: Date): Promise<number> {
+export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: Retention = {}): Promise<number> {
   const doomed = [
-    ...expiries.map(({ table, gone }) => ({
+    ...[...expiries, deliveries(eventRetentionDays)].map(({ table, gone }) => ({
       table,
       rows: fragment`select ctid from ${table} row where ${gone(now)} limit ${BATCH}`,
       batches: BATCHES,
@@ -160,7 +165,7 @@ export const janitor = ({ sql, now, transact, seal, ...options }: JanitorDeps & 
     concurrency: 1,
     everySeconds: 600,
     async run() {
-      await sweep(sql, now());
+      await sweep(sql, now(), options);
       await sweepEvents({ transact, seal }, now(), options);
     },
   });

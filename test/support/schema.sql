@@ -542,6 +542,7 @@ create table event (
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
+CREATE INDEX event_people ON event USING gin (event_people(actor, subject, data)) WHERE (event_people(actor, subject, data) <> '{}'::text[]);
 CREATE INDEX event_position ON event USING btree ("position") WHERE ("position" IS NOT NULL);
 CREATE INDEX event_self_registered ON event USING btree (realm_id, client_id, id) WHERE ((type = ANY (ARRAY['TOKEN_ISSUED'::text, 'TOKEN_REFRESHED'::text])) AND ((client_id ~~ 'dcr-%'::text) OR (client_id ~~ 'https://%'::text)));
 CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);

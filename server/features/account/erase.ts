@@ -24,7 +24,7 @@ export interface EraseDeps {
   now: () => Date;
 }
 
-/** Accounts that one address may delete: each time the whole audit log of the realm is read. */
+/** Accounts that one address may delete: all that the audit log says of each is rewritten. */
 const ERASURES_A_MINUTE = 10;
 
 const Form = z.looseObject({ username: z.string().max(255).optional() });

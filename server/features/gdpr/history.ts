@@ -1,9 +1,9 @@
 // What is kept of a person's doing: sign-ins in the audit log, sessions, consents; and who holds the rest.
 // Specification 2.9, 4.6.
 
-import { fragment } from '../../db/sql.ts';
-import { endActing } from '../../domain/end-access.ts';
+import { signInsOf } from '../../events/erasure.ts';
 import { erasePerson } from '../../events/log.ts';
+import { eraseFromQueue } from '../../jobs/erasure.ts';
 import { eraseFromDeliveries } from './erasure.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
@@ -40,10 +40,7 @@ const loginEvents: PersonalData = {
       })),
     };
   },
-  async erase(sql, realm, subject, erasing) {
-    await endActing(sql, realm, fragment`select ${subject.id}::uuid`);
-    await erasePerson(sql, realm, subject, erasing);
-  },
+  erase: erasePerson,
 };
 
 const consents: PersonalData = {
@@ -63,9 +60,11 @@ const inFlight: PersonalData = {
     'webhook_delivery',
   ],
   async erase(sql, realm, subject) {
-    await sql`delete from sign_in where realm_id = ${realm} and state::text ~* ${subject.id}`;
+    await sql`delete from sign_in where realm_id = ${realm} and state::text ~* ${signInsOf(subject)}`;
+    await eraseFromQueue(sql, subject);
     await eraseFromDeliveries(sql, realm, subject);
   },
 };
 
-export const historyData: readonly PersonalData[] = [loginEvents, consents, inFlight];
+/** Deliveries are found by the log, and the log is locked last. */
+export const historyData: readonly PersonalData[] = [consents, inFlight, loginEvents];

@@ -10,6 +10,8 @@ export interface DataSubject {
   id: string;
   username: string;
   email: string | null;
+  /** The address, where nobody else's can be meant: it is confirmed, or an administrator erases. */
+  ownEmail: string | null;
   /** What stands for them from now on. */
   pseudonym: string;
 }

@@ -5,17 +5,16 @@ import type { By } from '../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../contract/gdpr.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
+import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import { suspendAgents } from '../../domain/agents.ts';
-import { refuseTokensOf } from '../../domain/end-access.ts';
+import { endAccess, refuseTokensOf } from '../../domain/end-access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Access } from '../admin-access/service.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
-/** The whole audit log of a realm is looked through, once. */
+/** Whatever the audit log says of somebody is rewritten. */
 const ERASURE_MS = 600_000;
 
 export interface GdprDeps {
@@ -37,12 +36,17 @@ export function createGdpr({ sql, transact, seal, access, personalData, now, new
 
   /** @param by undefined: the person themselves */
   async function eraseIn(tx: Tx, realm: string, row: store.SubjectRow, by: By | undefined): Promise<void> {
-    const subject = { ...row, pseudonym: newId() };
-    for (const data of personalData) await data.erase?.(tx.sql, realm, subject, { seal, at: now() });
+    const { emailVerified, ...person } = row;
+    // What others sent to an address that was only said to be theirs, nobody takes away by saying so.
+    const own = by !== undefined || emailVerified ? person.email : null;
+    const subject = { ...person, ownEmail: own, pseudonym: newId() };
     const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
     const eraser = by ?? { actor: whom, ipAddress: null };
-    const which = fragment`t.user_id = ${row.id}`;
-    await suspendAgents(tx, realm, { which, cause: 'owner-deleted', by: eraser });
+    const record: Tx['record'] = (event) =>
+      tx.record(event.subject?.id === row.id ? { ...event, subject: whom } : event);
+    const end = { people: [row.id], cause: 'deleted', by: eraser, at: now() } as const;
+    await endAccess({ sql: tx.sql, record }, realm, end);
+    for (const data of personalData) await data.erase?.(tx.sql, realm, subject, { seal, at: end.at });
     await store.remove(tx.sql, realm, row.id);
     tx.record({ type: 'USER_ERASED', realm, by: eraser, subject: whom });
   }

@@ -8,11 +8,12 @@ export interface SubjectRow {
   id: string;
   username: string;
   email: string | null;
+  emailVerified: boolean;
 }
 
 export async function subject(sql: Sql, realm: string, userId: string): Promise<SubjectRow | undefined> {
   const [row] = await sql<SubjectRow>`
-    select id, username, email from realm_user where realm_id = ${realm} and id = ${userId}`;
+    select id, username, email, email_verified as "emailVerified" from realm_user where realm_id = ${realm} and id = ${userId}`;
   return row;
 }
 

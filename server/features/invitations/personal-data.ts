@@ -3,7 +3,7 @@ import type { PersonalData } from '../gdpr/personal-data.ts';
 
 export const invitationData: PersonalData = {
   tables: [],
-  async erase(sql, realm, { email }) {
-    await sql`delete from invitation where realm_id = ${realm} and lower(email) = lower(${email})`;
+  async erase(sql, realm, { ownEmail }) {
+    await sql`delete from invitation where realm_id = ${realm} and lower(email) = lower(${ownEmail})`;
   },
 };

@@ -18,7 +18,10 @@ const LOGOUT_JOB = 'backchannel-logout';
 const EndedSession = z.object({
   realm: z.string(),
   clientId: z.string(),
-  userId: z.string(),
+  /** Whose it was stands in the event alone, where an erasure finds it. */
+  eventId: z.string().optional(),
+  /** In jobs of versions before. */
+  userId: z.string().optional(),
   sessionId: z.string(),
   attempt: z.int().default(1),
 });
@@ -29,7 +32,7 @@ export const backChannelConsumer: EventConsumer = {
   wanted: (realm) =>
     fragment`exists (select from client where realm_id = ${realm} and backchannel_logout_uri is not null)`,
   take: () => fragment`
-    select jsonb_build_object('realm', h.realm_id, 'clientId', c.client_id, 'userId', h.subject ->> 'id',
+    select jsonb_build_object('realm', h.realm_id, 'clientId', c.client_id, 'eventId', h.id,
       'sessionId', h.data ->> 'sessionId') as payload
     from happened h join client c on c.realm_id = h.realm_id and c.backchannel_logout_uri is not null and c.enabled
       and h.data -> 'clients' @> to_jsonb(c.client_id)
@@ -61,10 +64,9 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   const delays = deps.retryDelaysSeconds ?? RETRY_DELAYS;
 
   /** §2.4: neither a nonce nor anything else of an ID token. */
-  async function logoutToken(realm: string, client: ClientView, userId: string, sid: string): Promise<string> {
+  async function logoutToken(realm: string, client: ClientView, userId: string | null, sid: string): Promise<string> {
     const iat = Math.floor(now().getTime() / 1000);
-    // Whoever was deleted has no name any more; the session's is enough.
-    const sub = (await subjects.ofUser(realm, client, userId))?.sub;
+    const sub = userId === null ? undefined : (await subjects.ofUser(realm, client, userId))?.sub;
     return tokens.sign(
       realm,
       { typ: 'logout+jwt', algorithm: client.idTokenSignedResponseAlg },
@@ -79,6 +81,14 @@ export function backChannelJob(deps: BackChannelDeps): Job {
         sid,
       },
     );
+  }
+
+  /** Whoever was deleted has no name any more; the session's is enough. */
+  async function personOf({ realm, eventId, userId }: z.infer<typeof EndedSession>): Promise<string | null> {
+    const [row] = await sql<{ id: string }>`
+      select u.id from realm_user u where u.realm_id = ${realm} and u.id = coalesce(${userId ?? null}::uuid, (
+        select (subject ->> 'id')::uuid from event where realm_id = ${realm} and id = ${eventId ?? null}::uuid))`;
+    return row?.id ?? null;
   }
 
   /** @returns what went wrong */
@@ -105,13 +115,15 @@ export function backChannelJob(deps: BackChannelDeps): Job {
     expireSeconds: 30,
     concurrency: 8,
     group: { of: ({ realm, clientId }) => `${realm}/${clientId}`, concurrency: 2 },
-    async run({ realm, clientId, userId, sessionId, attempt }) {
+    async run(ended) {
+      const { realm, clientId, sessionId, attempt } = ended;
       const client = await clients.view(realm, clientId);
       if (!client?.enabled || client.backchannelLogoutUri === null) return;
+      const userId = await personOf(ended);
       const fault = await send(client.backchannelLogoutUri, await logoutToken(realm, client, userId, sessionId));
       if (fault === undefined) return;
       const startAfterSeconds = delays[attempt - 1];
-      const again = { realm, clientId, userId, sessionId, attempt: attempt + 1 };
+      const again = { ...ended, attempt: attempt + 1 };
       if (startAfterSeconds !== undefined) return enqueue(sql, LOGOUT_JOB, [again], { startAfterSeconds });
       await transact(realm, async ({ record }) =>
         record({
@@ -119,7 +131,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
           realm,
           by: bySystem,
           clientId,
-          subject: { type: 'user', id: userId, name: null },
+          subject: userId === null ? null : { type: 'user', id: userId, name: null },
           outcome: 'failure',
           data: { sessionId, reason: fault },
         }),

@@ -9,4 +9,11 @@ export const provisioningData: PersonalData = {
       where realm_id = ${realm} and user_id = ${userId} and external_id is not null`;
     return { federatedLinks: rows.map((row) => ({ by: 'scim', externalId: row.external_id })) };
   },
+  /** Targets know them by an id of their own, by which they are deleted there. */
+  async erase(sql, realm, { id, pseudonym }) {
+    await sql`delete from scim_link where realm_id = ${realm} and kind = 'user' and object_id = ${id} and remote_id is null`;
+    await sql`
+      update scim_link set object_id = ${pseudonym}, error = null
+      where realm_id = ${realm} and kind = 'user' and object_id = ${id}`;
+  },
 };

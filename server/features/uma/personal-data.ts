@@ -3,8 +3,8 @@ import type { PersonalData } from '../gdpr/personal-data.ts';
 
 export const umaData: PersonalData = {
   tables: ['uma_resource', 'uma_share', 'permission_ticket'],
-  async erase(sql, realm, { username }) {
+  async erase(sql, realm, { username, ownEmail }) {
     await sql`
-      delete from uma_share where realm_id = ${realm} and requester_id is null and lower(named) = lower(${username})`;
+      delete from uma_share where realm_id = ${realm} and requester_id is null and lower(named) in (lower(${username}), lower(${ownEmail}))`;
   },
 };

@@ -4,11 +4,13 @@ import { patternsOf } from '../../../server/events/erasure.ts';
 const person = { id: 'b1', username: 'a.b', email: 'a+b@x.test' };
 /** As PostgreSQL reads it: `(?!` and the escapes mean the same there. */
 const erased = (text: string, where: 'id' | 'named' | 'own', of = person) =>
-  text.replaceAll(new RegExp(patternsOf(of)[where], 'gi'), (match) => match.replace(/"(?:[^"\\]|\\.)*"$/, '"p"'));
+  text.replaceAll(new RegExp(patternsOf(of)[where], 'gi'), (match) =>
+    where === 'id' ? 'p' : match.replace(/"(?:[^"\\]|\\.)*"$/, '"p"'),
+  );
 
 test.each([
   ['an id anywhere', 'id', '["B1", {"x": "b1"}]', '["p", {"x": "p"}]'],
-  ['no field’s name', 'id', '{"b1" : 2}', '{"b1" : 2}'],
+  ['an id in an address', 'id', '{"path": "/users/b1/roles"}', '{"path": "/users/p/roles"}'],
   ['what names somebody, whatever its case', 'named', '{"with": "A.B"}', '{"with": "p"}'],
   [
     'nothing else of other people’s',

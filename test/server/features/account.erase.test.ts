@@ -3,7 +3,8 @@
 // Implements: specification 4.6.
 import { expect, test } from 'vitest';
 import { verifyEvents } from '../../../server/contract/events.ts';
-import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
+import { createInvitation, listInvitations } from '../../../server/contract/invitations.ts';
+import { createUser, getUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
@@ -42,6 +43,26 @@ test('who says so twice is deleted, signed out everywhere, and can’t sign in a
   expect((await who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
   expect((await elsewhere.who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
   expect((await signedIn()).page.text).toContain('The username or password is wrong');
+});
+
+test('an invitation to an address goes with whoever has confirmed it, and with nobody who only said it was theirs', async () => {
+  const params = { realm };
+  const invited = async () =>
+    (await server.admin.call(listInvitations, { params, query: {} })).body?.map(({ email }) => email).sort();
+  for (const [username, emailVerified] of [
+    ['ada', false],
+    ['bob', true],
+  ] as const) {
+    const email = `${username}@friends.example`;
+    await server.admin.call(createInvitation, { params, body: { email, mail: false } });
+    const { body: found } = await server.admin.call(listUsers, { params, query: { q: username } });
+    const at = { params: { realm, userId: found?.[0]?.id ?? '' } };
+    await server.admin.call(putUser, { ...at, body: { email, emailVerified } });
+    const who = createPerson(server.baseUrl);
+    const page = await who.fill(await who.open(`/realms/${realm}/login?for=account`), { username, password: PASSWORD });
+    expect((await erase(who, await erase(who, page), { username })).heading).toBe('Your account is deleted');
+  }
+  expect(await invited()).toEqual(['ada@friends.example']);
 });
 
 test('another name than one’s own deletes nobody', async () => {

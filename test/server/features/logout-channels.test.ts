@@ -4,6 +4,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
@@ -243,4 +244,20 @@ test.each<[string, Record<string, string>]>([
     status: 400,
     problem: { errors: [{ path }] },
   });
+});
+
+test('applications of somebody who is erased hear of it by the session alone, and the log knows a pseudonym', async () => {
+  const { sid, sub } = await inSession('shop', 'mail');
+  const { body: people } = await server.admin.call(listUsers, { params, query: { q: 'alice' } });
+  await server.admin.call(eraseUser, { params: { ...params, userId: people?.[0]?.id ?? '' } });
+  for (const clientId of ['shop', 'mail']) {
+    const claims = await claimsOf(sid, clientId);
+    expect(claims).toMatchObject({ sid, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } });
+    expect(claims).not.toHaveProperty('sub');
+  }
+  const { body } = await server.admin.call(listEvents, { params, query: { type: 'SESSION_ENDED,USER_ERASED' } });
+  const erased = body?.find(({ type }) => type === 'USER_ERASED');
+  const ended = body?.find(({ data }) => data.sessionId === sid);
+  expect(ended).toMatchObject({ subject: erased?.subject, data: { reason: 'deleted', clients: ['mail', 'shop'] } });
+  expect(erased?.subject?.id).not.toBe(sub);
 });

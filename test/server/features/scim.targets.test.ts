@@ -1,5 +1,6 @@
 // People and groups provisioned outward: from one realm to our own SCIM server in another, over HTTPS, and to receivers that fail.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { createGroup, deleteGroup, listGroups, putGroup } from '../../../server/contract/groups.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import {
@@ -103,6 +104,13 @@ test('who was there before goes there, and whoever comes, changes, is disabled a
   await server.admin.call(deleteUser, { params: { ...FROM, userId: bo } });
   await expect.poll(() => there('robert'), soon).toBeUndefined();
   expect((await objects()).filter(({ id }) => id === bo)).toEqual([]);
+  const eve = await person('eve');
+  await expect.poll(() => there('eve'), soon).toBeDefined();
+  await inStep();
+  const others = (await objects()).length - 1;
+  await server.admin.call(eraseUser, { params: { ...FROM, userId: eve } });
+  await expect.poll(() => there('eve'), soon).toBeUndefined();
+  await expect.poll(async () => (await objects()).length, soon).toBe(others);
 });
 
 test('groups go there with their members, and follow them', async () => {

@@ -72,6 +72,7 @@ test('its password goes nowhere else without being said again', async () => {
 
 test.each([
   ['connection.urls[0]', { connection: { urls: ['ldap://directory.example.com'] } }],
+  ['connection.urls[0]', { connection: { urls: ['ldap://directory.example.com:99999'] } }],
   ['connection.urls[0]', { connection: { urls: ['https://directory.example.com'] } }],
   ['connection.urls', { connection: { urls: [] } }],
   ['users.filter', { users: { base: 'dc=example', filter: '(uid=a)(uid=b)' } }],
