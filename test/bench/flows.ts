@@ -1,6 +1,6 @@
 // What the load generator's connections do, again and again: a flow prepares a connection and gives the step to repeat.
 // They speak plain HTTP as an application or a browser does; nothing of the server's code is used.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
 import { get, post, type Wire, type WireAnswer } from './wire.ts';
 
 /** What the bench's realm has; made by target.ts. */
@@ -12,16 +12,31 @@ export interface BenchRealm {
   /** The public client that people sign in to. */
   application: string;
   redirectUri: string;
+  /** A confidential client of the same people: it pushes its requests, exchanges tokens, and asks what is permitted. */
+  partner: string;
+  /** The resource server whose policies decide, and the resource. */
+  guarded: { clientId: string; resource: string };
   /** People, all with the same password. */
   users: string[];
   password: string;
 }
 
-export type FlowName = 'get' | 'client-credentials' | 'refresh' | 'code' | 'login';
+export type FlowName =
+  | 'get'
+  | 'client-credentials'
+  | 'refresh'
+  | 'code'
+  | 'login'
+  | 'dpop'
+  | 'par'
+  | 'exchange'
+  | 'decision';
 export interface FlowOptions {
   realm: BenchRealm;
   /** For `get`. */
   path?: string;
+  /** For `dpop`: what proofs name. */
+  baseUrl?: string;
 }
 
 /** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
@@ -112,6 +127,7 @@ function fieldsOf(page: string): Record<string, string> {
 interface Asked {
   path: string;
   verifier: string;
+  challenge: string;
 }
 
 /** Made beforehand, so that the load generator's own work stays small beside what is measured. */
@@ -120,16 +136,17 @@ let turn = 0;
 function authorization({ realm, application, redirectUri }: BenchRealm): Asked {
   while (requests.length < 256) {
     const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
     const query = new URLSearchParams({
       client_id: application,
       redirect_uri: redirectUri,
       response_type: 'code',
       scope: 'openid offline_access',
       state: 'bench',
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge: challenge,
       code_challenge_method: 'S256',
     });
-    requests.push({ path: `/realms/${realm}/oauth2/authorize?${query}`, verifier });
+    requests.push({ path: `/realms/${realm}/oauth2/authorize?${query}`, verifier, challenge });
   }
   const asked = requests[turn++ % requests.length];
   if (!asked) throw new Error('no request was made');
@@ -217,10 +234,125 @@ const login: Flow = async (wire, index, { realm: options }) => {
   };
 };
 
+const basic = (client: string, secret: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString('base64')}`,
+});
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** RFC 9449: each proof is used once, so they are made beforehand. */
+function proofs(htu: string): () => string {
+  const { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+  });
+  const head = encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) });
+  return () => {
+    const iat = Math.floor(Date.now() / 1000);
+    const said = `${head}.${encoded({ htm: 'POST', htu, jti: randomUUID(), iat })}`;
+    const signature = sign('sha256', Buffer.from(said), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+    return `${said}.${signature.toString('base64url')}`;
+  };
+}
+
+const dpop: Flow = async (wire, index, { realm: { realm, clients, secret }, baseUrl = '' }) => {
+  const path = `/realms/${realm}/oauth2/token`;
+  const proof = proofs(baseUrl + path);
+  const client = clients[index % clients.length] ?? '';
+  const stocked: string[] = [];
+  return {
+    async stock(count) {
+      stocked.length = 0;
+      const headers = basic(client, secret);
+      for (let i = 0; i < count; i += 1)
+        stocked.push(post(path, { grant_type: 'client_credentials' }, { ...headers, dpop: proof() }));
+    },
+    async step() {
+      const request = stocked.pop();
+      if (request === undefined) return false;
+      expectStatus(await wire.send(request), 200);
+      return true;
+    },
+  };
+};
+
+/** From the partner's pushed request to its code, by the session of the browser. */
+async function pushedCode(wire: Wire, jar: Jar, options: BenchRealm): Promise<{ code: string; verifier: string }> {
+  const { realm, partner, secret, redirectUri } = options;
+  const { verifier, challenge } = authorization(options);
+  const asked = {
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid offline_access',
+    state: 'bench',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  };
+  const pushed = await wire.send(post(`/realms/${realm}/oauth2/par`, asked, basic(partner, secret)));
+  const { request_uri: uri }: { request_uri: string } = JSON.parse(expectStatus(pushed, 201).body);
+  const query = new URLSearchParams({ client_id: partner, request_uri: uri });
+  return { code: codeIn(await wire.send(get(`/realms/${realm}/oauth2/authorize?${query}`, jar.header))), verifier };
+}
+const partnersRedemption = (
+  { realm, partner, secret, redirectUri }: BenchRealm,
+  { code, verifier }: { code: string; verifier: string },
+) =>
+  post(
+    `/realms/${realm}/oauth2/token`,
+    { grant_type: 'authorization_code', redirect_uri: redirectUri, code, code_verifier: verifier },
+    basic(partner, secret),
+  );
+
+const par: Flow = async (wire, index, { realm: options }) => {
+  const jar = new Jar();
+  await signIn(wire, jar, options, userOf(options, index));
+  return {
+    async step() {
+      const request = partnersRedemption(options, await pushedCode(wire, jar, options));
+      expectStatus(await wire.send(request), 200);
+      return true;
+    },
+  };
+};
+
+/** An access token of a person that the partner got. */
+async function partnersToken(wire: Wire, index: number, options: BenchRealm): Promise<string> {
+  const jar = new Jar();
+  await signIn(wire, jar, options, userOf(options, index));
+  const answer = await wire.send(partnersRedemption(options, await pushedCode(wire, jar, options)));
+  return JSON.parse(expectStatus(answer, 200).body).access_token;
+}
+
+const exchange: Flow = async (wire, index, { realm: options }) => {
+  const { realm, partner, secret } = options;
+  const form = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token: await partnersToken(wire, index, options),
+    subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+  };
+  const request = post(`/realms/${realm}/oauth2/token`, form, basic(partner, secret));
+  return { ready: () => request };
+};
+
+const decision: Flow = async (wire, index, { realm: options }) => {
+  const { realm, partner, secret, guarded } = options;
+  const form = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:uma-ticket',
+    claim_token: await partnersToken(wire, index, options),
+    audience: guarded.clientId,
+    permission: guarded.resource,
+    response_mode: 'decision',
+  };
+  const request = post(`/realms/${realm}/oauth2/token`, form, basic(partner, secret));
+  return { ready: () => request };
+};
+
 export const flows: Record<FlowName, Flow> = {
   get: plainGet,
   'client-credentials': clientCredentials,
   refresh,
   code,
   login,
+  dpop,
+  par,
+  exchange,
+  decision,
 };

@@ -7,6 +7,7 @@ import { errorWords } from '../../server/contract/error-words.ts';
 import type { Bench, Case } from './bench.ts';
 import { httpCases } from './cases/http.ts';
 import { loginCases } from './cases/logins.ts';
+import { logoutCases } from './cases/logouts.ts';
 import { startCases } from './cases/start.ts';
 import { tokenCases } from './cases/tokens.ts';
 import { transferCases } from './cases/transfer.ts';
@@ -15,7 +16,7 @@ import { asJson, goalText, heading, line } from './report.ts';
 import { built, startTarget, type Target } from './target.ts';
 
 // the server's start and memory first, while the database is small
-const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases];
+const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases, ...logoutCases];
 
 const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--no-build]
 

@@ -9,6 +9,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { hashRawSync } from '@node-rs/argon2';
 import pg from 'pg';
+import { TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
+import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { startPostgres } from '../../server/db/embedded.ts';
 import type { BenchRealm } from './flows.ts';
 import { benchFolder } from './folder.ts';
@@ -42,6 +44,8 @@ const newRealm = (): BenchRealm => ({
   secret: randomBytes(32).toString('base64url'),
   application: 'application',
   redirectUri: 'http://127.0.0.1/callback',
+  partner: 'partner',
+  guarded: { clientId: 'guarded', resource: 'album' },
   users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
   password: 'seven quiet windows',
 });
@@ -54,7 +58,28 @@ function phcOf(password: string): string {
   return `$argon2id$v=19$m=19456,t=2,p=1$${text(salt)}$${text(hash)}`;
 }
 
-function documentOf({ clients, secret, application, redirectUri, users, password }: BenchRealm): object {
+const POLICIES = 1000;
+
+/** A thousand policies about one resource, of which the last permits it to all of the realm's people. */
+function policiesFor({ guarded: { clientId, resource } }: BenchRealm): object {
+  const names = Array.from({ length: POLICIES }, (_, n) => `tier-${n}`);
+  const each = 100;
+  return {
+    clientId,
+    resources: [{ name: resource }],
+    policies: names.map((name) => ({ name, type: 'attribute', config: { attribute: 'tier', values: [name] } })),
+    permissions: Array.from({ length: POLICIES / each }, (_, n) => ({
+      name: `part-${n}`,
+      resources: [resource],
+      policies: names.slice(n * each, (n + 1) * each),
+      decisionStrategy: 'affirmative',
+    })),
+    settings: { decisionStrategy: 'affirmative' },
+  };
+}
+
+function documentOf(realm: BenchRealm): object {
+  const { clients, secret, application, partner, guarded, redirectUri, users, password } = realm;
   const phc = phcOf(password);
   return {
     clients: [
@@ -65,19 +90,37 @@ function documentOf({ clients, secret, application, redirectUri, users, password
         redirectUris: [redirectUri],
         grantTypes: ['authorization_code', 'refresh_token'],
       },
+      {
+        clientId: partner,
+        secret,
+        redirectUris: [redirectUri],
+        grantTypes: ['authorization_code', 'refresh_token', TOKEN_EXCHANGE, UMA_TICKET],
+        // a token that is exchanged must outlive the case
+        accessTokenTtlSeconds: 86_400,
+      },
+      { clientId: guarded.clientId, secret, grantTypes: ['client_credentials'] },
     ],
+    authorizationServices: [policiesFor(realm)],
     users: users.map((username) => ({
       username,
       email: `${username}@people.example`,
       firstName: 'Some',
       lastName: 'Body',
+      attributes: { tier: [`tier-${POLICIES - 1}`] },
       credentials: [{ type: 'password', phc }],
     })),
   };
 }
 
-/** @param nodeArgs for the server's process, such as `--cpu-prof` */
-export async function startTarget(say: (line: string) => void, nodeArgs: readonly string[] = []): Promise<Target> {
+/**
+ * @param nodeArgs for the server's process, such as `--cpu-prof`
+ * @param more of its environment
+ */
+export async function startTarget(
+  say: (line: string) => void,
+  nodeArgs: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Target> {
   const dir = await benchFolder();
   const postgres = await startPostgres({ dir: path.join(dir, 'postgres'), log: say });
   let server: Program | undefined;
@@ -102,6 +145,7 @@ export async function startTarget(say: (line: string) => void, nodeArgs: readonl
       SVC_LOG_LEVEL: 'warn',
       SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
       SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
+      ...more,
     };
     if (!existsSync(serverFile)) throw new Error(`${serverFile} is missing: run without --no-build`);
     server = await startProgram([...nodeArgs, serverFile], { env, ready: 'listens on' });

@@ -13,12 +13,12 @@ interface TokenCase {
   flow: FlowName;
   cores: 1 | 2;
   warmRequests: number;
-  /** A code is used once, so each window needs its own: more than it can use. */
-  codesPerSecond?: number;
+  /** Codes and proofs are used once, so each window needs its own: more than it can use. */
+  stockPerSecond?: number;
 }
 
 /** Signs on the cores of the case: the sum of a process for each. */
-async function signing(bench: Bench, cores: 1 | 2) {
+export async function signing(bench: Bench, cores: 1 | 2) {
   const workers = Array.from({ length: cores }, () =>
     startWorker<{ seconds: number }, number>('yardsticks/signing.ts'),
   );
@@ -51,15 +51,15 @@ async function place(bench: Bench, cores: 1 | 2, load: number): Promise<void> {
   await bench.pin(load, cores === 1 ? 1 : undefined);
 }
 
-async function run(bench: Bench, { flow, cores, warmRequests, codesPerSecond }: TokenCase) {
-  const { port, realm, serverPid } = await bench.target();
+async function run(bench: Bench, { flow, cores, warmRequests, stockPerSecond }: TokenCase) {
+  const { port, realm, serverPid, baseUrl } = await bench.target();
   const load = startWorker<LoadAsk, Load>('load.ts');
   const limit = await signing(bench, cores);
   try {
     await place(bench, cores, load.pid);
-    await load.ask({ do: 'prepare', flow, port, connections: CONNECTIONS, options: { realm } });
+    await load.ask({ do: 'prepare', flow, port, connections: CONNECTIONS, options: { realm, baseUrl } });
     const stock = (seconds: number) =>
-      load.ask({ do: 'stock', count: Math.ceil(((codesPerSecond ?? 0) * seconds) / CONNECTIONS) });
+      load.ask({ do: 'stock', count: Math.ceil(((stockPerSecond ?? 0) * seconds) / CONNECTIONS) });
     let done = 0;
     while (done < (bench.quick ? warmRequests / 4 : warmRequests)) {
       await stock(2);
@@ -109,6 +109,30 @@ export const tokenCases: Case[] = [
     name: 'code',
     title: 'code exchange, durable / signing limit (it signs twice: at most 0.50)',
     goal: { atLeast: 0.3 },
-    run: (bench) => run(bench, { flow: 'code', cores: 1, warmRequests: WARM_REQUESTS / 16, codesPerSecond: 2200 }),
+    run: (bench) => run(bench, { flow: 'code', cores: 1, warmRequests: WARM_REQUESTS / 16, stockPerSecond: 2200 }),
+  },
+  {
+    name: 'dpop',
+    title: 'client_credentials bound to a key, each proof once, durable / signing limit',
+    goal: { atLeast: 0.2 },
+    run: (bench) => run(bench, { flow: 'dpop', cores: 1, warmRequests: WARM_REQUESTS / 8, stockPerSecond: 3000 }),
+  },
+  {
+    name: 'par',
+    title: 'pushed request, authorization and code, three requests / signing limit (it signs twice: at most 0.50)',
+    goal: { atLeast: 0.1 },
+    run: (bench) => run(bench, { flow: 'par', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
+  },
+  {
+    name: 'exchange',
+    title: 'token exchange / signing limit',
+    goal: { atLeast: 0.25 },
+    run: (bench) => run(bench, { flow: 'exchange', cores: 1, warmRequests: WARM_REQUESTS / 8 }),
+  },
+  {
+    name: 'decisions',
+    title: 'UMA decisions over 1,000 policies, for people / signing limit (nothing is signed)',
+    goal: { atLeast: 0.1 },
+    run: (bench) => run(bench, { flow: 'decision', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
   },
 ];
