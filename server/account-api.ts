@@ -4,9 +4,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { createAttempts } from './domain/attempts.ts';
 import type { Subjects } from './domain/subjects.ts';
+import { accountApiRoutes } from './features/account/api-routes.ts';
+import { createAsThemselves } from './features/account/as-themselves.ts';
 import { createHolders } from './features/account/holder.ts';
+import { createOwnCredentials } from './features/account/own-credentials.ts';
+import { createOwnDetails } from './features/account/own-details.ts';
 import { guardAccount } from './features/account/surface.ts';
+import { createTickets } from './features/account/tickets.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { agentData } from './features/agents/personal-data.ts';
 import { authorizationData } from './features/authorization-services/personal-data.ts';
@@ -31,6 +37,8 @@ import type { Sharing } from './features/uma/sharing.ts';
 import { sharingRoutes } from './features/uma/sharing-routes.ts';
 import { federationData } from './features/user-federation/personal-data.ts';
 import { profileData } from './features/users/personal-data.ts';
+import type { Messaging } from './messaging.ts';
+import type { People } from './people.ts';
 
 /** Every feature that keeps something of a person. */
 export const personalData: readonly PersonalData[] = [
@@ -51,6 +59,9 @@ export const personalData: readonly PersonalData[] = [
   ...historyData,
 ];
 
+/** Accounts that one address may delete: each time the whole audit log of the realm is read. */
+const ERASURES_A_MINUTE = 10;
+
 export interface AccountApiDeps {
   sharing: Sharing;
   /** People's tokens of identity providers. */
@@ -62,7 +73,9 @@ export interface AccountApiDeps {
   tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   sessions: Sessions;
-  settings: Pick<SettingsService, 'issuer'>;
+  settings: Pick<SettingsService, 'issuer' | 'of'>;
+  own: People['own'];
+  messaging: Pick<Messaging, 'notify' | 'sends'>;
   realmExists(realm: string): Promise<boolean>;
   baseUrl: string;
   now: () => Date;
@@ -75,8 +88,12 @@ export function createAccountApi(deps: AccountApiDeps): {
   mount(app: FastifyInstance): void;
 } {
   const { sql, transact, seal, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
+  const { own, messaging } = deps;
+  const { notify, sends } = messaging;
   const gdpr = createGdpr({ sql, transact, seal, access, personalData, now, newId });
-  const holders = createHolders({ sql, tokens, subjects, sessions, settings });
+  const holders = createHolders({ sql, tokens, subjects, sessions, settings, factors: own.factors, now });
+  const asThemselves = createAsThemselves({ transact });
+  const written = { asThemselves, tickets: createTickets({ seal, now }) };
   return {
     /** For administrators too. */
     gdpr,
@@ -87,6 +104,12 @@ export function createAccountApi(deps: AccountApiDeps): {
       gdprAccountRoutes(app, gdpr);
       sharingRoutes(app, deps.sharing);
       deps.mountProviderTokens(app);
+      accountApiRoutes(app, {
+        ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
+        details: createOwnDetails({ ...own, ...written, notify, sends }),
+        methods: createOwnCredentials({ ...own, ...written, settings }),
+        erasures: createAttempts({ limit: ERASURES_A_MINUTE, now }),
+      });
     },
   };
 }

@@ -255,20 +255,11 @@ export async function buildApp({
   caches.push(protocol);
 
   const account = createAccountApi({
+    ...{ sql, transact, seal, access, tokens, subjects, sessions, settings, messaging, baseUrl, now, newId },
     sharing: protocol.sharing,
     mountProviderTokens: people.mountProviderTokens,
-    sql,
-    transact,
-    seal,
-    access,
-    tokens,
-    subjects,
-    sessions,
-    settings,
+    own: people.own,
     realmExists: realms.exists,
-    baseUrl,
-    now,
-    newId,
   });
   const scim = createScim({
     ...infrastructure,

@@ -65,7 +65,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const { sql, realmSql, transact, seal, settings, credentials, notify, keys, outbound, baseUrl, now, newId } = deps;
   const providers = createProviders({ sql, seal, environment: deps.environment, now });
   const homes = createHomes({ sql, providers, now });
-  const links = createLinks({ sql, now, newId });
+  const links = createLinks({ sql, notify, now, newId });
   const providerSessions = createProviderSessions({ sql, seal, newId });
   const providerTokens = createProviderTokens({ seal, newId });
   const codeFlow = createCodeFlow({ outbound, keys, newId, now });
@@ -105,7 +105,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
         ...{ notify, transact, seal, baseUrl, now },
       }),
     section: (connections: Connections, factors: Factors): AccountSection =>
-      createIdentitySection({ links, connections, credentials, factors, settings, notify, transact, baseUrl }),
+      createIdentitySection({ links, connections, credentials, factors, settings, transact, baseUrl }),
     /** What applications read of people's accounts. */
     mountTokens: (account: FastifyInstance): void => providerTokenRoutes(account, { providers, transact, seal, now }),
     drop(realm: string | undefined): void {

@@ -126,10 +126,10 @@ export function createPeople(deps: PeopleDeps) {
   } = deps;
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const rules = { settings, passwords, breached, elsewhere };
-  const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, now, newId });
-  const recoveryCodes = createRecoveryCodes({ transact, now, newId });
-  const passkeys = createPasskeys({ sql, realmSql, now, newId });
-  const deviceKeys = createDeviceKeys({ now });
+  const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, notify, now, newId });
+  const recoveryCodes = createRecoveryCodes({ transact, notify, now, newId });
+  const passkeys = createPasskeys({ sql, realmSql, notify, now, newId });
+  const deviceKeys = createDeviceKeys({ notify, now });
   const challenges = createChallenges({ sql, transact, seal, send, credentials, deviceKeys, baseUrl, now, newId });
   const enrolments = createEnrolments({
     sql,
@@ -164,9 +164,8 @@ export function createPeople(deps: PeopleDeps) {
     transact,
     credentials,
     choosePassword,
-    identifies: (types) => factors.kinds.some(({ type, identifies }) => identifies && types.includes(type)),
+    identifies: factors.identifiedBy,
     send,
-    notify,
     now,
   });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
@@ -202,7 +201,7 @@ export function createPeople(deps: PeopleDeps) {
     flows,
     registry,
     required: [
-      createNewPassword({ credentials, choosePassword, transact, notify }),
+      createNewPassword({ credentials, choosePassword, transact }),
       createVerifyEmail({ emails, codes, codeFields: mailedCodeFields, credentials, transact, notify }),
       createProfile({ profiles, notify }),
       createTerms({ transact }),
@@ -231,6 +230,8 @@ export function createPeople(deps: PeopleDeps) {
     links,
     upstreamLogout,
     mountProviderTokens: identities.mountTokens,
+    /** What people change of their own account. */
+    own: { credentials, passkeys, recoveryCodes, enrolments, links, factors, profiles, emails, codes, choosePassword },
     drop(realm: string | undefined): void {
       flows.drop(realm);
       identities.drop(realm);

@@ -11,6 +11,7 @@ export const problems = {
   unauthenticated: { status: 401, title: 'No session, or it has expired' },
   'invalid-credentials': { status: 401, title: 'The credentials were not accepted' },
   'step-up-required': { status: 401, title: 'The session has more to prove, by the rules as they are now' },
+  'reauthentication-required': { status: 401, title: 'A sign-in of a moment ago is needed' },
   'otp-required': { status: 401, title: 'A one-time code is needed' },
   'insufficient-scope': { status: 403, title: 'The access token has too small a scope' },
   forbidden: { status: 403, title: 'Not permitted' },

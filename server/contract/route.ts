@@ -35,6 +35,8 @@ export interface Route<
   permission: Permission | null;
   /** Left out: the permission has to be held over the whole realm. */
   reach?: Reach;
+  /** It takes a sign-in of the last five minutes: RFC 9470. */
+  fresh?: true;
   params: Params;
   query: Query;
   body: Body;
@@ -71,6 +73,7 @@ export function route<
   surface?: SurfaceName;
   permission: Permission | null;
   reach?: Reach;
+  fresh?: true;
   params?: Params;
   query?: Query;
   body?: Body;

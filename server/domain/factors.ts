@@ -78,6 +78,9 @@ export function createFactors(registry: readonly Entry[]) {
     haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
     /** What people hold who have set something up. */
     kinds: methods.flatMap(({ credential, identifies }) => (credential ? [{ ...credential, identifies }] : [])),
+    /** Whether somebody who holds credentials of such types can say by one of them who they are. */
+    identifiedBy: (types: readonly string[]): boolean =>
+      methods.some(({ credential, identifies }) => identifies && credential && types.includes(credential.type)),
     /** Whether the values of `amr` are those of a sign-in that found out who it is. */
     identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && isAmrOf(m, amr)),
     /** Types of credentials that second factors are proven by. */

@@ -44,6 +44,9 @@ export interface AccountHolder {
   csrf: string | undefined;
   /** Somebody acts for the person, and may only look. */
   acting: boolean;
+  /** The level that changes of how they sign in ask for, and whether it was proven a moment ago. */
+  level: number;
+  fresh: boolean;
 }
 
 declare module 'fastify' {

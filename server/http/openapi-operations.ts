@@ -104,12 +104,16 @@ const Conditions = z.object({
   'if-match': z.string().optional().describe('An ETag of this resource: 412 where it has changed since'),
 });
 
+const FRESH =
+  'Needs a sign-in of the last five minutes, with a second factor of whoever has one: else 401 `reauthentication-required`, whose `WWW-Authenticate` says `max_age` and `acr_values` (RFC 9470).';
+
 /** Of Fastify's schema of a route, what its contract adds. */
 export function operationOf(route: Route) {
   const { description, permission, status, reach } = route;
   const within = reach ? ' It can be held for single groups or clients.' : '';
   const needs = permission === null ? '' : `Needs the permission \`${permission}\`.${within}`;
-  const text = [description, needs].filter(Boolean).join('\n\n');
+  const freshly = route.fresh ? FRESH : '';
+  const text = [description, needs, freshly].filter(Boolean).join('\n\n');
   return {
     operationId: operationIdOf({ ...route, lists: lists(route), creates: status === 201, hasBody: hasBody(route) }),
     security: securityOf(route),
@@ -125,6 +129,7 @@ function impliedProblems(route: Route): ProblemCode[] {
     ...(isOpen(route) ? [] : (['unauthenticated'] as const)),
     ...(route.principal === 'administrator' ? (['step-up-required'] as const) : []),
     ...(route.permission === null ? [] : (['forbidden'] as const)),
+    ...(route.fresh ? (['reauthentication-required'] as const) : []),
     ...(route.principal === 'person' || route.principal === 'application' ? (['insufficient-scope'] as const) : []),
     ...(isWrite(route) && hasCookie(route) ? (['csrf-mismatch'] as const) : []),
     ...(route.path.includes('/:realm') ? (['not-found'] as const) : []),

@@ -14,8 +14,8 @@ import { text } from '../../http/texts.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession } from '../sessions/service.ts';
+import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
-import type { Prove } from './sign-in-methods.ts';
 
 export interface AccountChangesDeps {
   transact: Transact;

@@ -10,9 +10,9 @@ import { text } from '../../http/texts.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import type { Prove } from './freshness.ts';
 import { csrfOf } from './holder.ts';
 import type { Visit } from './section.ts';
-import type { Prove } from './sign-in-methods.ts';
 
 export interface EraseDeps {
   gdpr: Pick<Gdpr, 'eraseOneself'>;

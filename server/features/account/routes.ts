@@ -25,11 +25,12 @@ import type { OwnEmails } from '../users/own-email.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
 import { accountChangeRoutes } from './changes.ts';
 import { eraseRoute } from './erase.ts';
+import { createFreshness } from './freshness.ts';
 import { csrfOf } from './holder.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
 import type { AccountSection } from './section.ts';
 import { toldActivities } from './sections.ts';
-import { createFreshness, signInMethodRoutes } from './sign-in-methods.ts';
+import { signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 
 export interface AccountDeps {

@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Html } from '../../http/html.ts';
 import type { LiveSession, SsoSession } from '../sessions/service.ts';
+import type { Prove } from './freshness.ts';
 import type { SectionParts } from './sections.ts';
-import type { Prove } from './sign-in-methods.ts';
 
 /** Whose account it is, once their form was found to be their own. */
 export type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;

@@ -1,65 +1,23 @@
 // What a person signs in with, on their account page: which there are, setting up another, removing one. Both are asked for with a
 // sign-in of a moment ago: who finds a browser open can't take an account over.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
-import type { Credential, RequiredAction } from '../../contract/users.ts';
+import type { Credential } from '../../contract/users.ts';
 import type { Transact } from '../../db/transact.ts';
-import { type Factors, provenSince, SECOND_FACTOR } from '../../domain/factors.ts';
+import type { Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { said, text, textHtml } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession } from '../sessions/service.ts';
-import type { SignIns } from '../sign-in/service.ts';
+import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
-
-const FRESH_SECONDS = 300;
-
-/** Asks for a proof of a moment ago, then for what is to be set up. */
-export type Prove = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  realm: string,
-  session: LiveSession,
-  setUp?: RequiredAction,
-) => Promise<FastifyReply>;
-
-export interface FreshnessDeps {
-  factors: Pick<Factors, 'haveSecond' | 'levelOf' | 'identify'>;
-  signIns: Pick<SignIns, 'begin'>;
-  now: () => Date;
-}
-
-export function createFreshness({ factors, signIns, now }: FreshnessDeps) {
-  /** Whoever has a second factor proves that, too. */
-  const levelFor = ({ standing }: LiveSession) => (factors.haveSecond(standing.types) ? SECOND_FACTOR : 1);
-  const prove: Prove = (request, reply, realm, session, setUp) =>
-    signIns.begin(reply, request, {
-      realm,
-      requiredLevel: levelFor(session),
-      session,
-      forced: false,
-      maxAgeSeconds: FRESH_SECONDS,
-      setUp,
-      request: null,
-      continueAt: `/realms/${realm}/account`,
-    });
-  return {
-    prove,
-    isFresh(session: LiveSession): boolean {
-      const fresh = provenSince(session.factors, now().getTime() - FRESH_SECONDS * 1000);
-      return factors.identify(fresh) && factors.levelOf(fresh) >= levelFor(session);
-    },
-  };
-}
 
 export interface SignInMethodsDeps {
   transact: Transact;
-  factors: Pick<Factors, 'kinds'>;
+  factors: Pick<Factors, 'kinds' | 'identifiedBy'>;
   credentials: Pick<Credentials, 'list' | 'remove'>;
-  notify: Notify;
   prove: Prove;
   isFresh(session: LiveSession): boolean;
 }
@@ -68,7 +26,7 @@ const Params = z.object({ type: z.string(), id: z.uuid() });
 const Wanted = z.object({ action: z.string() });
 
 export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
-  const { transact, factors, credentials, notify, prove, isFresh } = deps;
+  const { transact, factors, credentials, prove, isFresh } = deps;
   const path = '/realms/:realm/account/credentials';
 
   app.post(`${path}/set-up`, { schema: { hide: true } }, async (request, reply) => {
@@ -89,21 +47,19 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
     const by = { actor: userParty(userId, name), ipAddress: request.ip } as const;
     const removed = await transact(realm, async (tx) => {
       const all = await credentials.list(realm, userId, tx.sql);
-      if (!isOneOfMore(all, id, factors.kinds)) return false;
+      if (!isOneOfMore(factors, all, id)) return false;
       const user = { id: userId, username: name };
-      const gone = await credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
-      if (gone) await notify(tx, { realm, by, userId, what: 'credential-removed' });
-      return gone;
+      return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
     });
     return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
   });
 }
 
-/** Who they are must stay provable by something that is left. */
-function isOneOfMore(all: readonly Credential[], id: string, kinds: Factors['kinds']): boolean {
+/** Who they are must stay provable by something that is left; a password is changed, and not removed. */
+export function isOneOfMore(factors: Pick<Factors, 'identifiedBy'>, all: readonly Credential[], id: string): boolean {
   const own = all.find((one) => one.id === id);
   if (!own || own.type === 'password') return false;
-  return all.some((one) => one.id !== id && kinds.some((kind) => kind.type === one.type && kind.identifies));
+  return factors.identifiedBy(all.flatMap((one) => (one.id === id ? [] : [one.type])));
 }
 
 export interface MethodsView {

@@ -1,5 +1,6 @@
 // SQL of what a person sees of themselves.
 import type { Sql } from '../../db/sql.ts';
+import { credentialTypes } from '../../domain/standing.ts';
 
 export interface Profile {
   username: string;
@@ -12,9 +13,9 @@ export async function enabledPerson(
   sql: Sql,
   realm: string,
   id: string | null,
-): Promise<{ userId: string; username: string } | undefined> {
-  const [row] = await sql<{ userId: string; username: string }>`
-    select id as "userId", username from realm_user where realm_id = ${realm} and id = ${id} and enabled`;
+): Promise<{ userId: string; username: string; types: string[] } | undefined> {
+  const [row] = await sql<{ userId: string; username: string; types: string[] }>`
+    select u.id as "userId", u.username, ${credentialTypes} from realm_user u where realm_id = ${realm} and id = ${id} and enabled`;
   return row;
 }
 

@@ -5,12 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import { userParty } from '../../domain/party.ts';
-import type { AccountHolder } from '../../domain/principal.ts';
+import { type AccountHolder, holderOf } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { realmOf } from '../../http/oauth.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
+import { FRESH_SECONDS } from './freshness.ts';
 
 const CSRF_HEADER = 'x-xsrf-token';
 
@@ -21,6 +22,9 @@ export interface AccountSurface {
   byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined>;
 }
+
+/** RFC 9470 §3. */
+const STALE = 'reauthentication-required';
 
 /** Hooks for every account route of `app` (an encapsulated plugin). */
 export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byToken, bySession }: AccountSurface): void {
@@ -47,6 +51,12 @@ export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byTok
       else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
         throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
     },
+    async permit(request, { fresh }) {
+      const holder = holderOf(request);
+      if (!fresh || holder.fresh) return;
+      const detail = `This needs a sign-in of the last ${FRESH_SECONDS / 60} minutes: ask for one with max_age=${FRESH_SECONDS}`;
+      throw new Problem(STALE, detail);
+    },
   });
 }
 
@@ -58,10 +68,15 @@ function challenge(
   if (!(error instanceof Problem)) return;
   const presented = presentedBy(request);
   const sent = presented !== undefined;
-  const code = { unauthenticated: 'invalid_token', 'insufficient-scope': 'insufficient_scope' }[String(error.code)];
+  const code = {
+    unauthenticated: 'invalid_token',
+    'insufficient-scope': 'insufficient_scope',
+    [STALE]: 'insufficient_user_authentication',
+  }[String(error.code)];
   if (code === undefined) return;
   const realm = realmOf(request);
-  const why = sent ? `, error="${code}"` : '';
+  const wanted = error.code === STALE ? `, acr_values="${holderOf(request).level}", max_age="${FRESH_SECONDS}"` : '';
+  const why = sent ? `, error="${code}"${wanted}` : '';
   const metadata = `${baseUrl}/realms/${realm}/.well-known/oauth-protected-resource`;
   void reply.header(
     'www-authenticate',

@@ -100,7 +100,7 @@ export function createBootstrap({
   async function makeAdministrator(tx: Tx, username: string, phc: string): Promise<boolean> {
     const id = newId();
     if (!(await insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
-    await setPassword(tx, by, MASTER, { id, username }, { phc, temporary: false });
+    await setPassword(tx, by, MASTER, { id, username }, { phc, temporary: false, newAccount: true });
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
     await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });
     return true;

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import type { IdentityLink } from '../../contract/identity-links.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { Credential } from '../../contract/users.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
@@ -13,7 +12,6 @@ import { sendOnward } from '../../http/self-posting.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { AccountSection } from '../account/section.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { Notify } from '../messaging/notify.ts';
 import type { Connections } from './connect.ts';
 import type { Links } from './links.ts';
 
@@ -21,9 +19,8 @@ export interface IdentitySectionDeps {
   links: Pick<Links, 'list' | 'remove'>;
   connections: Pick<Connections, 'offered' | 'begin'>;
   credentials: Pick<Credentials, 'list'>;
-  factors: Pick<Factors, 'kinds'>;
+  factors: Pick<Factors, 'identifiedBy'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  notify: Notify;
   transact: Transact;
   baseUrl: string;
 }
@@ -31,9 +28,7 @@ const Params = z.object({ id: z.uuid().catch('') });
 const Named = z.object({ alias: z.string().max(255) });
 
 export function createIdentitySection(deps: IdentitySectionDeps): AccountSection {
-  const { links, connections, credentials, factors, settings, notify, transact, baseUrl } = deps;
-  const identifies = (one: Credential): boolean =>
-    factors.kinds.some((kind) => kind.type === one.type && kind.identifies);
+  const { links, connections, credentials, factors, settings, transact, baseUrl } = deps;
 
   return {
     async show(realm, { userId }, { post, time, mayChange }) {
@@ -97,11 +92,9 @@ ${others.map(({ alias, title }) =>
         const removed = await transact(realm, async (tx) => {
           const [own, all] = [await credentials.list(realm, userId, tx.sql), await links.list(realm, userId, tx.sql)];
           const isThere = all.some((one) => one.id === id);
-          if (!isThere || (all.length === 1 && !own.some(identifies))) return false;
+          if (!isThere || (all.length === 1 && !factors.identifiedBy(own.map(({ type }) => type)))) return false;
           const keep = { sessionId: session.id };
-          const gone = await links.remove(tx, by, realm, { id: userId, username }, { id, keep });
-          if (gone) await notify(tx, { realm, by, userId, what: 'identity-unlinked' });
-          return gone;
+          return links.remove(tx, by, realm, { id: userId, username }, { id, keep });
         });
         return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
       });

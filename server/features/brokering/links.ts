@@ -8,6 +8,7 @@ import { endAccess } from '../../domain/end-access.ts';
 import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
 import type { KnownUser } from '../credentials/service.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { Arrived } from './person.ts';
 import type { Identity } from './upstream.ts';
 
@@ -28,7 +29,17 @@ interface Row {
 const digestOf = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): Buffer =>
   sha256(JSON.stringify([issuer, subject]));
 
-export function createLinks({ sql, now, newId }: { sql: Sql; now: () => Date; newId: () => string }) {
+export function createLinks({
+  sql,
+  notify,
+  now,
+  newId,
+}: {
+  sql: Sql;
+  notify: Notify;
+  now: () => Date;
+  newId: () => string;
+}) {
   return {
     async find(realm: string, of: Pick<Arrived, 'providerId' | 'issuer' | 'subject'>): Promise<FoundLink | undefined> {
       const [row] = await sql<{ id: string; user_id: string; username: string }>`
@@ -91,6 +102,7 @@ export function createLinks({ sql, now, newId }: { sql: Sql; now: () => Date; ne
       if (!row) return false;
       const subject = userParty(user.id, user.username);
       tx.record({ type: 'IDENTITY_UNLINKED', realm, by, subject, data: { identityProvider: row.alias, id } });
+      await notify(tx, { realm, by, userId: user.id, what: 'identity-unlinked' });
       await endAccess(tx, realm, { people: [user.id], cause: 'credential-removed', by, at: now(), keep });
       return true;
     },

@@ -7,6 +7,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { KnownUser } from './service.ts';
 
 const DEVICE = 'device';
@@ -43,7 +44,7 @@ async function find(sql: Sql, realm: string, id: string): Promise<EnrolledDevice
   );
 }
 
-export function createDeviceKeys({ now }: { now: () => Date }) {
+export function createDeviceKeys({ notify, now }: { notify: Notify; now: () => Date }) {
   return {
     find,
 
@@ -60,6 +61,7 @@ export function createDeviceKeys({ now }: { now: () => Date }) {
       await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_DEVICE');
       const subject = userParty(user.id, user.username);
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data: { credentialId: id, type: DEVICE } });
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
     },
 
     used: (tx: Tx, realm: string, id: string): void =>

@@ -9,6 +9,7 @@ import { userParty } from '../../domain/party.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
 import type { Site } from '../../domain/site.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
+import type { Notify } from '../messaging/notify.ts';
 import * as store from './passkey-store.ts';
 import type { KnownUser } from './service.ts';
 import { forgetFailures } from './store.ts';
@@ -18,6 +19,7 @@ export type UserVerification = 'required' | 'preferred' | 'discouraged';
 export interface PasskeyDeps {
   sql: Sql;
   realmSql: RealmSql;
+  notify: Notify;
   now: () => Date;
   newId: () => string;
 }
@@ -72,7 +74,7 @@ const handleOf = ({ id }: Pick<KnownUser, 'id'>): Uint8Array<ArrayBuffer> =>
 const fromBase64 = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value, 'base64url'));
 const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64url');
 
-export function createPasskeys({ sql, realmSql, now, newId }: PasskeyDeps) {
+export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDeps) {
   const theirs = async (realm: string, { id }: Pick<KnownUser, 'id'>, { rpId }: Site) =>
     (await store.ofPerson(sql, realm, id, rpId)).map(({ secret }) => ({
       type: 'public-key' as const,
@@ -141,6 +143,7 @@ export function createPasskeys({ sql, realmSql, now, newId }: PasskeyDeps) {
       const subject = userParty(user.id, user.username);
       const data = { credentialId: id, type: 'webauthn', deviceType, backedUp };
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data });
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
       const { userVerified } = verified.registrationInfo;
       return { credentialId: id, userVerified, synced: deviceType === 'multiDevice' };
     },

@@ -6,6 +6,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
 import { fulfilAction, requireAction } from '../../domain/required-actions.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { KnownUser } from './service.ts';
 
 const HOW_MANY = 10;
@@ -40,10 +41,12 @@ const take = (sql: Sql, realm: string, userId: string, digest: string, now: Date
 
 export function createRecoveryCodes({
   transact,
+  notify,
   now,
   newId,
 }: {
   transact: Transact;
+  notify: Notify;
   now: () => Date;
   newId: () => string;
 }) {
@@ -62,6 +65,7 @@ export function createRecoveryCodes({
       await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_RECOVERY_CODES');
       const subject = userParty(user.id, user.username);
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data: { credentialId: id, type: 'recovery-codes' } });
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
       return { now: id, old: before?.id };
     },
 

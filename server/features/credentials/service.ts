@@ -17,6 +17,7 @@ import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
+import type { Notify } from '../messaging/notify.ts';
 import { createNobody } from './nobody.ts';
 import type { ElsewhereAttempt, PasswordSource } from './sources.ts';
 import * as store from './store.ts';
@@ -29,6 +30,7 @@ export interface CredentialDeps {
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   passwords: Passwords;
+  notify: Notify;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
   /** Asked behind the realm itself. */
@@ -65,7 +67,8 @@ export interface PasswordAttempt {
 const OTP_LIMIT = { most: 10, seconds: 900 };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, elsewhere, seal, now, newId } = deps;
+  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, elsewhere, seal, notify, now, newId } =
+    deps;
   const nobody = createNobody({ sql, seal, passwords, now });
   interface Limit {
     most: number;
@@ -289,19 +292,31 @@ export function createCredentials(deps: CredentialDeps) {
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
     /**
      * Stores a hash made beforehand, so that no transaction waits for hashing, and ends what the person had signed in to;
-     * `keep`: the session in which they set it themselves. @returns the new credential's id
+     * `keep`: the session in which they set it themselves; `newAccount`: there is nobody to tell. @returns the new credential's id
      */
     async setPassword(
       tx: Tx,
       by: By,
       realm: string,
       user: KnownUser,
-      { phc, temporary, keep }: { phc: string; temporary: boolean; keep?: OwnSession | undefined },
+      {
+        phc,
+        temporary,
+        keep,
+        newAccount,
+      }: { phc: string; temporary: boolean; keep?: OwnSession | undefined; newAccount?: true },
     ): Promise<string> {
       const credentialId = newId();
       const history = (await settings.of(realm))?.passwordHistory ?? 0;
       await store.rememberPassword(tx.sql, realm, user.id, { besidePresent: history - 1 });
-      await store.setPassword(tx.sql, realm, user.id, { id: credentialId, phc, temporary, now: now() });
+      const replaced = await store.setPassword(tx.sql, realm, user.id, {
+        id: credentialId,
+        phc,
+        temporary,
+        now: now(),
+      });
+      const what = replaced ? 'password-changed' : 'credential-added';
+      if (!newAccount) await notify(tx, { realm, by, userId: user.id, what });
       await passwordsChanged(tx, by, realm, [{ ...user, temporary }], keep);
       return credentialId;
     },
@@ -336,6 +351,7 @@ export function createCredentials(deps: CredentialDeps) {
         subject: userParty(userId, name),
         data: { type, id },
       });
+      await notify(tx, { realm, by, userId, what: 'credential-removed' });
       await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
       return true;
     },
@@ -362,6 +378,7 @@ export function createCredentials(deps: CredentialDeps) {
         subject: userParty(user.id, user.username),
         data: { credentialId: id, type: 'otp' },
       });
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
       return id;
     },
   };

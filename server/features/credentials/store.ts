@@ -142,18 +142,22 @@ export async function rememberPassword(
       order by set_at desc, id desc limit ${Math.max(most, 0)})`;
 }
 
-/** A new id, too: what was proven by the password before is proven no more (domain/proof.ts). */
-export const setPassword = (
+/** A new id, too: what was proven by the password before is proven no more (domain/proof.ts). @returns whether there was one */
+export async function setPassword(
   sql: Sql,
   realm: string,
   userId: string,
   to: { id: string; phc: string; temporary: boolean; now: Date },
-) => sql`
+): Promise<boolean> {
+  const [row] = await sql<{ replaced: boolean }>`
   insert into credential (realm_id, id, user_id, type, secret, created_at)
   values (${realm}, ${to.id}, ${userId}, 'password',
     ${JSON.stringify({ phc: to.phc, temporary: to.temporary })}::jsonb, ${to.now})
   on conflict (realm_id, user_id) where type = 'password'
-  do update set id = excluded.id, secret = excluded.secret, created_at = excluded.created_at, last_used_at = null`;
+  do update set id = excluded.id, secret = excluded.secret, created_at = excluded.created_at, last_used_at = null
+  returning xmax <> 0 as replaced`;
+  return row?.replaced === true;
+}
 
 /** The same password under another hash; not where it was changed meanwhile. */
 export const rehash = (sql: Sql, realm: string, credentialId: string, from: string, to: string) => sql`

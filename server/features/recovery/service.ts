@@ -10,7 +10,6 @@ import { resetLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
 import type { ChoosePassword, PasswordField, PasswordForm } from '../credentials/new-password.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { Notify } from '../messaging/notify.ts';
 import type { Send } from '../messaging/send.ts';
 import * as store from './store.ts';
 
@@ -24,7 +23,6 @@ export interface RecoveryDeps {
   /** Whether one of these credentials says who somebody is. */
   identifies(types: readonly string[]): boolean;
   send: Send;
-  notify: Notify;
   now: () => Date;
 }
 
@@ -47,7 +45,7 @@ export type Reset =
 const digestOf = (secret: string): Buffer => sha256(`password-reset:${secret}`);
 
 export function createRecovery(deps: RecoveryDeps) {
-  const { sql, transact, credentials, choosePassword, identifies, send, notify, now } = deps;
+  const { sql, transact, credentials, choosePassword, identifies, send, now } = deps;
   return {
     /** Sends a link to whoever has the name, if anybody. */
     async ask({ realm, name, origin, by, asked }: Wanted): Promise<void> {
@@ -90,7 +88,6 @@ export function createRecovery(deps: RecoveryDeps) {
         const by: By = { actor: userParty(user.id, user.username), ipAddress };
         await store.removeOf(tx.sql, realm, user.id);
         await credentials.setPassword(tx, by, realm, user, { phc: chosen.phc, temporary: false });
-        await notify(tx, { realm, by, userId: user.id, what: 'password-changed' });
         return { do: 'done', asked: user.asked };
       });
     },

@@ -8,16 +8,14 @@ import { text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { Credentials } from '../credentials/service.ts';
-import type { Notify } from '../messaging/notify.ts';
 
 export interface NewPasswordDeps {
   credentials: Pick<Credentials, 'setPassword'>;
   choosePassword: ChoosePassword;
   transact: Transact;
-  notify: Notify;
 }
 
-export function createNewPassword({ credentials, choosePassword, transact, notify }: NewPasswordDeps): RequiredStep {
+export function createNewPassword({ credentials, choosePassword, transact }: NewPasswordDeps): RequiredStep {
   return {
     action: 'UPDATE_PASSWORD',
     begin: async (step, complaint) => passwordPage(step.settings, step.wanted, complaint),
@@ -34,10 +32,7 @@ export function createNewPassword({ credentials, choosePassword, transact, notif
       const keep = sessionId === undefined ? undefined : { sessionId };
       const now = await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
-        const by = step.byThem;
-        const id = await credentials.setPassword(tx, by, realm, user, { phc, temporary: false, keep });
-        await notify(tx, { realm, by, userId: user.id, what: 'password-changed' });
-        return id;
+        return credentials.setPassword(tx, step.byThem, realm, user, { phc, temporary: false, keep });
       });
       return { do: 'done', renewed: old === undefined ? undefined : { old, now } };
     },

@@ -108,7 +108,10 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
         }
         await beside?.(tx, by, user);
         if (phc === undefined) return { user };
-        return { user, credentialId: await setPassword(tx, by, realm, user, { phc, temporary: false }) };
+        return {
+          user,
+          credentialId: await setPassword(tx, by, realm, user, { phc, temporary: false, newAccount: true }),
+        };
       };
       return transact(realm, write).catch((error: unknown) => {
         if (error instanceof Taken || constraintOf(error) === SUBJECT_TAKEN) return undefined;

@@ -206,7 +206,11 @@ export function createUsers({
         await beside?.write(tx.sql, user.id);
         tx.record({ type: 'USER_CREATED', realm, by, subject: subjectOf(user) });
         if (phc !== undefined)
-          await setPassword(tx, by, realm, user, { phc, temporary: input.passwordTemporary ?? false });
+          await setPassword(tx, by, realm, user, {
+            phc,
+            temporary: input.passwordTemporary ?? false,
+            newAccount: true,
+          });
         return show(tx.sql, realm, await load(tx.sql, realm, user.id));
       }).catch(raced);
     },

@@ -1,0 +1,209 @@
+// A person's own account, by a session of theirs or an access token with the scope account: profile, address, password, sessions,
+// identities, applications, agents, what happened, the end of it. Specification 4.11; decisions "Single sign-on and freshness".
+import { z } from 'zod';
+import { IdentityLink } from './identity-links.ts';
+import { Attributes, EpochMs, Id, RealmName, text } from './names.ts';
+import { route } from './route.ts';
+import { Session } from './sessions.ts';
+
+export const accountPath = '/realms/:realm/account' as const;
+export const ofOwnAccount = {
+  tag: 'account',
+  permission: null,
+  principal: 'person',
+  params: z.strictObject({ realm: RealmName }),
+} as const;
+const own = ofOwnAccount;
+const at = accountPath;
+const OfOne = z.strictObject({ realm: RealmName, id: Id });
+
+export const OwnProfile = z
+  .object({
+    username: z.string(),
+    email: z.string().nullable(),
+    emailVerified: z.boolean(),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    attributes: Attributes.describe('Those that the user profile lets people see and edit'),
+    editable: z
+      .array(z.string())
+      .describe('What the person may change: `firstName`, `email`, `attributes.department`, …'),
+  })
+  .meta({ id: 'OwnProfile' });
+export type OwnProfile = z.infer<typeof OwnProfile>;
+
+export const getOwnProfile = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/profile`,
+  operationId: 'getOwnProfile',
+  summary: 'Who you are here',
+  response: OwnProfile,
+});
+export const putOwnProfile = route({
+  ...own,
+  method: 'PUT',
+  path: `${at}/profile`,
+  operationId: 'putOwnProfile',
+  summary: 'Change your names and attributes',
+  description: 'What is left out stays. The address is changed at `/account/email`.',
+  fresh: true,
+  body: z.strictObject({
+    firstName: text(255).nullable().optional(),
+    lastName: text(255).nullable().optional(),
+    attributes: Attributes.optional().describe('Each that is given is replaced; an empty list takes it away'),
+  }),
+  example: { firstName: 'Ada', lastName: 'Lovelace' },
+  response: OwnProfile,
+});
+
+export const startEmailChange = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/email`,
+  operationId: 'startEmailChange',
+  summary: 'Have a code sent to a new e-mail address, or to the one that is not confirmed yet',
+  description:
+    'The answer is the same where somebody else has the address: they are told, and no code is sent. The link in the mail is for the pages; here it is the code that counts.',
+  fresh: true,
+  body: z.strictObject({ email: text(254).min(1) }),
+  example: { email: 'ada@example.com' },
+  status: 202,
+  response: z.object({ ticket: z.string().describe('Comes back with the code'), expiresAt: EpochMs }),
+  problems: ['forbidden', 'wrong-state'],
+});
+export const confirmEmailChange = route({
+  ...own,
+  method: 'PUT',
+  path: `${at}/email`,
+  operationId: 'confirmEmailChange',
+  summary: 'Confirm an e-mail address by the code that was sent there',
+  description: 'Wrong codes count with all other failed tries of the person.',
+  fresh: true,
+  body: z.strictObject({ ticket: text(4096).min(1), code: text(20).min(1) }),
+  example: { ticket: 'of the answer before', code: '123456' },
+  status: 204,
+});
+
+export const putOwnPassword = route({
+  ...own,
+  method: 'PUT',
+  path: `${at}/password`,
+  operationId: 'putOwnPassword',
+  summary: 'Set a new password; all other sessions end',
+  fresh: true,
+  body: z.strictObject({ password: text(1024).min(1) }),
+  example: { password: 'four dry umbrellas' },
+  status: 204,
+});
+
+export const OwnSession = Session.omit({ userId: true, username: true })
+  .extend({ current: z.boolean().describe('The one by which you ask') })
+  .meta({ id: 'OwnSession' });
+export type OwnSession = z.infer<typeof OwnSession>;
+
+export const listOwnSessions = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/sessions`,
+  operationId: 'listOwnSessions',
+  summary: 'Where you are signed in, the newest first; at most 100',
+  response: z.array(OwnSession),
+});
+export const endOwnSession = route({
+  ...own,
+  method: 'DELETE',
+  path: `${at}/sessions/:id`,
+  operationId: 'endOwnSession',
+  summary: 'End a session of yours, with its tokens',
+  params: OfOne,
+  status: 204,
+  problems: ['not-found'],
+});
+export const endOtherSessions = route({
+  ...own,
+  method: 'DELETE',
+  path: `${at}/sessions`,
+  operationId: 'endOtherSessions',
+  summary: 'End all your sessions but this one, with their tokens',
+  description: 'By a token that hangs on no session, all of them; offline access ends too.',
+  status: 204,
+});
+
+export const listOwnIdentities = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/identities`,
+  operationId: 'listOwnIdentities',
+  summary: 'By which identity providers you sign in, and who you are there',
+  response: z.array(IdentityLink),
+});
+export const deleteOwnIdentity = route({
+  ...own,
+  method: 'DELETE',
+  path: `${at}/identities/:id`,
+  operationId: 'deleteOwnIdentity',
+  summary: 'Disconnect an identity provider; all other sessions end',
+  description: 'Refused (409) where it is the last way to say who you are.',
+  fresh: true,
+  params: OfOne,
+  status: 204,
+  problems: ['not-found', 'wrong-state'],
+});
+
+export const OwnAgent = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string().nullable(),
+    status: z.enum(['draft', 'active', 'suspended', 'revoked']),
+  })
+  .meta({ id: 'OwnAgent' });
+export const listOwnAgents = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/agents`,
+  operationId: 'listOwnAgents',
+  summary: 'Agents that act for you; at most 100',
+  response: z.array(OwnAgent),
+});
+export const suspendOwnAgent = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/agents/:id/suspend`,
+  operationId: 'suspendOwnAgent',
+  summary: 'Stop an agent of yours',
+  description: 'One that is stopped already stays so.',
+  params: OfOne,
+  status: 204,
+});
+
+export const OwnActivity = z
+  .object({
+    type: z.string().describe('The event’s type'),
+    occurredAt: EpochMs,
+    ipAddress: z.string().nullable(),
+    clientId: z.string().nullable(),
+    byOther: z.boolean().describe('Somebody else did it: an administrator, the server'),
+  })
+  .meta({ id: 'OwnActivity' });
+export const listOwnActivity = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/activity`,
+  operationId: 'listOwnActivity',
+  summary: 'What happened to your account last: 20 events, the newest first',
+  response: z.array(OwnActivity),
+});
+
+export const eraseOwnAccount = route({
+  ...own,
+  method: 'DELETE',
+  path: at,
+  operationId: 'eraseOwnAccount',
+  summary: 'Delete your account and what belongs to it; it cannot be undone',
+  fresh: true,
+  query: z.strictObject({ username: text(255).describe('Your own, so that nothing is deleted by mistake') }),
+  status: 204,
+  problems: ['too-many-requests'],
+});

@@ -1,0 +1,151 @@
+// Binds the routes of contract/account.ts and contract/account-credentials.ts: what the account pages do, for programs.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import * as api from '../../contract/account.ts';
+import * as methods from '../../contract/account-credentials.ts';
+import type { By } from '../../contract/events.ts';
+import { Problem } from '../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import type { Transact } from '../../db/transact.ts';
+import { suspendAgents } from '../../domain/agents.ts';
+import type { Attempts } from '../../domain/attempts.ts';
+import { inRealm } from '../../domain/attempts.ts';
+import { endAccess } from '../../domain/end-access.ts';
+import { holderOf } from '../../domain/principal.ts';
+import { type Site, siteOf } from '../../domain/site.ts';
+import { bind } from '../../http/bind.ts';
+import type { Gdpr } from '../gdpr/service.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { Sessions } from '../sessions/service.ts';
+import type { AsThemselves } from './as-themselves.ts';
+import type { OwnCredentials } from './own-credentials.ts';
+import type { AccountWrite, OwnDetails } from './own-details.ts';
+import { toldActivities } from './sections.ts';
+import * as store from './store.ts';
+
+const SHOWN = 100;
+
+export interface AccountApiRoutesDeps {
+  sql: Sql;
+  transact: Transact;
+  details: OwnDetails;
+  methods: OwnCredentials;
+  sessions: Pick<Sessions, 'list' | 'byId' | 'end'>;
+  gdpr: Pick<Gdpr, 'eraseOneself'>;
+  notify: Notify;
+  asThemselves: AsThemselves;
+  /** Counts erasures by address: each reads the whole audit log of the realm. */
+  erasures: Pick<Attempts, 'take'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  baseUrl: string;
+  now: () => Date;
+}
+
+export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDeps): void {
+  const { sql, transact, details, methods: own, sessions, gdpr, notify, asThemselves, settings, baseUrl, now } = deps;
+  async function siteAt(request: FastifyRequest, realm: string): Promise<Site> {
+    const policy = await settings.of(realm);
+    if (!policy) throw new Problem('not-found');
+    return siteOf(request, policy, baseUrl);
+  }
+  const writeOf = async (request: FastifyRequest, realm: string, by: By): Promise<AccountWrite> => ({
+    realm,
+    holder: holderOf(request),
+    by,
+    origin: (await siteAt(request, realm)).origin,
+  });
+
+  bind(app, api.getOwnProfile, ({ params: { realm }, request }) => details.profile(realm, holderOf(request).userId));
+  bind(app, api.putOwnProfile, async ({ params: { realm }, body, by, request }) =>
+    details.changeProfile(await writeOf(request, realm, by), body),
+  );
+  bind(app, api.startEmailChange, async ({ params: { realm }, body, by, request }) =>
+    details.startEmail(await writeOf(request, realm, by), body.email.trim()),
+  );
+  bind(app, api.confirmEmailChange, async ({ params: { realm }, body, by, request }) => {
+    await details.confirmEmail(await writeOf(request, realm, by), body);
+    return undefined;
+  });
+  bind(app, api.putOwnPassword, async ({ params: { realm }, body, by, request }) => {
+    await details.changePassword(await writeOf(request, realm, by), body.password);
+    return undefined;
+  });
+
+  bind(app, methods.listOwnCredentials, ({ params: { realm }, request }) => own.list(realm, holderOf(request)));
+  bind(app, methods.deleteOwnCredential, async ({ params: { realm, type, id }, by, request }) => {
+    await own.remove(await writeOf(request, realm, by), { type, id });
+    return undefined;
+  });
+  bind(app, methods.startOwnOtp, ({ params: { realm }, request }) => own.startOtp(realm, holderOf(request)));
+  bind(app, methods.createOwnOtp, async ({ params: { realm }, body, by, request }) =>
+    own.enrolOtp(await writeOf(request, realm, by), body),
+  );
+  bind(app, methods.startOwnPasskey, async ({ params: { realm }, request }) =>
+    own.startPasskey(realm, holderOf(request), await siteAt(request, realm)),
+  );
+  bind(app, methods.createOwnPasskey, async ({ params: { realm }, body, by, request }) =>
+    own.enrolPasskey(await writeOf(request, realm, by), await siteAt(request, realm), body),
+  );
+  bind(app, methods.createOwnRecoveryCodes, async ({ params: { realm }, by, request }) =>
+    own.makeRecoveryCodes(await writeOf(request, realm, by)),
+  );
+  bind(app, methods.createOwnEnrolmentToken, async ({ params: { realm }, by, request }) =>
+    own.offerEnrolment(await writeOf(request, realm, by)),
+  );
+  bind(app, api.listOwnIdentities, ({ params: { realm }, request }) => own.identities(realm, holderOf(request)));
+  bind(app, api.deleteOwnIdentity, async ({ params: { realm, id }, by, request }) => {
+    await own.removeIdentity(await writeOf(request, realm, by), id);
+    return undefined;
+  });
+
+  bind(app, api.listOwnSessions, async ({ params: { realm }, request }) => {
+    const { userId, sessionId } = holderOf(request);
+    const all = (await sessions.list(realm, { userId, limit: SHOWN })).slice(0, SHOWN);
+    return all.map((session) => ({ ...session, current: session.id === sessionId }));
+  });
+  bind(app, api.endOwnSession, async ({ params: { realm, id }, by, request }) => {
+    const { userId } = holderOf(request);
+    await transact(realm, async (tx) => {
+      const session = await sessions.byId(realm, id, tx.sql);
+      // Somebody else's session doesn't exist here.
+      if (session?.userId !== userId) throw new Problem('not-found', 'You have no such session');
+      await sessions.end(tx, realm, by, id, { because: 'self' });
+    });
+    return undefined;
+  });
+  bind(app, api.endOtherSessions, async ({ params: { realm }, by, request }) => {
+    const holder = holderOf(request);
+    const { userId } = holder;
+    await transact(realm, async (tx) => {
+      const keep = asThemselves.keep(holder);
+      await endAccess(tx, realm, { people: [userId], cause: 'self', by, at: now(), keep });
+      await notify(tx, { realm, by, userId, what: 'sessions-ended' });
+    });
+    return undefined;
+  });
+
+  bind(app, api.listOwnAgents, ({ params: { realm }, request }) =>
+    store.agentsOf(sql, realm, holderOf(request).userId),
+  );
+  bind(app, api.suspendOwnAgent, async ({ params: { realm, id }, by, request }) => {
+    const which = fragment`t.id = ${id} and t.user_id = ${holderOf(request).userId}`;
+    await transact(realm, (tx) => suspendAgents(tx, realm, { which, cause: 'owner', by }));
+    return undefined;
+  });
+  bind(app, api.listOwnActivity, async ({ params: { realm }, request }) => {
+    const rows = await store.activityOf(sql, realm, holderOf(request).userId, toldActivities);
+    return rows.map(({ at: occurredAt, ...row }) => ({ ...row, occurredAt }));
+  });
+
+  bind(app, api.eraseOwnAccount, async ({ params: { realm }, query, request }) => {
+    const { userId, username } = holderOf(request);
+    if (query.username !== username)
+      throw new Problem('invalid-request', undefined, {
+        errors: [{ path: 'username', message: 'must be your own' }],
+      });
+    const retryAfterSeconds = deps.erasures.take(inRealm(realm, request.ip));
+    if (retryAfterSeconds !== undefined) throw new Problem('too-many-requests', undefined, { retryAfterSeconds });
+    await gdpr.eraseOneself(realm, userId);
+    return undefined;
+  });
+}

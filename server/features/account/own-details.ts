@@ -1,0 +1,155 @@
+// What people change of who they are by the account API: names and attributes, their address, their password. The pages do the same
+// as steps of a sign-in (features/sign-in).
+import { z } from 'zod';
+import type { OwnProfile } from '../../contract/account.ts';
+import type { By } from '../../contract/events.ts';
+import { type FieldError, Problem } from '../../contract/problem.ts';
+import type { AccountHolder } from '../../domain/principal.ts';
+import { said } from '../../http/texts.ts';
+import type { MailedCodes } from '../authenticators/mailed-code.ts';
+import type { ChoosePassword } from '../credentials/new-password.ts';
+import type { Credentials } from '../credentials/service.ts';
+import type { Notify } from '../messaging/notify.ts';
+import type { OwnEmails } from '../users/own-email.ts';
+import type { OwnProfiles } from '../users/own-profile.ts';
+import type { AsThemselves } from './as-themselves.ts';
+import type { Tickets } from './tickets.ts';
+
+export interface OwnDetailsDeps {
+  profiles: OwnProfiles;
+  emails: OwnEmails;
+  codes: MailedCodes;
+  credentials: Pick<Credentials, 'guess' | 'setPassword'>;
+  choosePassword: ChoosePassword;
+  notify: Notify;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  asThemselves: AsThemselves;
+  tickets: Tickets;
+}
+/** Who asks, and from where. */
+export interface AccountWrite {
+  realm: string;
+  holder: AccountHolder;
+  by: By;
+  /** What the realm's pages are shown at. */
+  origin: string;
+}
+interface ProfileInput {
+  firstName?: string | null | undefined;
+  lastName?: string | null | undefined;
+  attributes?: Record<string, string[]> | undefined;
+}
+
+const EmailTicket = z.record(z.string(), z.string());
+const refused = (path: string, message: string) =>
+  new Problem('invalid-request', undefined, { errors: [{ path, message }] });
+
+export function createOwnDetails(deps: OwnDetailsDeps) {
+  const { profiles, emails, codes, credentials, choosePassword, notify, sends, asThemselves, tickets } = deps;
+
+  async function profile(realm: string, userId: string): Promise<OwnProfile> {
+    const [person, inputs, { mayChange }] = await Promise.all([
+      profiles.read(realm, userId),
+      profiles.inputs(realm),
+      emails.of(realm, userId),
+    ]);
+    if (!person) throw new Problem('not-found');
+    const paths = inputs.map(({ path }) => path);
+    const seen = Object.entries(person.attributes).filter(([name]) => paths.includes(`attributes.${name}`));
+    return {
+      ...person,
+      attributes: Object.fromEntries(seen.map(([name, values]) => [name, [...values]])),
+      editable: [...(mayChange ? ['email'] : []), ...paths],
+    };
+  }
+
+  /** By the inputs' fields. @throws where something isn't theirs to change */
+  async function valuesOf(realm: string, { firstName, lastName, attributes = {} }: ProfileInput) {
+    const given = new Map<string, readonly string[]>(
+      Object.entries(attributes).map(([name, values]) => [`attributes.${name}`, values]),
+    );
+    for (const [path, value] of Object.entries({ firstName, lastName }))
+      if (value !== undefined) given.set(path, value === null || value === '' ? [] : [value]);
+    const fields = new Map((await profiles.inputs(realm)).map(({ path, field }) => [path, field]));
+    const errors = [...given.keys()].flatMap((path): FieldError[] =>
+      fields.has(path) ? [] : [{ path, message: 'isn’t yours to change' }],
+    );
+    if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
+    return Object.fromEntries([...given].map(([path, values]) => [fields.get(path) ?? path, values]));
+  }
+
+  const emailContext = ({ realm, holder }: AccountWrite, email: string) =>
+    `account-email:${realm}:${holder.userId}:${email}`;
+
+  return {
+    profile,
+
+    async changeProfile({ realm, holder, by }: AccountWrite, input: ProfileInput): Promise<OwnProfile> {
+      const { userId } = holder;
+      const change = {
+        by,
+        userId,
+        beside: asThemselves.check(realm, holder, async (tx, fields: readonly string[]) => {
+          if (fields.length > 0) await notify(tx, { realm, by, userId, what: 'profile-changed' });
+        }),
+      };
+      const changed = await asThemselves.told(profiles.change(realm, change, await valuesOf(realm, input)));
+      if (!changed.ok) throw refused(changed.path, said(changed.message));
+      return profile(realm, userId);
+    },
+
+    async startEmail(write: AccountWrite, email: string) {
+      const { realm, holder, by, origin } = write;
+      const { userId } = holder;
+      const { email: present, verified, mayChange } = await emails.of(realm, userId);
+      const isNew = present?.toLowerCase() !== email.toLowerCase();
+      if (isNew && !mayChange) throw new Problem('forbidden', 'The realm keeps addresses for its administrators');
+      if (!isNew && verified) throw refused('email', 'is yours already');
+      const fault = await emails.fault(realm, userId, email);
+      if (fault !== undefined) throw refused('email', said(fault));
+      if (!(await sends(realm, 'EMAIL'))) throw new Problem('wrong-state', 'The realm sends no e-mail');
+      const owner = await emails.ownerOf(realm, email, userId);
+      const context = emailContext(write, email);
+      const kept = await asThemselves.write(realm, holder, (tx) =>
+        codes.send(tx, { realm, origin, by, userId, email, context, owner }),
+      );
+      return tickets.issue(realm, holder, 'email', kept);
+    },
+
+    async confirmEmail(write: AccountWrite, { ticket, code }: { ticket: string; code: string }): Promise<void> {
+      const { realm, holder, by } = write;
+      const { userId, username } = holder;
+      const kept = EmailTicket.parse(tickets.open(realm, holder, 'email', ticket));
+      const email = kept.email ?? '';
+      const { email: present, verified } = await emails.of(realm, userId);
+      const proof = codes.check(kept, { code }, emailContext(write, email));
+      // Guesses count with those of every other kind of code; the ticket itself could come back as often as somebody likes.
+      const isGuess = proof.do === 'proven' || proof.reason !== '';
+      const user = { id: userId, username };
+      const counted =
+        isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
+      if (proof.do === 'again') throw refused('code', proof.message);
+      if (counted === false || !counted.ok) throw refused('code', 'is wrong');
+      await asThemselves
+        .write(realm, holder, async (tx) => {
+          const before = await emails.confirm(tx, by, realm, { userId, email });
+          if (before !== null && verified && present !== null)
+            await notify(tx, { realm, by, userId, what: 'email-changed', to: before });
+        })
+        .catch((error: unknown) => {
+          throw emails.isTaken(error) ? refused('code', 'is wrong') : error;
+        });
+    },
+
+    async changePassword({ realm, holder, by }: AccountWrite, password: string): Promise<void> {
+      const { userId: id, username } = holder;
+      const chosen = await choosePassword(realm, { id, username }, { password, repeated: password });
+      if (!chosen.ok) throw refused('password', chosen.message);
+      const keep = asThemselves.keep(holder);
+      await asThemselves.write(realm, holder, (tx) =>
+        credentials.setPassword(tx, by, realm, { id, username }, { phc: chosen.phc, temporary: false, keep }),
+      );
+    },
+  };
+}
+export type OwnDetails = ReturnType<typeof createOwnDetails>;

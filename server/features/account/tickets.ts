@@ -1,0 +1,43 @@
+// What the account API has to know again between two requests goes back and forth sealed, for this person and purpose alone.
+import { z } from 'zod';
+import { Problem } from '../../contract/problem.ts';
+import type { Seal } from '../../crypto/seal.ts';
+import type { AccountHolder } from '../../domain/principal.ts';
+
+const LIFETIME_MS = 600_000;
+const Ticket = z.object({ expiresAt: z.number(), kept: z.unknown() });
+type Purpose = 'email' | 'otp' | 'webauthn';
+
+export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
+  const contextOf = (realm: string, { userId }: AccountHolder, purpose: Purpose) =>
+    `account:${purpose}:${realm}:${userId}`;
+  return {
+    issue(realm: string, holder: AccountHolder, purpose: Purpose, kept: unknown) {
+      const expiresAt = now().getTime() + LIFETIME_MS;
+      const sealed = seal.seal(JSON.stringify({ expiresAt, kept }), contextOf(realm, holder, purpose));
+      return { ticket: sealed.toString('base64url'), expiresAt };
+    },
+
+    /** @throws where it is none, another person's, for something else or over */
+    open(realm: string, holder: AccountHolder, purpose: Purpose, ticket: string): unknown {
+      const { expiresAt, kept } = read();
+      if (expiresAt <= now().getTime()) throw over();
+      return kept;
+
+      function read() {
+        try {
+          const opened = seal.open(Buffer.from(ticket, 'base64url'), contextOf(realm, holder, purpose));
+          return Ticket.parse(JSON.parse(opened.toString()));
+        } catch {
+          throw over();
+        }
+      }
+    },
+  };
+}
+export type Tickets = ReturnType<typeof createTickets>;
+
+const over = () =>
+  new Problem('invalid-request', undefined, {
+    errors: [{ path: 'ticket', message: 'is none, or good no more: begin anew' }],
+  });

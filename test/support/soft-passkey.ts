@@ -1,0 +1,80 @@
+// Owns: an authenticator in software, as WebAuthn Level 3 has it: a key of its own for each passkey, attestation `none`.
+// Does not own: a browser's (passkeys.ts).
+// Implements: tests of passkeys over HTTP alone.
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+interface Creation {
+  rp: { id: string };
+  challenge: string;
+}
+const sha256 = (of: string | Uint8Array): Buffer => createHash('sha256').update(of).digest();
+const encoded = (of: Uint8Array): string => Buffer.from(of).toString('base64url');
+
+/** CBOR (RFC 8949): lengths below 65,536 are all that is needed. */
+function head(major: number, length: number): Buffer {
+  if (length < 24) return Buffer.from([(major << 5) | length]);
+  if (length < 256) return Buffer.from([(major << 5) | 24, length]);
+  return Buffer.from([(major << 5) | 25, length >> 8, length & 255]);
+}
+const bytes = (of: Uint8Array) => Buffer.concat([head(2, of.length), of]);
+const words = (of: string) => Buffer.concat([head(3, of.length), Buffer.from(of)]);
+const number = (of: number) => (of < 0 ? head(1, -1 - of) : head(0, of));
+const map = (...entries: [Buffer, Buffer][]) => Buffer.concat([head(5, entries.length), ...entries.flat()]);
+
+function coseKey(key: KeyObject): Buffer {
+  const { x = '', y = '' } = key.export({ format: 'jwk' });
+  return map(
+    [number(1), number(2)],
+    [number(3), number(-7)],
+    [number(-1), number(1)],
+    [number(-2), bytes(Buffer.from(x, 'base64url'))],
+    [number(-3), bytes(Buffer.from(y, 'base64url'))],
+  );
+}
+
+/** One that knows its user. */
+export function createSoftPasskey(origin: string) {
+  const id = randomBytes(32);
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  let counter = 0;
+  const dataOf = (type: string, challenge: string) =>
+    Buffer.from(JSON.stringify({ type: `webauthn.${type}`, challenge, origin, crossOrigin: false }));
+  const authData = (rpId: string, flags: number, more: Uint8Array = Buffer.alloc(0)) => {
+    counter += 1;
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(counter);
+    return Buffer.concat([sha256(rpId), Buffer.from([flags]), count, more]);
+  };
+  const common = { id: encoded(id), rawId: encoded(id), type: 'public-key', clientExtensionResults: {} };
+  return {
+    /** `RegistrationResponseJSON` */
+    create({ rp, challenge }: Creation) {
+      const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, coseKey(publicKey)]);
+      const attestationObject = map(
+        [words('fmt'), words('none')],
+        [words('attStmt'), map()],
+        [words('authData'), bytes(authData(rp.id, 0x45, attested))],
+      );
+      const response = {
+        clientDataJSON: encoded(dataOf('create', challenge)),
+        attestationObject: encoded(attestationObject),
+        transports: ['internal'],
+      };
+      return { ...common, response };
+    },
+
+    /** `AuthenticationResponseJSON` */
+    get({ rpId, challenge }: { rpId: string; challenge: string }, userHandle?: string) {
+      const client = dataOf('get', challenge);
+      const data = authData(rpId, 0x05);
+      const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey);
+      const response = {
+        clientDataJSON: encoded(client),
+        authenticatorData: encoded(data),
+        signature: encoded(signature),
+        ...(userHandle !== undefined && { userHandle }),
+      };
+      return { ...common, response };
+    },
+  };
+}
