@@ -4,12 +4,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { flow } from '../operator/kinds/flow.ts';
-import { type Kind, secretName, Unusable } from '../operator/kinds/kind.ts';
+import { type Kind, objectName, secretName, Unusable, type ValueRef } from '../operator/kinds/kind.ts';
 import { realm } from '../operator/kinds/realm.ts';
 import { webhook } from '../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
 import { API_VERSION, type KindName } from '../operator/resource.ts';
-import { DNS_NAME, GROUP, type SecretKeyRef } from '../server/contract/resources/custom-resource.ts';
+import { DNS_NAME, GROUP } from '../server/contract/resources/custom-resource.ts';
 import { realmField } from '../server/contract/resources/realm.ts';
 import { type Element, elementsOf, mapElements, type Section } from '../server/contract/section.ts';
 import { presentSections } from '../server/contract/sections.ts';
@@ -68,6 +68,7 @@ const Secret = z.looseObject({
   data: z.record(z.string(), z.base64()).nullish(),
   stringData: z.record(z.string(), z.string()).nullish(),
 });
+const ConfigMap = Secret.extend({ data: z.record(z.string(), z.string()).nullish(), stringData: z.undefined() });
 
 // each kind has a spec of its own; here all are asked the same questions
 type AnyKind = Pick<Kind<{ realm: string }>, 'name'> & {
@@ -76,7 +77,7 @@ type AnyKind = Pick<Kind<{ realm: string }>, 'name'> & {
 interface ReadContext {
   metadata: { name: string; namespace: string };
   secrets: ReadonlyMap<string, string>;
-  absent(ref: SecretKeyRef): string;
+  absent(ref: ValueRef): string;
   clusterIssuer: string | undefined;
 }
 
@@ -111,7 +112,7 @@ export function declaredBy(
   for (const item of items) {
     const head = ObjectHead.safeParse(item.value);
     if (!head.success) found.faults.push(...document(item, named, found));
-    else if (head.data.apiVersion === 'v1' && head.data.kind === 'Secret') count(found.counts, 'Secret');
+    else if (isValues(head.data)) count(found.counts, head.data.kind);
     else if (!head.data.apiVersion.startsWith(`${GROUP}/`)) count(found.skipped, head.data.kind);
     else if (head.data.apiVersion !== API_VERSION || !isKind(head.data.kind))
       found.faults.push(
@@ -145,25 +146,31 @@ const zodFaults = (item: Item, { issues }: z.ZodError, before: Path, object?: st
       : [fault(item, issue.message, path, object)];
   });
 
+/** Of Secrets by namespace and name, of ConfigMaps with that word before the name. */
 type Secrets = Map<string, ReadonlyMap<string, string>>;
+const isValues = ({ apiVersion, kind }: z.infer<typeof ObjectHead>): boolean =>
+  apiVersion === 'v1' && (kind === 'Secret' || kind === 'ConfigMap');
 function secretsOf(items: readonly Item[], found: Declared): Secrets {
   const secrets: Secrets = new Map();
   for (const item of items) {
     const head = ObjectHead.safeParse(item.value);
-    if (!head.success || head.data.apiVersion !== 'v1' || head.data.kind !== 'Secret') continue;
-    const parsed = Secret.safeParse(item.value);
+    if (!head.success || !isValues(head.data)) continue;
+    const { kind } = head.data;
+    const parsed = (kind === 'Secret' ? Secret : ConfigMap).safeParse(item.value);
     if (!parsed.success) {
-      found.faults.push(...zodFaults(item, parsed.error, [], 'Secret'));
+      found.faults.push(...zodFaults(item, parsed.error, [], kind));
       continue;
     }
     const { metadata, data, stringData } = parsed.data;
-    const name = `${metadata.namespace ?? NAMESPACE}/${metadata.name}`;
+    const shown = `${metadata.namespace ?? NAMESPACE}/${metadata.name}`;
+    const of = kind === 'Secret' ? undefined : 'ConfigMap';
+    const name = `${metadata.namespace ?? NAMESPACE}/${objectName({ name: metadata.name, in: of })}`;
     if (secrets.has(name)) {
-      found.faults.push(fault(item, `the Secret ${name} is there twice`, ['metadata', 'name'], `Secret ${name}`));
+      found.faults.push(fault(item, `the ${kind} ${shown} is there twice`, ['metadata', 'name'], `${kind} ${shown}`));
       continue;
     }
     const decoded = Object.entries(data ?? {}).map(
-      ([key, value]) => [key, Buffer.from(value, 'base64').toString()] as const,
+      ([key, value]) => [key, of ? value : Buffer.from(value, 'base64').toString()] as const,
     );
     secrets.set(name, new Map([...decoded, ...Object.entries(stringData ?? {})]));
   }
@@ -192,7 +199,7 @@ function manifest(
   const { metadata, spec } = parsed.data;
   const { name, namespace = NAMESPACE } = metadata;
   const object = `${kind} ${namespace}/${name}`;
-  const absent: SecretKeyRef[] = [];
+  const absent: ValueRef[] = [];
   try {
     const read = kinds.get(kind)?.read(spec, {
       metadata: { name, namespace },
@@ -200,15 +207,15 @@ function manifest(
       clusterIssuer,
       absent(ref) {
         absent.push(ref);
-        return ABSENT;
+        return ref.form === 'json' ? JSON.stringify(ABSENT) : ABSENT;
       },
     });
     if (!read) return [];
     if (read instanceof z.ZodError) return zodFaults(item, read, ['spec'], object);
-    const { realm: of, document } = read;
+    const { realm, document } = read;
     found.parts.push({
       resource: { kind, namespace, name },
-      realm: of,
+      realm,
       document: withoutAbsent(document),
       item,
       object,
@@ -216,9 +223,18 @@ function manifest(
     });
     const subject = subjectsWithout(document);
     return absent.flatMap((ref) => {
+      const { in: of = 'Secret' } = ref;
       const secret = `${namespace}/${ref.name}`;
-      if (secrets.has(secret)) return [fault(item, `the Secret ${secret} has no key ${ref.key}`, ['spec'], object)];
-      found.missing.push({ realm: of, secret, key: ref.key, object, file: item.file, subject });
+      if (secrets.has(`${namespace}/${objectName(ref)}`))
+        return [fault(item, `the ${of} ${secret} has no key ${ref.key}`, ['spec'], object)];
+      found.missing.push({
+        realm,
+        secret: of === 'Secret' ? secret : `${of} ${secret}`,
+        key: ref.key,
+        object,
+        file: item.file,
+        subject,
+      });
       return [];
     });
   } catch (error) {
@@ -236,7 +252,9 @@ function inSpec(kind: KindName, [section, index, ...rest]: Path): Path {
 }
 
 const lacks = (section: Section, element: unknown): boolean =>
-  section.secrets?.some((field) => Object(element)[field] === ABSENT) ?? false;
+  [...(section.secrets ?? []), ...Object.keys(section.sourced ?? {})].some(
+    (field) => Object(element)[field] === ABSENT,
+  );
 
 const subjectsWithout = (document: RealmDocument): { kind: string; key: string }[] =>
   [...presentSections].flatMap(([name, section]) =>
@@ -248,7 +266,7 @@ const subjectsWithout = (document: RealmDocument): { kind: string; key: string }
 function withoutAbsent(document: RealmDocument): RealmDocument {
   const sections = Object.entries(document).map(([name, value]: [string, unknown]) => {
     const section = presentSections.get(name);
-    return [name, section?.secrets ? mapElements(section, value, present) : value];
+    return [name, section?.secrets || section?.sourced ? mapElements(section, value, present) : value];
   });
   return Object.fromEntries(sections);
 }

@@ -10,7 +10,7 @@ import { FlowSpec, FlowStatus } from '../server/contract/resources/flow.ts';
 import { RealmSpec, RealmStatus, realmFields } from '../server/contract/resources/realm.ts';
 import { WebhookSpec, WebhookStatus } from '../server/contract/resources/webhook.ts';
 import { WorkloadIdentitySpec, WorkloadIdentityStatus } from '../server/contract/resources/workload-identity.ts';
-import { fieldsOfKey, type Section } from '../server/contract/section.ts';
+import { fieldsOfKey, type Section, sourceOf } from '../server/contract/section.ts';
 import { type KindName, plurals } from './resource.ts';
 
 interface Column {
@@ -283,6 +283,23 @@ function namedBy(key: readonly string[], items: unknown, place: string): readonl
   return key;
 }
 
+/** Values that stand in an element or elsewhere, by the element's place. */
+const sourcedIn: ReadonlyMap<string, readonly string[]> = new Map(
+  [...realmFields].map(([field, { section }]) => [
+    section.shape === 'object' ? `spec.${field}` : `spec.${field}[]`,
+    Object.keys(section.sourced ?? {}),
+  ]),
+);
+const inOnePlace = (place: string) =>
+  (sourcedIn.get(place) ?? []).map((field) => ({
+    rule: `!has(self.${field}) || !has(self.${sourceOf(field)})`,
+    message: `${field} stands here or comes from ${sourceOf(field)}, not both`,
+  }));
+const oneSource = {
+  rule: 'has(self.configMapKeyRef) != has(self.secretKeyRef)',
+  message: 'has a configMapKeyRef or a secretKeyRef: exactly one of the two',
+};
+
 const validated = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
 /** Within a list of a list `startsWith` is all that the API server's budget for rules has room for; the server says the rest. */
 const redirect = validated(
@@ -320,7 +337,13 @@ function rules({ properties, required, items }: Schema, place: string): Schema {
   if (place === 'spec.serverRef')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'serverRef is immutable' }] };
   const refused = refusals.get(place);
+  const inOne = inOnePlace(place);
+  if (inOne.length > 0) {
+    const before = refused?.['x-kubernetes-validations'];
+    return { ...refused, 'x-kubernetes-validations': [...(Array.isArray(before) ? before : []), ...inOne] };
+  }
   if (refused) return refused;
+  if (isSchema(properties) && 'configMapKeyRef' in properties) return { 'x-kubernetes-validations': [oneSource] };
   if (/^spec\.(executions\[\]\.)+authenticatorId$/.test(place)) return { enum: [...authenticatorIds] };
   const key = listKeys.get(place);
   if (key) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': namedBy(key, items, place) };

@@ -3,7 +3,7 @@
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
 import { flow } from './kinds/flow.ts';
-import type { AnyKind } from './kinds/kind.ts';
+import { type AnyKind, objectName } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
 import { webhook } from './kinds/webhook.ts';
 import { workloadIdentity } from './kinds/workload-identity.ts';
@@ -199,6 +199,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     await source.stop();
   }
 
+  function sourceChanged(namespace: string, object: Parameters<typeof objectName>[0]): void {
+    for (const key of registry.sourcedFrom(namespace, objectName(object))) {
+      controller.sourceChanged(key);
+      queue.add(key);
+    }
+  }
+
   const listener: SourceListener = {
     changed(key) {
       const concerned = registry.note(key);
@@ -222,6 +229,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
         controller.secretChanged(key);
         queue.add(key);
       }
+      sourceChanged(namespace, { name });
+    },
+    configMapChanged(namespace, name) {
+      if (phase === 'acting') sourceChanged(namespace, { name, in: 'ConfigMap' });
     },
     namespaceChanged(namespace) {
       if (phase !== 'acting') return;

@@ -5,9 +5,19 @@ import type { SecretKeyRef, SecretOutput } from '../../server/contract/resources
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import type { KindName, Metadata } from '../resource.ts';
 
-/** Values of Secrets by `name/key`, in the resource's own namespace. */
+/** A value that stands elsewhere in the resource's own namespace: in a Secret, unless it says so. */
+export interface ValueRef extends SecretKeyRef {
+  in?: 'ConfigMap' | undefined;
+  /** It may as well stand in the resource, and is no secret; json is parsed. */
+  form?: 'text' | 'json' | undefined;
+}
+
+/** Values of Secrets and ConfigMaps by {@link secretName}, in the resource's own namespace. */
 export type Secrets = ReadonlyMap<string, string>;
-export const secretName = ({ name, key }: SecretKeyRef): string => `${name}/${key}`;
+/** `portal`, or `ConfigMap brand`, which no Secret can be called. */
+export const objectName = ({ name, in: kind }: Pick<ValueRef, 'name' | 'in'>): string =>
+  kind === undefined ? name : `${kind} ${name}`;
+export const secretName = (ref: ValueRef): string => `${objectName(ref)}/${ref.key}`;
 
 /** What a document may need to know beside the resource. */
 export interface Context {
@@ -35,7 +45,7 @@ export interface Kind<Spec extends { realm: string }> {
   deletionPolicy: 'Retain' | 'Delete';
   /** false: the realm itself; true: something in a realm that a Realm resource declares. */
   attached: boolean;
-  secrets(spec: Spec): SecretKeyRef[];
+  secrets(spec: Spec): ValueRef[];
   /** Secrets that it has made. */
   outputs?(spec: Spec): ClientOutput[];
   document(spec: Spec, context: Context): RealmDocument;
@@ -61,9 +71,9 @@ export class Unusable extends Error {
 }
 
 /** The value of a Secret that the frame has read before. */
-export function secretOf(ref: SecretKeyRef, secrets: Secrets): string {
+export function secretOf(ref: ValueRef, secrets: Secrets): string {
   const value = secrets.get(secretName(ref));
-  if (value === undefined) throw new Unusable(`the Secret ${ref.name} has no key ${ref.key}`);
+  if (value === undefined) throw new Unusable(`the ${ref.in ?? 'Secret'} ${ref.name} has no key ${ref.key}`);
   if (!ref.trim) return value;
   const trimmed = value.trim();
   if (trimmed === '') throw new Unusable(`the key ${ref.key} of the Secret ${ref.name} holds nothing but white space`);
@@ -71,8 +81,10 @@ export function secretOf(ref: SecretKeyRef, secrets: Secrets): string {
 }
 
 /** `echo secret | base64`: one line and its end, which nobody types and every client that sends the secret leaves out. */
-export function brokenLines(refs: readonly SecretKeyRef[], secrets: Secrets): string[] {
-  const broken = refs.filter((ref) => !ref.trim && /^[^\r\n]+\r?\n$/.test(secrets.get(secretName(ref)) ?? ''));
+export function brokenLines(refs: readonly ValueRef[], secrets: Secrets): string[] {
+  const broken = refs.filter(
+    (ref) => !ref.trim && !ref.form && /^[^\r\n]+\r?\n$/.test(secrets.get(secretName(ref)) ?? ''),
+  );
   const places = new Set(broken.map(({ name, key }) => `key ${key} of the Secret ${name}`));
   return [...places].map(
     (place) =>

@@ -1,17 +1,47 @@
-// References to Secrets in the elements of a section, and the values in their place; Secrets that they have made; the table says which fields hold one.
+// References to Secrets and ConfigMaps in the elements of a section, and the values in their place; Secrets that they have made; the table says which fields hold one.
 // Decisions "Custom resources": where the wire has a write-only secret, the resource has a reference.
-import { SecretKeyRef, SecretOutput } from '../../server/contract/resources/custom-resource.ts';
-import { elementsOf, mapElements, referenceTo, type Section, words } from '../../server/contract/section.ts';
-import { CLIENT_SECRET, type ClientOutput, literal, type Secrets, secretName, secretOf, Unusable } from './kind.ts';
+import { SecretKeyRef, SecretOutput, ValueSource } from '../../server/contract/resources/custom-resource.ts';
+import { elementsOf, mapElements, referenceTo, type Section, sourceOf, words } from '../../server/contract/section.ts';
+import {
+  CLIENT_SECRET,
+  type ClientOutput,
+  literal,
+  type Secrets,
+  secretName,
+  secretOf,
+  Unusable,
+  type ValueRef,
+} from './kind.ts';
 
 const Reference = SecretKeyRef.optional();
 const Output = SecretOutput.optional();
+const Source = ValueSource.optional();
 
 /** Of all elements of a section. */
-export const referencesIn = (section: Section, value: unknown): SecretKeyRef[] =>
-  (section.secrets ?? []).flatMap((secret) =>
-    elementsOf(section, value).flatMap(({ element }) => Reference.parse(Object(element)[referenceTo(secret)]) ?? []),
-  );
+export function referencesIn(section: Section, value: unknown): ValueRef[] {
+  const { secrets = [], sourced = {} } = section;
+  return elementsOf(section, value).flatMap(({ element }) => [
+    ...secrets.flatMap((secret) => Reference.parse(Object(element)[referenceTo(secret)]) ?? []),
+    ...Object.entries(sourced).flatMap(([field, form]) => sourceIn(Object(element), field, form) ?? []),
+  ]);
+}
+
+/** Where a field's value is, if not in the element itself. */
+function sourceIn(element: Record<string, unknown>, field: string, form: 'text' | 'json'): ValueRef | undefined {
+  const { configMapKeyRef, secretKeyRef } = Source.parse(element[sourceOf(field)]) ?? {};
+  if (configMapKeyRef) return { ...configMapKeyRef, in: 'ConfigMap', form };
+  return secretKeyRef && { ...secretKeyRef, form };
+}
+
+function valueOf(ref: ValueRef, what: string, secrets: Secrets): unknown {
+  const text = secretOf(ref, secrets);
+  if (ref.form !== 'json') return literal(text, what);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Unusable(`the key ${ref.key} of the ${ref.in ?? 'Secret'} ${ref.name}, ${what}, holds no JSON`);
+  }
+}
 
 /** Of all elements of a section. */
 export function outputsIn(section: Section, value: unknown): ClientOutput[] {
@@ -27,13 +57,21 @@ export function outputsIn(section: Section, value: unknown): ClientOutput[] {
 
 /** The section as a document has it. */
 export function withSecrets(section: Section, value: unknown, secrets: Secrets): unknown {
-  const { label, placeholders = [] } = section;
-  if (!section.secrets?.length && placeholders.length === 0) return value;
+  const { label, placeholders = [], sourced = {} } = section;
+  if (!section.secrets?.length && !section.sourced && placeholders.length === 0) return value;
   return mapElements(section, value, (element, key) => {
     const out: Record<string, unknown> = { ...element };
     for (const field of new Set(placeholders.map((path) => path.split('.')[0] ?? '')))
       for (const [inner, text] of Object.entries(Object(element[field])))
         if (typeof text === 'string') literal(text, `${field}.${inner} of ${key || `the ${label}`}`);
+    for (const [field, form] of Object.entries(sourced)) {
+      const ref = sourceIn(element, field, form);
+      delete out[sourceOf(field)];
+      if (!ref) continue;
+      const what = `the ${words(field)} of ${key || `the ${label}s`}`;
+      if (field in out) throw new Unusable(`${what} has both ${field} and ${sourceOf(field)}: it stands in one place`);
+      out[field] = valueOf(ref, what, secrets);
+    }
     for (const secret of section.secrets ?? []) {
       const reference = Reference.parse(element[referenceTo(secret)]);
       delete out[referenceTo(secret)];

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ServerProblem } from '../../server/contract/client.ts';
 import { GROUP } from '../../server/contract/resources/custom-resource.ts';
-import { type AnyKind, brokenLines, secretName } from '../kinds/kind.ts';
+import { type AnyKind, brokenLines, objectName, secretName } from '../kinds/kind.ts';
 import { pathWords } from '../kinds/spec-path.ts';
 import {
   ABANDON,
@@ -52,7 +52,7 @@ interface Common {
 export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now, released } = options;
   const remove = createDeletion({ client, clusterName, realms, now });
-  const { converge, look, secretChanged, forget } = createConverge({ ...options, say: source.say });
+  const { converge, look, secretChanged, sourceChanged, forget } = createConverge({ ...options, say: source.say });
   const handOver = createHandOver(options);
   const outputsOf = createSecretOutputs({ source, client, now });
   /** Resources that a warning about long waiting was sent for. */
@@ -131,19 +131,20 @@ export function createController(options: ControllerOptions) {
   async function secretsOf(resource: Resource, refs: ReturnType<AnyKind['secrets']>) {
     const values = new Map<string, string>();
     const { namespace } = resource.metadata;
-    for (const name of new Set(refs.map((ref) => ref.name))) {
-      const secret = await source.secret(namespace, name);
-      if (!secret) throw new Waiting('SecretMissing', `waiting for the Secret ${name} in the namespace ${namespace}`);
-      for (const ref of refs) {
-        if (ref.name !== name) continue;
-        const value = secret.get(ref.key);
-        if (!value) {
-          const what = `the key ${ref.key} in the Secret ${name} (namespace ${namespace})`;
-          throw new Waiting('SecretMissing', `waiting for ${what}`);
-        }
-        values.set(secretName(ref), value);
+    const missing: { reason: 'SecretMissing' | 'ConfigMapMissing'; what: string }[] = [];
+    for (const of of Map.groupBy(refs, objectName).values()) {
+      const [{ name = '', in: kind = 'Secret' } = {}] = of;
+      const held = kind === 'Secret' ? await source.secret(namespace, name) : await source.configMap(namespace, name);
+      const reason = `${kind}Missing` as const;
+      if (!held) missing.push({ reason, what: `the ${kind} ${name} in the namespace ${namespace}` });
+      for (const ref of held ? of : []) {
+        const value = held?.get(ref.key);
+        if (value || (value !== undefined && ref.form)) values.set(secretName(ref), value);
+        else missing.push({ reason, what: `the key ${ref.key} in the ${kind} ${name} (namespace ${namespace})` });
       }
     }
+    const [first] = missing;
+    if (first) throw new Waiting(first.reason, `waiting for ${missing.map(({ what }) => what).join(', ')}`);
     return values;
   }
 
@@ -210,7 +211,7 @@ export function createController(options: ControllerOptions) {
     await source.say(resource, event);
   }
 
-  return { reconcile, secretChanged };
+  return { reconcile, secretChanged, sourceChanged };
 }
 
 const clean = (status: Status): Status =>

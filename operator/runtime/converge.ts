@@ -87,6 +87,8 @@ export function createConverge(options: ConvergeOptions) {
   const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;
   /** Resources that name a Secret which has changed since they were in sync. */
   const rotated = new Set<string>();
+  /** Resources whose values in ConfigMaps have changed since: what they declare is another than what was applied. */
+  const redeclared = new Set<string>();
 
   const wantedBy = ({ resource, realm, document }: Intent) => ({
     realm,
@@ -102,7 +104,7 @@ export function createConverge(options: ConvergeOptions) {
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
     const claimed = await claim(intent, await planned(intent));
     if (claimed.plan.inSync) return inSync(intent, claimed.plan);
-    if (appliedBefore(resource) && !onlyPrunes(claimed.plan)) {
+    if (isUnchanged(resource) && !onlyPrunes(claimed.plan)) {
       countDrift(resource, claimed.plan);
       // under Report a changed spec is still applied: what is reported is what others changed since
       if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan, 'Reported');
@@ -137,7 +139,7 @@ export function createConverge(options: ConvergeOptions) {
     const plan = admission.trusted
       ? await planned(intent, { force: true })
       : (await claim(intent, await planned(intent))).plan;
-    rotated.delete(keyOfResource(resource));
+    forget(keyOfResource(resource));
     if (plan.changes.length > 0) return reported(intent, plan, 'Observed');
     const shown = await details({ kind: resource.kind, realm, own, made: [] });
     const message = 'the realm holds what is declared; only looked at, nothing is written';
@@ -195,6 +197,15 @@ export function createConverge(options: ConvergeOptions) {
     await say(resource, { type: 'Warning', reason: 'LocksOut', message });
   }
 
+  /** It declares what the realm held in full before, so that what differs is drift. */
+  const isUnchanged = (resource: Resource): boolean =>
+    appliedBefore(resource) && !redeclared.has(keyOfResource(resource));
+
+  function forget(key: string): void {
+    rotated.delete(key);
+    redeclared.delete(key);
+  }
+
   const isRotation = (resource: Resource, plan: Plan): boolean =>
     rotated.has(keyOfResource(resource)) && onlySecrets(plan);
 
@@ -220,7 +231,7 @@ export function createConverge(options: ConvergeOptions) {
     const summary = planWords(plan);
     log({ resource: nameOf(resource), message: oneLine(summary) });
     await say(resource, { type: 'Normal', reason: reasonOf(resource, { plan, force }), message: summary });
-    rotated.delete(keyOfResource(resource));
+    forget(keyOfResource(resource));
     const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
     const shown = await details({ kind: resource.kind, realm, own, made: plan.changes });
     return {
@@ -231,13 +242,13 @@ export function createConverge(options: ConvergeOptions) {
 
   function reasonOf(resource: Resource, { plan, force }: Claimed): EventReason {
     if (force) return 'TookOver';
-    if (!appliedBefore(resource) || onlyPrunes(plan)) return 'Applied';
+    if (!isUnchanged(resource) || onlyPrunes(plan)) return 'Applied';
     return isRotation(resource, plan) ? 'SecretRotated' : 'Repaired';
   }
 
   async function inSync(intent: Intent, plan: Plan): Promise<Result> {
     const { resource, realm, own } = intent;
-    rotated.delete(keyOfResource(resource));
+    forget(keyOfResource(resource));
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
     // what was reported as different isn't any more
     const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
@@ -251,6 +262,8 @@ export function createConverge(options: ConvergeOptions) {
     look,
     /** A Secret that the resource names has changed. */
     secretChanged: (key: string): void => void rotated.add(key),
-    forget: (key: string): void => void rotated.delete(key),
+    /** A ConfigMap that the resource names has changed, or a Secret that holds no secret. */
+    sourceChanged: (key: string): void => void redeclared.add(key),
+    forget,
   };
 }

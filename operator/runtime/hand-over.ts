@@ -138,7 +138,9 @@ function inRealmOf({ metadata, spec }: Resource, kind: AnyKind): Named[] {
   if (!parsed.success) return [];
   try {
     // names alone count, whatever the secrets are
-    const secrets = new Map(kind.secrets(parsed.data).map((ref) => [secretName(ref), 'unread']));
+    const secrets = new Map(
+      kind.secrets(parsed.data).map((ref) => [secretName(ref), ref.form === 'json' ? 'null' : 'unread']),
+    );
     const document = kind.document(parsed.data, { metadata, secrets, clusterIssuer: undefined });
     return [...presentSections].flatMap(([name, section]) =>
       section.shape === 'object'

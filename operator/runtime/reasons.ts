@@ -12,6 +12,7 @@ export const conditionReasons = [
   'Waiting',
   // a dependency isn't there yet
   'SecretMissing',
+  'ConfigMapMissing',
   'RealmMissing',
   'FlowMissing',
   'RealmNotDeclared',

@@ -1,6 +1,6 @@
 // Which resources speak of a realm, and which name a Secret: found without walking through all of them for each event.
 // It holds keys alone; the source holds the resources. It decides nothing.
-import type { AnyKind } from '../kinds/kind.ts';
+import { type AnyKind, objectName } from '../kinds/kind.ts';
 import type { Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 
@@ -10,6 +10,8 @@ export interface Registry {
   /** Keys of the resources that name the realm, whether they may or not. */
   ofRealm(realm: string): readonly string[];
   naming(namespace: string, secret: string): readonly string[];
+  /** Those whose values are in a ConfigMap, or that might stand in them as well and are in a Secret. */
+  sourcedFrom(namespace: string, object: string): readonly string[];
 }
 
 export function createRegistry({
@@ -21,14 +23,22 @@ export function createRegistry({
 }): Registry {
   const byRealm = new Map<string, Set<string>>();
   const bySecret = new Map<string, Set<string>>();
+  const bySource = new Map<string, Set<string>>();
   /** What each key is filed under. */
-  const noted = new Map<string, { realm: string | undefined; secrets: string[] }>();
+  const noted = new Map<string, { realm: string | undefined; secrets: string[]; sources: string[] }>();
 
-  function secretsOf(resource: Resource): string[] {
+  function namedBy(resource: Resource): { secrets: string[]; sources: string[] } {
     const kind = kinds.get(resource.kind);
     const spec = kind?.spec.safeParse(resource.spec);
-    const refs = spec?.success ? [...(kind?.secrets(spec.data) ?? []), ...(kind?.outputs?.(spec.data) ?? [])] : [];
-    return [...new Set(refs.map(({ name }) => `${resource.metadata.namespace}/${name}`))];
+    if (!kind || !spec?.success) return { secrets: [], sources: [] };
+    const refs = kind.secrets(spec.data);
+    const places = (of: readonly { name: string; in?: 'ConfigMap' | undefined }[]) => [
+      ...new Set(of.map((ref) => `${resource.metadata.namespace}/${objectName(ref)}`)),
+    ];
+    return {
+      secrets: places([...refs.filter(({ form }) => !form), ...(kind.outputs?.(spec.data) ?? [])]),
+      sources: places(refs.filter(({ form }) => form)),
+    };
   }
 
   return {
@@ -36,19 +46,22 @@ export function createRegistry({
       const before = noted.get(key);
       if (before?.realm !== undefined) drop(byRealm, before.realm, key);
       for (const secret of before?.secrets ?? []) drop(bySecret, secret, key);
+      for (const source of before?.sources ?? []) drop(bySource, source, key);
       noted.delete(key);
       const resource = source.get(key);
       const realm = resource && realmOf(resource);
       if (resource) {
-        const secrets = secretsOf(resource);
-        noted.set(key, { realm, secrets });
+        const { secrets, sources } = namedBy(resource);
+        noted.set(key, { realm, secrets, sources });
         if (realm !== undefined) put(byRealm, realm, key);
         for (const secret of secrets) put(bySecret, secret, key);
+        for (const source of sources) put(bySource, source, key);
       }
       return [...new Set([before?.realm, realm].filter((name) => name !== undefined))];
     },
     ofRealm: (realm) => [...(byRealm.get(realm) ?? [])],
     naming: (namespace, secret) => [...(bySecret.get(`${namespace}/${secret}`) ?? [])],
+    sourcedFrom: (namespace, object) => [...(bySource.get(`${namespace}/${object}`) ?? [])],
   };
 }
 

@@ -21,7 +21,7 @@ const JSON_TYPE = 'application/json';
 /** A watch that asks for a list's metadata is answered with 200 and nothing at all, so each asks for just its own. */
 const metadataOnly = (path: string) =>
   `${JSON_TYPE};as=PartialObjectMetadata${path.includes('watch=true') ? '' : 'List'};g=meta.k8s.io;v=v1`;
-const SecretObject = z.object({ data: z.record(z.string(), z.string()).default({}) });
+const DataObject = z.object({ data: z.record(z.string(), z.string()).default({}) });
 const NamespaceObject = z.object({
   metadata: z.object({ uid: z.string(), labels: z.record(z.string(), z.string()).default({}) }),
 });
@@ -127,6 +127,13 @@ export function clusterSource(options: ClusterOptions): Source {
     }),
   ];
 
+  // Like labels: it says when to look, and an operator without the right goes on without.
+  const configMaps = everywhere('/api/v1', 'configmaps', metadataOnly, {
+    upserted: ({ metadata }) => listener?.configMapChanged?.(metadata.namespace, metadata.name),
+    deleted: (namespace, name) => listener?.configMapChanged?.(namespace, name),
+    failed: () => watchFailed?.('ConfigMap'),
+  });
+
   const labels = new Map<string, string>();
   /**
    * It only says when to look: what counts are the labels as they are then. So nothing waits for it, and where it isn't
@@ -155,12 +162,12 @@ export function clusterSource(options: ClusterOptions): Source {
       // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
       await learnIssuer();
       listener = given;
-      void labelled?.start();
+      for (const watch of [...configMaps, labelled]) void watch?.start();
       for (const key of cache.keys()) listener.changed(key);
     },
     async stop() {
       listener = undefined;
-      await Promise.all([...watches, labelled].map((watch) => watch?.stop()));
+      await Promise.all([...watches, ...configMaps, labelled].map((watch) => watch?.stop()));
       await Promise.all([api.close(), acting.close()]);
     },
     async refresh() {
@@ -173,8 +180,13 @@ export function clusterSource(options: ClusterOptions): Source {
       if (!DNS_NAME.test(name)) return undefined;
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
       if (object === undefined) return undefined;
-      const values = Object.entries(SecretObject.parse(object).data);
+      const values = Object.entries(DataObject.parse(object).data);
       return new Map(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+    },
+    async configMap(namespace, name) {
+      if (!DNS_NAME.test(name)) return undefined;
+      const object = await found(act('GET', `/api/v1/namespaces/${namespace}/configmaps/${name}`));
+      return object === undefined ? undefined : new Map(Object.entries(DataObject.parse(object).data));
     },
     async namespaceLabels(namespace) {
       if (labelsUnreadable !== undefined) throw new Error(labelsUnreadable);

@@ -26,9 +26,12 @@ const KubernetesObject = z
   .loose();
 const KindName = z.enum(kindNames);
 
+type Values = Map<string, ReadonlyMap<string, string>>;
 interface Contents {
   resources: Map<string, Resource>;
-  secrets: Map<string, ReadonlyMap<string, string>>;
+  /** By `namespace/name`. */
+  secrets: Values;
+  configMaps: Values;
 }
 
 /**
@@ -53,7 +56,7 @@ export function folderSource({
   everyMs?: number;
   log(message: string): void;
 }): Source {
-  let contents: Contents = { resources: new Map(), secrets: new Map() };
+  let contents = nothing();
   let fingerprint = '';
   let timer: NodeJS.Timeout | undefined;
   let listener: SourceListener | undefined;
@@ -74,7 +77,7 @@ export function folderSource({
   const firstLine = (message: string) => message.split('\n')[0]?.replace(/:$/, '') ?? message;
 
   async function read(paths: readonly string[]): Promise<Contents> {
-    const found: Contents = { resources: new Map(), secrets: new Map() };
+    const found = nothing();
     for (const file of paths) {
       for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
         const [error] = document.errors;
@@ -92,6 +95,10 @@ export function folderSource({
     const { namespace, name } = metadata;
     if (kind === 'Secret' && apiVersion === 'v1') {
       found.secrets.set(`${namespace}/${name}`, valuesOf(parsed.data, namespace, name));
+      return;
+    }
+    if (kind === 'ConfigMap' && apiVersion === 'v1') {
+      found.configMaps.set(`${namespace}/${name}`, new Map(Object.entries(parsed.data.data)));
       return;
     }
     const ours = KindName.safeParse(kind);
@@ -147,11 +154,9 @@ export function folderSource({
       const same = was?.metadata.generation === resource.metadata.generation;
       if (!same || was?.metadata.deletionTimestamp !== resource.metadata.deletionTimestamp) listener?.changed(key);
     }
-    for (const key of new Set([...before.secrets.keys(), ...next.secrets.keys()])) {
-      const [namespace = '', name = ''] = key.split('/');
-      const [was, is] = [before.secrets.get(key), next.secrets.get(key)];
-      if (digest([...(is ?? [])]) !== digest([...(was ?? [])])) listener?.secretChanged(namespace, name);
-    }
+    for (const [namespace, name] of differing(before.secrets, next.secrets)) listener?.secretChanged(namespace, name);
+    for (const [namespace, name] of differing(before.configMaps, next.configMaps))
+      listener?.configMapChanged?.(namespace, name);
   }
 
   let adopted = false;
@@ -202,6 +207,7 @@ export function folderSource({
     get: (key) => contents.resources.get(key),
     list: () => [...contents.resources.values()],
     secret: async (namespace, name) => contents.secrets.get(`${namespace}/${name}`),
+    configMap: async (namespace, name) => contents.configMaps.get(`${namespace}/${name}`),
     namespaceLabels: async (namespace) => ({ 'kubernetes.io/metadata.name': namespace }),
     async writeStatus(resource, status) {
       const known = contents.resources.get(keyOfResource(resource));
@@ -216,6 +222,19 @@ export function folderSource({
     },
     async say() {},
   };
+}
+
+const nothing = (): Contents => ({ resources: new Map(), secrets: new Map(), configMaps: new Map() });
+
+/** Namespaces and names of what came, changed or went. */
+function differing(before: Values, next: Values): [namespace: string, name: string][] {
+  const changed = [...new Set([...before.keys(), ...next.keys()])].filter(
+    (key) => digest([...(next.get(key) ?? [])]) !== digest([...(before.get(key) ?? [])]),
+  );
+  return changed.map((key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return [namespace, name];
+  });
 }
 
 /** A folder has no deletion timestamps of its own; the frame sees one as soon as a document is gone. */

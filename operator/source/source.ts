@@ -14,6 +14,8 @@ export interface SourceListener {
   changed(key: string): void;
   /** A Secret was made, changed or deleted. */
   secretChanged(namespace: string, name: string): void;
+  /** A ConfigMap was made, changed or deleted. */
+  configMapChanged?(namespace: string, name: string): void;
   /** A namespace has got other labels. */
   namespaceChanged?(namespace: string): void;
   /** The source answers again after it did not: what failed meanwhile is worth another try. */
@@ -51,6 +53,8 @@ export interface Source {
   list(): readonly Resource[];
   /** The Secret's values, decoded; undefined: there is no such Secret. */
   secret(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined>;
+  /** The ConfigMap's texts; undefined: there is no such ConfigMap. */
+  configMap(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined>;
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>>>;
   /** Writes the whole status, at once. */
   writeStatus(resource: Resource, status: Status): Promise<void>;

@@ -15,6 +15,9 @@ export function splitSource(source: Source, serves: readonly ((resource: Resourc
     secretChanged(namespace, name) {
       for (const { listener } of listening) listener.secretChanged(namespace, name);
     },
+    configMapChanged(namespace, name) {
+      for (const { listener } of listening) listener.configMapChanged?.(namespace, name);
+    },
     namespaceChanged(namespace) {
       for (const { listener } of listening) listener.namespaceChanged?.(namespace);
     },
@@ -45,6 +48,7 @@ export function splitSource(source: Source, serves: readonly ((resource: Resourc
       list,
       refresh: source.refresh,
       secret: source.secret,
+      configMap: source.configMap,
       namespaceLabels: source.namespaceLabels,
       writeStatus: source.writeStatus,
       addFinalizer: source.addFinalizer,

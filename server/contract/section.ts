@@ -46,6 +46,8 @@ export interface Section {
   namedLists?: Readonly<Record<string, Key>>;
   /** Fields of an element that hold a secret: `<field>KeyRef` in a resource. The element is a `z.object` then. */
   secrets?: readonly string[];
+  /** Fields of an element whose value may be in a ConfigMap or a Secret: `<field>From` in a resource; json is parsed. */
+  sourced?: Readonly<Record<string, 'text' | 'json'>>;
   /** The resource may have the element's secret made, and written to a Secret: `secretOutput`. */
   output?: true;
   /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
@@ -100,6 +102,9 @@ export const fieldsOfKey = (key: Key | undefined): readonly string[] =>
 
 /** `secret` → `secretKeyRef` */
 export const referenceTo = (secret: string): string => `${secret}KeyRef`;
+
+/** `customCss` → `customCssFrom` */
+export const sourceOf = (field: string): string => `${field}From`;
 
 /** `accessToken` → `access token` */
 export const words = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -42,6 +42,7 @@ export const sections = {
     element: SettingsDocument,
     // `realmId` of an older export is read and ignored
     document: SettingsDocument.extend({ realmId: RealmName.optional() }),
+    sourced: { welcomeText: 'text', customCss: 'text' },
     resource: {
       kind: 'Realm',
       field: 'settings',
@@ -101,6 +102,7 @@ export const sections = {
     key: 'clientId',
     element: ClientDocument,
     secrets: ['secret'],
+    sourced: { jwks: 'json' },
     output: true,
     most: 50_000,
     resource: { kind: 'Realm', most: 1000, description: 'Clients, by clientId' },
@@ -237,6 +239,7 @@ export const sections = {
     label: 'message template',
     key: ['templateKey', 'channel', 'locale'],
     element: MessageTemplateDocument,
+    sourced: { subject: 'text', body: 'text' },
     most: 1000,
     resource: { kind: 'Realm', most: 200, description: 'What messages say, by template, channel and locale' },
   },

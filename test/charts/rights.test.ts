@@ -165,6 +165,7 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     'events: create patch',
     ...kinds.map((kind) => `${kind}.realmkeeper.dev/status: patch`),
     ...kinds.map((kind) => `${kind}.realmkeeper.dev: get list watch patch`),
+    'configmaps: get list watch',
     'secrets: get list watch create patch delete',
   ].sort();
   const lease = ['leases.coordination.k8s.io realmkeeper-operator: get update', 'leases.coordination.k8s.io: create'];

@@ -143,6 +143,7 @@ test('a resource that goes before the finalizer is on it leaves nothing on the s
       get: () => resource,
       list: () => [resource],
       secret: async () => undefined,
+      configMap: async () => undefined,
       namespaceLabels: async () => ({}),
       addFinalizer: async () => false,
       removeFinalizer: nothing,

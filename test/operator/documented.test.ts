@@ -60,10 +60,11 @@ test.each([...kindNames])('the examples of %s show every field', (kind) => {
   const all = [...places(schema)];
   expect(all.length).toBeGreaterThan(8);
   // an execution has the same fields at every level
-  // what names a server is for another operator than the one that runs them here
+  // what names a server is for another operator than the one that runs them here; a Secret is named as everywhere
   const asked = all.filter(
     (place) =>
-      (place !== '.serverRef' && !/^\.executions\[\]\.executions\[\]/.test(place)) || place.endsWith('.executions'),
+      (place !== '.serverRef' && !/^\.executions\[\]\.executions\[\]|From\.secretKeyRef/.test(place)) ||
+      place.endsWith('.executions'),
   );
   expect(asked.filter((place) => !shown.some((spec) => has(spec, steps(place))))).toEqual([]);
 });
@@ -86,6 +87,18 @@ beforeAll(async () => {
     secret('corporate', { secret: 'a secret of the provider' }, 'identity'),
     secret('directory', { password: 'the password at the directory' }, 'identity'),
     secret('wiki', { token: 'a token of the wiki' }, 'identity'),
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'globex', namespace: 'identity' },
+      data: {
+        css: '.card { border-radius: 0 }',
+        welcome: 'Welcome',
+        jwks: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"one","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}',
+        subject: 'Hello',
+        body: 'Hello',
+      },
+    },
   );
   for (const example of alive) if (example.metadata.namespace !== 'realmkeeper') await write(example);
   operator = await startTestOperator({ serverUrl: server.baseUrl, dir: folder.dir, operatorNamespace: 'realmkeeper' });

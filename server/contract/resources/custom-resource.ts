@@ -38,6 +38,31 @@ export const SecretKeyRef = z
   .describe('Where the secret’s value is; it never stands in the resource itself');
 export type SecretKeyRef = z.infer<typeof SecretKeyRef>;
 
+export const ConfigMapKeyRef = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(DNS_NAME, 'must be the name of a ConfigMap')
+      .describe('Name of the ConfigMap, in the namespace of this resource'),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[-._a-zA-Z0-9]+$/, 'must be a key of a ConfigMap: letters, digits and - . _')
+      .describe('Key in the ConfigMap’s data'),
+  })
+  .describe('The value is what a ConfigMap has under a key');
+
+/** Where a value is that may as well stand in the resource. */
+export const ValueSource = z
+  .strictObject({ configMapKeyRef: ConfigMapKeyRef.optional(), secretKeyRef: SecretKeyRef.optional() })
+  .refine((from) => (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined), {
+    message: 'has a configMapKeyRef or a secretKeyRef: exactly one of the two',
+  });
+export type ValueSource = z.infer<typeof ValueSource>;
+
 /** A Secret that the operator makes. */
 export const SecretOutput = z
   .strictObject({

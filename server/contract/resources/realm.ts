@@ -1,20 +1,34 @@
 // Kind Realm: a realm's configuration, but flows, webhooks and workload identities, which have kinds of their own.
 // Users stay run-time data. Decisions "Custom resources"; specification 2.10 for the sections.
 import { z } from 'zod';
-import { collectionOf, referenceTo, type Section, words } from '../section.ts';
+import { collectionOf, referenceTo, type Section, sourceOf, words } from '../section.ts';
 import { presentSections, type SectionKey, type Sections } from '../sections.ts';
-import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef, SecretOutput } from './custom-resource.ts';
+import {
+  commonSpec,
+  commonStatus,
+  deletionPolicy,
+  SecretKeyRef,
+  SecretOutput,
+  ValueSource,
+} from './custom-resource.ts';
 
 /** Where the wire has a write-only secret the resource has a reference; people are no part of it. */
-function withReferences({ element, secrets = [], people = [], output, label }: Section): z.ZodType {
+function withReferences({ element, secrets = [], people = [], sourced = {}, output, label }: Section): z.ZodType {
   const left = [...secrets, ...people];
-  if (left.length === 0) return element;
+  const fields = Object.keys(sourced);
+  if (left.length + fields.length === 0) return element;
   if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets or people must be an object`);
   const described = (secret: string) => `The ${label}’s ${words(secret)}; left out: the server keeps the one it has`;
   return z.strictObject({
     ...Object.fromEntries(Object.entries(element.shape).filter(([field]) => !left.includes(field))),
     ...Object.fromEntries(
       secrets.map((secret) => [referenceTo(secret), SecretKeyRef.optional().describe(described(secret))]),
+    ),
+    ...Object.fromEntries(
+      fields.map((field) => [
+        sourceOf(field),
+        ValueSource.optional().describe(`In place of ${field}: where its value is; followed when it changes there`),
+      ]),
     ),
     ...(output && { secretOutput: SecretOutput.optional() }),
   });

@@ -8,7 +8,7 @@
   verbs: [patch]
 # The values of those that resources name; of the others it follows the metadata alone.
 - apiGroups: ['']
-  resources: [secrets]
+  resources: [secrets, configmaps]
   verbs: [get, list, watch]
 {{- if .Values.operator.writeSecrets }}
 # Those of secretOutput, which it owns; rights know no difference.
