@@ -25,6 +25,8 @@ export interface OperatorConfig {
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
+  /** Where Secrets and ConfigMaps are read; empty: wherever it watches. */
+  secretNamespaces: readonly string[];
   /** Address of metrics and probes; undefined: none are served. */
   listen: { host: string; port: number } | undefined;
 }
@@ -58,6 +60,7 @@ Options
                            SVC_SERVER_URL these are all there are
   --watch-namespace NS     look at this namespace alone, with rights in no other; may be given again for more.
                            Needs --cluster-name, and cannot go by labels of namespaces
+  --secret-namespace NS    read Secrets and ConfigMaps in this namespace alone; may be given again for more
   --leader-elect, --no-leader-elect
                            act only while holding a Lease in the operator's own namespace, so that others can stand by
                            (default: yes on a cluster; a folder has no Lease)
@@ -101,6 +104,10 @@ const Environment = z.object({
 type Environment = z.output<typeof Environment>;
 
 const filled = (message: string) => z.string().min(1, message);
+const Namespaces = z
+  .array(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must name a namespace'))
+  .default([])
+  .transform((names) => [...new Set(names)]);
 const Arguments = z.object({
   manifests: filled('must name a folder').optional(),
   'cluster-name': z
@@ -130,10 +137,8 @@ const Arguments = z.object({
     .min(3, 'must be 3 seconds or more')
     .max(3600, 'must be an hour or less')
     .default(15),
-  'watch-namespace': z
-    .array(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must name a namespace'))
-    .default([])
-    .transform((names) => [...new Set(names)]),
+  'watch-namespace': Namespaces,
+  'secret-namespace': Namespaces,
   listen: Listen.optional(),
 });
 
@@ -181,6 +186,7 @@ export function parseOperatorConfig(
         ? { leaseName: args.data['lease-name'] ?? leaseNameOf(servers), leaseSeconds: args.data['lease-duration'] }
         : undefined,
     watchNamespaces: args.data['watch-namespace'],
+    secretNamespaces: args.data['secret-namespace'],
     listen: args.data.listen ?? environment.data.SVC_OPERATOR_LISTEN,
   };
 }
@@ -228,6 +234,8 @@ function contradictions(args: z.output<typeof Arguments>): string[] {
       faults.push('--watch-namespace: is about a cluster, and --manifests names a folder');
   }
   if (args['watch-namespace'].length > 0) {
+    if (args['secret-namespace'].length > 0)
+      faults.push('--secret-namespace: with --watch-namespace Secrets are read in those namespaces alone');
     if (args['cluster-name'] === undefined) {
       const why = 'the uid of the namespace kube-system, which is the name otherwise, is outside of that namespace';
       faults.push(`--watch-namespace: needs --cluster-name too (${why})`);
@@ -264,6 +272,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
         'lease-name': text,
         'lease-duration': text,
         'watch-namespace': { type: 'string', multiple: true },
+        'secret-namespace': { type: 'string', multiple: true },
         listen: text,
         help: flag,
       },

@@ -52,12 +52,21 @@ async function placeOf(
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
     const options = { kubeconfig: config.kubeconfig, log: say };
     const clusterName = config.clusterName ?? (await clusterUid(options));
-    const namespaces = config.watchNamespaces;
+    const { watchNamespaces: namespaces, secretNamespaces } = config;
     const [tokenFile] = config.servers.flatMap(({ credential }) =>
       'tokenFile' in credential ? credential.tokenFile : [],
     );
     const tokenIssuer = tokenFile === undefined ? undefined : await issuerOfTokenIn(tokenFile);
-    const source = clusterSource({ ...options, serves, watchFailed, permit, connections, namespaces, tokenIssuer });
+    const source = clusterSource({
+      ...options,
+      serves,
+      watchFailed,
+      permit,
+      connections,
+      namespaces,
+      secretNamespaces,
+      tokenIssuer,
+    });
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';

@@ -33,7 +33,7 @@ function sourceIn(element: Record<string, unknown>, field: string, form: 'text' 
   return secretKeyRef && { ...secretKeyRef, form };
 }
 
-function valueOf(ref: ValueRef, what: string, secrets: Secrets): unknown {
+function readValue(ref: ValueRef, what: string, secrets: Secrets): unknown {
   const text = secretOf(ref, secrets);
   if (ref.form !== 'json') return literal(text, what);
   try {
@@ -70,7 +70,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       if (!ref) continue;
       const what = `the ${words(field)} of ${key || `the ${label}s`}`;
       if (field in out) throw new Unusable(`${what} has both ${field} and ${sourceOf(field)}: it stands in one place`);
-      out[field] = valueOf(ref, what, secrets);
+      out[field] = readValue(ref, what, secrets);
     }
     for (const secret of section.secrets ?? []) {
       const reference = Reference.parse(element[referenceTo(secret)]);

@@ -7,6 +7,7 @@ import { errorWords } from '../../server/contract/error-words.ts';
 import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import type { Connections } from '../connections.ts';
 import { API_VERSION, keyOf, kindNames, plurals, type Resource } from '../resource.ts';
+import { Stalled } from '../runtime/outcome.ts';
 import { always, demand, type Permit } from '../runtime/permit.ts';
 import { type Api, connect, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -31,6 +32,8 @@ export interface ClusterOptions {
   watchFailed?: ((kind: string) => void) | undefined;
   /** Only there is anything looked at; empty: everywhere. */
   namespaces?: readonly string[];
+  /** Only there are Secrets and ConfigMaps read; empty: wherever it looks. */
+  secretNamespaces?: readonly string[];
   /** Of the operator's own ServiceAccount token, in case the cluster doesn't tell or may not be asked. */
   tokenIssuer?: string | undefined;
   /** Whether a resource is this operator's. */
@@ -61,7 +64,7 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
 }
 
 export function clusterSource(options: ClusterOptions): Source {
-  const { kubeconfig, log, watchFailed, namespaces = [], permit = always } = options;
+  const { kubeconfig, log, watchFailed, namespaces = [], secretNamespaces = [], permit = always } = options;
   const api = connect(kubeconfig);
   const acting = options.connections ? api.over(options.connections) : api;
   const act: Api['call'] = async (method, path, ask) => {
@@ -102,10 +105,20 @@ export function clusterSource(options: ClusterOptions): Source {
     plural: string,
     accept: (path: string) => string,
     listener: Listener,
+    among = namespaces,
   ): ListWatch[] =>
-    namespaces.length === 0
+    among.length === 0
       ? [follow(`${group}/${plural}`, accept, listener)]
-      : namespaces.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, listener));
+      : among.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, listener));
+  /** What holds values; where single namespaces are watched, theirs. */
+  const valued = (plural: string, listener: Listener): ListWatch[] =>
+    everywhere('/api/v1', plural, metadataOnly, listener, namespaces.length === 0 ? secretNamespaces : namespaces);
+  /** @throws Stalled */
+  function demandReadable(namespace: string): void {
+    if (secretNamespaces.length === 0 || secretNamespaces.includes(namespace)) return;
+    const what = `Secrets and ConfigMaps of the namespace ${namespace} are not this operator’s to read (--secret-namespace)`;
+    throw new Stalled('NamespaceNotAllowed', what);
+  }
   const watches: ListWatch[] = [
     ...kindNames.flatMap((kind) =>
       everywhere(`/apis/${API_VERSION}`, plurals[kind], () => JSON_TYPE, {
@@ -114,7 +127,7 @@ export function clusterSource(options: ClusterOptions): Source {
         failed: () => watchFailed?.(kind),
       }),
     ),
-    ...everywhere('/api/v1', 'secrets', metadataOnly, {
+    ...valued('secrets', {
       upserted(secret) {
         owners.seen(secret);
         listener?.secretChanged(secret.metadata.namespace, secret.metadata.name);
@@ -128,7 +141,7 @@ export function clusterSource(options: ClusterOptions): Source {
   ];
 
   // Like labels: it says when to look, and an operator without the right goes on without.
-  const configMaps = everywhere('/api/v1', 'configmaps', metadataOnly, {
+  const configMaps = valued('configmaps', {
     upserted: ({ metadata }) => listener?.configMapChanged?.(metadata.namespace, metadata.name),
     deleted: (namespace, name) => listener?.configMapChanged?.(namespace, name),
     failed: () => watchFailed?.('ConfigMap'),
@@ -178,6 +191,7 @@ export function clusterSource(options: ClusterOptions): Source {
     async secret(namespace, name) {
       // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
       if (!DNS_NAME.test(name)) return undefined;
+      demandReadable(namespace);
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
       if (object === undefined) return undefined;
       const values = Object.entries(DataObject.parse(object).data);
@@ -185,6 +199,7 @@ export function clusterSource(options: ClusterOptions): Source {
     },
     async configMap(namespace, name) {
       if (!DNS_NAME.test(name)) return undefined;
+      demandReadable(namespace);
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}/configmaps/${name}`));
       return object === undefined ? undefined : new Map(Object.entries(DataObject.parse(object).data));
     },
@@ -193,7 +208,7 @@ export function clusterSource(options: ClusterOptions): Source {
       const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
-    ownSecrets: createOwnSecrets({ act, owners }),
+    ownSecrets: createOwnSecrets({ act, owners, demandReadable }),
     ...createWrites({ act, cache }),
   };
 }

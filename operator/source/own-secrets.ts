@@ -54,9 +54,12 @@ const isMade = (labels: Readonly<Record<string, string>>): boolean =>
 export function createOwnSecrets({
   act,
   owners,
+  demandReadable,
 }: {
   act: Api['call'];
   owners: Pick<SecretOwners, 'namesOf'>;
+  /** @throws where Secrets of the namespace are not to be read */
+  demandReadable(namespace: string): void;
 }): OwnSecrets {
   const collection = ({ metadata }: Resource) => `/api/v1/namespaces/${metadata.namespace}/secrets`;
   /** Merged, so that what others keep in it (labels, keys of their own) stays. */
@@ -74,6 +77,7 @@ export function createOwnSecrets({
 
   return {
     async read(resource, name) {
+      demandReadable(resource.metadata.namespace);
       const object = await found(act('GET', `${collection(resource)}/${name}`));
       if (object === undefined) return undefined;
       const { metadata, data } = SecretObject.parse(object);

@@ -118,6 +118,21 @@ describe.skipIf(!assets.found)('the chart', () => {
     expect(args).toEqual(expect.arrayContaining(['--watch-namespace=team-a', '--watch-namespace=team-b']));
   });
 
+  test('Secrets are read in the namespaces that are named, and no right over others’ is asked for', async () => {
+    const objects = await render(['--set', 'operator.secretNamespaces={team-a,team-b}']);
+    const Rules = z.looseObject({ rules: z.array(z.looseObject({ resources: z.array(z.string()) })) });
+    const mayRead = (object: AnyObject) =>
+      Rules.parse(object).rules.some(({ resources }) => resources.includes('secrets'));
+    expect(named(objects, 'ClusterRole').filter(mayRead)).toEqual([]);
+    const roles = named(objects, 'Role').filter(mayRead);
+    expect(roles.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort()).toEqual([
+      'team-a/realmkeeper-operator-secrets',
+      'team-b/realmkeeper-operator-secrets',
+    ]);
+    const { args } = first(podOf(first(named(objects, 'Deployment', 'realmkeeper-operator'))).containers);
+    expect(args).toEqual(expect.arrayContaining(['--secret-namespace=team-a', '--secret-namespace=team-b']));
+  });
+
   test('the grace period follows the drain', async () => {
     const server = async (...args: string[]) =>
       podOf(first(named(await render(args), 'Deployment', 'realmkeeper-server'))).terminationGracePeriodSeconds;
@@ -150,6 +165,25 @@ describe.skipIf(!assets.found)('the chart', () => {
     ['a key of a kind that does not check who answers', 'database.sslMode=require', '/database/sslMode'],
     ['a variable that has a value of its own', 'server.env.SVC_MASTER_KEY=x', "invalid propertyName 'SVC_MASTER_KEY'"],
     ['a variable of no program', 'server.env.PATH=x', "invalid propertyName 'PATH'"],
+    ['a proxy that is no address', 'server.trustProxy={the proxy}', '/server/trustProxy/0'],
+    ['a variable that the chart sets', 'server.extraEnv[0].name=SVC_MASTER_KEY', '/server/extraEnv/0/name'],
+    [
+      'a label that Pods are found by',
+      'server.podLabels.app\\.kubernetes\\.io/name=x',
+      "invalid propertyName 'app.kubernetes.io/name'",
+    ],
+    ['a selector that is none', 'operator.realmNamespaces=a b', '/operator/realmNamespaces'],
+    ['a strategy that is none', 'server.updateStrategy.type=Sometimes', '/server/updateStrategy/type'],
+    ['a tag that is none', 'image.tag=a b', '/image/tag'],
+    ['an object without a kind', 'extraObjects[0].name=x', '/extraObjects/0'],
+    ['more at least than at most', 'server.autoscaling.enabled=true,server.autoscaling.minReplicas=9', 'minReplicas'],
+    ['a port that the Service has not', 'server.service.nodePort=30080', 'goes with type NodePort'],
+    ['a request beyond its limit', 'operator.resources.requests.memory=1Gi', 'request of memory (1Gi) exceeds'],
+    [
+      'two ways to say where Secrets are',
+      'operator.secretNamespaces={a},operator.watchNamespaces={a}',
+      'secretNamespaces',
+    ],
     ['a digest that is none', 'image.digest=latest', '/image/digest'],
     ['a budget that lets no node be drained', 'server.podDisruptionBudget.maxUnavailable=0', 'maxUnavailable'],
   ])('%s is refused with where it stands', async (_, value, message) => {

@@ -1,3 +1,10 @@
+{{/* A quantity of memory as a number. */}}
+{{- define "realmkeeper.bytes" -}}
+{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 "Ei" 1152921504606846976.0 "m" 0.001 -}}
+{{- $text := toString . -}}
+{{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexReplaceAll "^[0-9.]+" $text "")) -}}
+{{- end }}
+
 {{/* What values ask of each other; a single value is the schema's matter. Every fault is told at once. */}}
 {{- define "realmkeeper.checks" -}}
 {{- $v := .Values -}}
@@ -26,6 +33,25 @@
 {{- end -}}
 {{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (not $v.server.trustProxy) -}}
 {{- $faults = append $faults "server.trustProxy must name the proxies in front (addresses or CIDRs) where ingress or httpRoute is enabled: else all people have one address, and twenty wrong passwords of one keep everybody out" -}}
+{{- end -}}
+{{- if and $v.ingress.enabled $v.ingress.host (ne $v.ingress.host $url.hostname) -}}
+{{- $faults = append $faults (printf "ingress.host must be that of server.baseUrl, %s: issuers and redirects name it" $url.hostname) -}}
+{{- end -}}
+{{- if and $v.server.autoscaling.enabled (gt (int $v.server.autoscaling.minReplicas) (int $v.server.autoscaling.maxReplicas)) -}}
+{{- $faults = append $faults "server.autoscaling.minReplicas must not exceed maxReplicas" -}}
+{{- end -}}
+{{- if and $v.server.service.nodePort (eq $v.server.service.type "ClusterIP") -}}
+{{- $faults = append $faults "server.service.nodePort goes with type NodePort or LoadBalancer" -}}
+{{- end -}}
+{{- range $name, $resources := dict "server.resources" $v.server.resources "server.migrations.resources" $v.server.migrations.resources "postgresql.resources" $v.postgresql.resources "operator.resources" $v.operator.resources -}}
+{{- $requests := default (dict) $resources.requests -}}
+{{- $limits := default (dict) $resources.limits -}}
+{{- if and $requests.memory $limits.memory (gt (include "realmkeeper.bytes" $requests.memory | float64) (include "realmkeeper.bytes" $limits.memory | float64)) -}}
+{{- $faults = append $faults (printf "%s: the request of memory (%v) exceeds its limit (%v)" $name $requests.memory $limits.memory) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.operator.secretNamespaces $v.operator.watchNamespaces -}}
+{{- $faults = append $faults "operator.secretNamespaces: with operator.watchNamespaces Secrets are read in those alone" -}}
 {{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
 {{- $faults = append $faults "httpRoute.parentRefs must name a Gateway" -}}

@@ -6,6 +6,12 @@
 - apiGroups: [realmkeeper.dev]
   resources: [realms/status, flows/status, webhooks/status, workloadidentities/status]
   verbs: [patch]
+- apiGroups: ['']
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{- define "realmkeeper.operator.secretRules" -}}
 # The values of those that resources name; of the others it follows the metadata alone.
 - apiGroups: ['']
   resources: [secrets, configmaps]
@@ -16,7 +22,4 @@
   resources: [secrets]
   verbs: [create, patch, delete]
 {{- end }}
-- apiGroups: ['']
-  resources: [events]
-  verbs: [create, patch]
 {{- end }}
