@@ -10,6 +10,8 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 
 interface Entry {
   fetchedAt: number;
+  /** It was fetched because of a key that wasn't among those of before. */
+  onDoubt: boolean;
   keys: Promise<unknown>;
 }
 
@@ -38,9 +40,9 @@ export function createRemoteKeys({
     return read(body.toString());
   }
 
-  function fetched(uri: string): Promise<unknown> {
+  function fetched(uri: string, onDoubt = false): Promise<unknown> {
     makeRoom(entries, MOST);
-    const entry = { fetchedAt: now().getTime(), keys: download(uri) };
+    const entry = { fetchedAt: now().getTime(), onDoubt, keys: download(uri) };
     entries.set(uri, entry);
     // A failure stays as long as the cool-down, so that a client can't make us hammer a host.
     entry.keys.catch(() => {});
@@ -58,10 +60,10 @@ export function createRemoteKeys({
         throw error;
       });
     },
-    /** Fetched anew, where the last time is long enough ago. */
+    /** Fetched anew: at once for the first key that isn't known, for others when the last time is long enough ago. */
     async renewed(uri: string): Promise<unknown> {
       const entry = entries.get(uri);
-      return entry && age(entry) > COOL_DOWN_MS ? fetched(uri) : undefined;
+      return entry && (!entry.onDoubt || age(entry) > COOL_DOWN_MS) ? fetched(uri, true) : undefined;
     },
   };
 }

@@ -232,7 +232,7 @@ test('a flood of wrong secrets, where one is checked slowly, keeps nobody from s
 });
 
 // Last: the clock runs on.
-test('keys at a jwksUri are fetched once, and again after a while when the client has new ones', async () => {
+test('keys at a jwksUri are fetched once, and again when the client has new ones, but not again and again', async () => {
   // Of kinds that nobody here knows, and for other purposes: they are in the way of none.
   const others = [
     { kty: 'AKP', alg: 'ML-DSA-44', pub: 'x' },
@@ -256,13 +256,20 @@ test('keys at a jwksUri are fetched once, and again after a while when the clien
   expect((await send(await remote('ES256'))).status).toBe(200);
   expect((await send(await remote('ES256'))).status).toBe(200);
   expect(jwksHost.received).toHaveLength(1);
+  // oidcc-refresh-token-rp-key-rotation: the client is known by its new key at once.
   await published('PS256');
-  expect((await send(await remote('PS256'))).status).toBe(401);
-  expect(jwksHost.received).toHaveLength(1);
-  offset += 31_000;
   expect((await send(await remote('PS256'))).status).toBe(200);
+  expect(jwksHost.received).toHaveLength(2);
+  expect((await send(await remote('ES256'))).status).toBe(401);
+  await published('ES256');
   expect((await send(await remote('ES256'))).status).toBe(401);
   expect(jwksHost.received).toHaveLength(2);
+  offset += 31_000;
+  expect((await send(await remote('ES256'))).status).toBe(200);
+  expect(jwksHost.received).toHaveLength(3);
+  await published('PS256');
+  offset += 31_000;
+  expect((await send(await remote('PS256'))).status).toBe(200);
   jwksHost.answer = () => ({ status: 500 });
   offset += 700_000;
   expect((await send(await remote('PS256'))).status).toBe(401);
