@@ -20,6 +20,7 @@ import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerStatus } from './commands/status.ts';
+import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
 import { registerCreate, registerDelete, registerEdit } from './commands/write.ts';
@@ -32,7 +33,10 @@ const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
   ['Looking:', [registerGet, registerDescribe, registerEvents, registerStatus]],
-  ['Changing at run time:', [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions]],
+  [
+    'Changing at run time:',
+    [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions, registerSync],
+  ],
   ['Everything else:', [registerApi, registerToken]],
   ['Setting up:', [registerCrds, registerCompletion]],
 ];

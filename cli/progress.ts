@@ -26,6 +26,21 @@ export async function during<T>(io: Watched, what: string, work: Promise<T>): Pr
   }
 }
 
+/** Says anew how far something is, each time over what it said before. */
+export function progress(io: Watched): { say(how: string): void; end(): void } {
+  let shown = false;
+  return {
+    say(how) {
+      if (!io.watched) return;
+      shown = true;
+      io.stderr.write(`${CLEAR}${plain(how)}`);
+    },
+    end() {
+      if (shown) io.stderr.write(CLEAR);
+    },
+  };
+}
+
 /** How much of a long transfer has passed. */
 export async function* counted(
   io: Watched,

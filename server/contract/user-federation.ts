@@ -58,6 +58,7 @@ export const DirectoryGroups = z.strictObject({
   memberAttribute: Attribute.optional().describe(
     'Which holds its members: their distinguished names, or usernames; default member',
   ),
+  nested: z.boolean().optional().describe('Whether who is in a group that is in another is in both; default false'),
   below: text(2000)
     .regex(/^\/./, 'must be the path of a group')
     .nullable()
@@ -119,6 +120,7 @@ export const userFederation = kind({
       filter: '(objectClass=group)',
       nameAttribute: 'cn',
       memberAttribute: 'member',
+      nested: true,
       below: '/staff',
     },
     schedule: 3600,

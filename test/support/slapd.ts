@@ -89,8 +89,11 @@ ou: groups
 
 `;
 
-/** @param ldif what stands in it at first, beside the tree of `ou=people`, `ou=others` and `ou=groups` */
-export async function startSlapd(ldif = ''): Promise<Slapd> {
+/**
+ * @param ldif what stands in it at first, beside the tree of `ou=people`, `ou=others` and `ou=groups`
+ * @param schema attributes and classes of its own, in the place of OpenLDAP's copy of Active Directory's
+ */
+export async function startSlapd(ldif = '', { schema }: { schema?: string } = {}): Promise<Slapd> {
   const program = await slapdPath();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slapd-'));
   const [port, tlsPort] = [await freePort(), await freePort()];
@@ -100,7 +103,8 @@ export async function startSlapd(ldif = ''): Promise<Slapd> {
   await writeFile(file('crt.pem'), cert);
   await writeFile(file('key.pem'), key);
   const modules = ['/usr/lib/ldap', '/usr/lib/openldap'].find((one) => existsSync(one));
-  const schemas = ['core', 'cosine', 'inetorgperson', 'nis', 'msuser'];
+  const schemas = ['core', 'cosine', 'inetorgperson', 'nis', ...(schema === undefined ? ['msuser'] : [])];
+  if (schema !== undefined) await writeFile(file('own.schema'), schema);
   await writeFile(
     file('slapd.conf'),
     [
@@ -108,6 +112,7 @@ export async function startSlapd(ldif = ''): Promise<Slapd> {
         .map((name) => path.join(SCHEMAS, `${name}.schema`))
         .filter(existsSync)
         .map((name) => `include ${name}`),
+      ...(schema === undefined ? [] : [`include ${file('own.schema')}`]),
       `pidfile ${file('pid')}`,
       `TLSCertificateFile ${file('crt.pem')}`,
       `TLSCertificateKeyFile ${file('key.pem')}`,

@@ -231,6 +231,8 @@ function faultOf(error: unknown): unknown {
   const code = codeOf(error);
   if (code === INVALID_CREDENTIALS)
     return new DirectoryFault('it does not take bindDn with this password', { cause: error, forGood: true });
+  if (code === NO_SUCH_OBJECT)
+    return new DirectoryFault('it has no entry at the base that is named', { cause: error, forGood: true });
   if (code === SIZE_LIMIT_EXCEEDED)
     return new DirectoryFault('it gives no more entries in one answer: a smaller pageSize may help', { cause: error });
   const ofDirectory = typeof code === 'number';

@@ -34,6 +34,7 @@ const canonical = ({ connection, users, groups, ...fields }: Fields): Fields => 
       filter: '(objectClass=groupOfNames)',
       nameAttribute: 'cn',
       memberAttribute: 'member',
+      nested: false,
       below: null,
       ...Object(groups),
     },

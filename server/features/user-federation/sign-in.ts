@@ -14,6 +14,7 @@ import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directo
 import { DirectoryFault, type DirectoryOutbound, type Entry, isBinary, ldapts, withDirectory } from './connection.ts';
 import { personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
 import { type DirectoryGroups, groupAttributes } from './groups.ts';
+import { climbed } from './nested.ts';
 import * as store from './store.ts';
 
 const KEPT_MS = 60_000;
@@ -118,21 +119,15 @@ export function createDirectorySource(
     if (!of) return [];
     const { AndFilter, EqualityFilter, FilterParser, OrFilter } = await ldapts();
     const member = (value: string) => new EqualityFilter({ attribute: of.memberAttribute, value });
-    const filter = new AndFilter({
-      filters: [
-        FilterParser.parseString(of.filter),
-        new OrFilter({ filters: [member(person.dn), member(person.username)] }),
-      ],
-    });
+    const holding = (names: readonly string[]) =>
+      new AndFilter({ filters: [FilterParser.parseString(of.filter), new OrFilter({ filters: names.map(member) })] });
     const attributes = groupAttributes(directory).filter((name) => name !== of.memberAttribute);
     return withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session) => {
-      const found: Entry[] = [];
-      for await (const entries of session.pages(
-        { base: of.base, scope: 'sub', filter, attributes },
-        directory.pageSize,
-      ))
-        found.push(...entries);
-      return found;
+      const found = async (names: readonly string[]) => {
+        const search = { base: of.base, scope: 'sub' as const, filter: holding(names), attributes };
+        return (await Array.fromAsync(session.pages(search, directory.pageSize))).flat();
+      };
+      return climbed([person.dn, person.username], found, of.nested);
     });
   }
 

@@ -16,7 +16,8 @@ import type { Queue } from '../../jobs/queue.ts';
 import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directory.ts';
 import { DirectoryFault, type DirectoryOutbound, ldapts, type Session, withDirectory } from './connection.ts';
 import { changedAttribute, personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
-import { type DirectoryGroups, groupAttributes, groupOf } from './groups.ts';
+import { type DirectoryGroups, type FoundGroup, groupAttributes, groupOf } from './groups.ts';
+import { flattened } from './nested.ts';
 import * as store from './store.ts';
 
 const SYNC_JOB = 'directory-sync';
@@ -164,27 +165,34 @@ export function createSyncs({
     return count;
   }
 
-  async function readGroups({ directory, session, sync, since, mine, signal }: Run): Promise<void> {
-    const { realm, groups: of } = directory;
+  async function* groupPages({ directory, session, since, signal }: Run): AsyncGenerator<FoundGroup[]> {
+    const { groups: of } = directory;
     if (!of) return;
     const search = {
       base: of.base,
       scope: 'sub' as const,
-      filter: await filterOf(directory, of.filter, since),
+      // one that holds a changed group is not changed itself
+      filter: await filterOf(directory, of.filter, of.nested ? null : since),
       attributes: groupAttributes(directory),
     };
-    const names = new Set<string>();
     for await (const entries of session.pages(search, directory.pageSize)) {
       signal.throwIfAborted();
       // what comes in ranges is asked for group by group: there is no other way
       const found = await Promise.all(entries.map((entry) => groupOf(directory, session, entry)));
+      yield found.flatMap((group) => group ?? []);
+    }
+  }
+
+  async function readGroups(run: Run): Promise<void> {
+    const { directory, sync, since, mine } = run;
+    const { realm, groups: of, pageSize } = directory;
+    if (!of) return;
+    const names = new Set<string>();
+    const pages = groupPages(run);
+    for await (const found of of.nested ? flattened(pages, pageSize) : pages) {
+      run.signal.throwIfAborted();
       await written(realm, mine, async (tx) => {
-        const failures = await groups.write(
-          tx,
-          directory,
-          found.flatMap((group) => group ?? []),
-          { sync: sync.id, names },
-        );
+        const failures = await groups.write(tx, directory, found, { sync: sync.id, names });
         await store.progress(tx.sql, mine(), { read: 0, added: 0, updated: 0, disabled: 0, failures });
       });
     }

@@ -13,6 +13,7 @@ import { createUser, getUser, listUsers, putUser } from '../../../server/contrac
 import { makeRealm } from '../../support/clients.ts';
 import { ended, syncedWith } from '../../support/directories.ts';
 import { eventually } from '../../support/operator.ts';
+import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { BASE, personLdif, READER, READER_PASSWORD, type Slapd, startSlapd } from '../../support/slapd.ts';
 
@@ -26,7 +27,10 @@ beforeAll(async () => {
   const many = Array.from({ length: MANY }, (_, i) => personLdif(`crowd${i}`, { base: crowd })).join('');
   const unit = `dn: ${crowd}\nobjectClass: organizationalUnit\nou: crowd\n\n`;
   slapd = await startSlapd(`${['ada', 'bob', 'cleo'].map((uid) => personLdif(uid)).join('')}${unit}${many}`);
-  server = await startTestServer({ env: { SVC_OUTBOUND_ALLOW: '127.0.0.1', SVC_LOG_LEVEL: 'info' }, lines });
+  server = await startTestServer({
+    env: { ...withOperator, SVC_OUTBOUND_ALLOW: '127.0.0.1', SVC_LOG_LEVEL: 'info' },
+    lines,
+  });
 });
 afterAll(async () => {
   await server?.stop();
@@ -205,6 +209,56 @@ test('groups are made below one of the realm and filled with its people alone; w
   await sync(realm);
   expect(await members()).toEqual(['guest']);
 });
+
+test('groups in groups: who is in the inner one is in both, also where they hold each other; without `nested` they aren’t', async () => {
+  const groupsAt = `ou=groups,${BASE}`;
+  const groupOf = (cn: string, member: string[]) =>
+    slapd.as((client) => client.add(`cn=${cn},${groupsAt}`, { objectClass: 'groupOfNames', cn, member }));
+  await groupOf('all', [`cn=Tech, ${groupsAt}`, `uid=cleo,${PEOPLE}`]);
+  await groupOf('tech', [`cn=backend,${groupsAt}`, `uid=bob,${PEOPLE}`]);
+  await groupOf('backend', [`uid=ada,${PEOPLE}`, `cn=all,${groupsAt}`]);
+  const nested = { base: groupsAt, nested: true };
+  const realm = await realmWith({ groups: { base: groupsAt }, pageSize: 1 });
+  const members = async (name: string) => {
+    const { body: groups = [] } = await server.admin.call(listGroups, { params: { realm }, query: {} });
+    const id = groups.find(({ path }) => path === `/corporate/${name}`)?.id ?? '';
+    const { body = [] } = await server.admin.call(listGroupMembers, { params: { realm, id }, query: {} });
+    return body.map(({ username }) => username).sort();
+  };
+  await sync(realm);
+  expect([await members('all'), await members('tech'), await members('backend')]).toEqual([['cleo'], ['bob'], ['ada']]);
+  await server.admin.call(putDirectory, { ...at(realm), body: { groups: nested } });
+  await sync(realm);
+  const everybody = ['ada', 'bob', 'cleo'];
+  expect([await members('all'), await members('tech'), await members('backend')]).toEqual([
+    everybody,
+    everybody,
+    everybody,
+  ]);
+  // The inner one alone is changed, and none of those that it is in.
+  await replace(`cn=backend,${groupsAt}`, 'member', [`uid=nobody,${PEOPLE}`]);
+  await server.pool.query(`update directory_sync set mark = '20200101000000.0Z' where realm_id = $1`, [realm]);
+  expect(await sync(realm, 'changed')).toMatchObject({ state: 'done' });
+  expect([await members('all'), await members('tech'), await members('backend')]).toEqual([
+    ['bob', 'cleo'],
+    ['bob'],
+    [],
+  ]);
+  for (const cn of ['all', 'tech', 'backend']) await remove(`cn=${cn},${groupsAt}`);
+});
+
+test('realmctl begins a sync, waits for its end and says what it did, or why it failed', async () => {
+  const realm = await realmWith();
+  const ctl = (...args: string[]) =>
+    realmctl(asOperator(server), ['sync', 'directory', 'corporate', '-r', realm, ...args]);
+  const first = await ctl('-o', 'json');
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(first.stdout)).toMatchObject({ state: 'done', kind: 'full', added: 3 });
+  expect((await ctl('--changed')).stdout).toMatch(/^STATE +READ +ADDED.*done/s);
+  expect((await ctl('--no-wait')).code).toBe(0);
+  await server.admin.call(putDirectory, { ...at(realm), body: { users: { base: `ou=nowhere,${BASE}` } } });
+  expect(await ctl()).toMatchObject({ code: 2, stderr: expect.stringContaining('has no entry at the base') });
+}, 60_000);
 
 test('a directory that is killed in the middle is gone on with when it is back, and nobody comes twice', async () => {
   const realm = await realmWith({ users: { base: crowd }, pageSize: 50 });
