@@ -1,7 +1,8 @@
-// What tokens say: claims, the scopes that name them, and those of single clients, as `get` and `describe` show them.
+// What tokens say: claims, the scopes that name them, and those and the roles of single clients, as `get` and `describe` show them.
 import { claimRoutes } from '../server/contract/claims.ts';
 import { clientScopeRoutes } from '../server/contract/client-scopes.ts';
 import { protocolMapperRoutes } from '../server/contract/protocol-mappers.ts';
+import { clientRoleRoutes } from '../server/contract/roles.ts';
 import { list, text, yes } from './cells.ts';
 import { clients } from './configuration-kinds.ts';
 import { type Kind, kind, type Scope } from './kinds.ts';
@@ -24,13 +25,35 @@ const claims = kind({
   ],
 });
 
+/** Of what belongs to a client. */
+const clientOf = async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id');
+
+const clientRoles = kind({
+  plural: 'client-roles',
+  singular: 'client-role',
+  help: 'roles of one client',
+  inRealm: true,
+  of: 'client',
+  parent: clientOf,
+  parentIn: 'clientId',
+  routes: clientRoleRoutes,
+  at: ({ name }) => ({ name }),
+  nameOf: ({ name }) => name,
+  columns: [
+    { head: 'ROLE', cell: (r) => r.name },
+    { head: 'DEFAULT', cell: (r) => yes(r.default) },
+    { head: 'DESCRIPTION', cell: (r) => text(r.description) },
+    { head: 'ID', cell: (r) => r.id, wide: true },
+  ],
+});
+
 const mappers = kind({
   plural: 'mappers',
   singular: 'mapper',
   help: 'claims of one client alone: its protocol mappers',
   inRealm: true,
   of: 'client',
-  parent: async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id'),
+  parent: clientOf,
   parentIn: 'clientId',
   routes: protocolMapperRoutes,
   at: ({ id }) => ({ mapperId: id }),
@@ -61,4 +84,4 @@ const clientScopes = kind({
   ],
 });
 
-export const claimKinds: readonly Kind[] = [claims, mappers, clientScopes];
+export const claimKinds: readonly Kind[] = [claims, clientRoles, mappers, clientScopes];

@@ -1,6 +1,12 @@
 // What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
 import { listEvents } from '../server/contract/events.ts';
-import { listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
+import { createInvitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
+import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
+import {
+  createInitialAccessToken,
+  deleteInitialAccessToken,
+  listInitialAccessTokens,
+} from '../server/contract/provisioning.ts';
 import { createScimToken, deleteScimToken, listScimTokens } from '../server/contract/scim-tokens.ts';
 import { endSession, listSessions } from '../server/contract/sessions.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
@@ -39,7 +45,7 @@ const invitations = kind({
   help: 'who was invited and has not come yet',
   inRealm: true,
   many: true,
-  routes: { list: listInvitations, remove: revokeInvitation },
+  routes: { list: listInvitations, create: createInvitation, remove: revokeInvitation },
   nameOf: ({ id }) => id,
   columns: [
     { head: 'INVITATION', cell: (i) => i.id },
@@ -47,6 +53,8 @@ const invitations = kind({
     { head: 'ORGANIZATION', cell: (i) => text(i.organization) },
     { head: 'MAILED', cell: (i) => time(i.mailedAt) },
     { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
+    // as it is answered to whoever made it
+    { head: 'LINK', cell: (i) => text('link' in i && typeof i.link === 'string' ? i.link : null), wide: true },
   ],
 });
 
@@ -135,4 +143,72 @@ const scimTokens = kind({
   ],
 });
 
-export const runTimeKinds: readonly Kind[] = [users, invitations, sessions, events, deliveries, scimTokens];
+const initialAccessTokens = kind({
+  plural: 'initial-access-tokens',
+  singular: 'initial-access-token',
+  help: 'by which clients register themselves',
+  inRealm: true,
+  routes: {
+    list: listInitialAccessTokens,
+    create: createInitialAccessToken,
+    remove: deleteInitialAccessToken,
+  },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'ID', cell: (t) => t.id },
+    { head: 'USES LEFT', cell: (t) => String(t.usesLeft) },
+    { head: 'CREATED', cell: (t) => time(t.createdAt) },
+    { head: 'EXPIRES', cell: (t) => time(t.expiresAt) },
+    { head: 'TOKEN', cell: (t) => tokenOf(t) || 'was shown once' },
+  ],
+});
+
+const messages = kind({
+  plural: 'messages',
+  singular: 'message',
+  help: 'what was sent to people, newest first, and never what it says',
+  inRealm: true,
+  many: true,
+  routes: { list: listMessages },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'TIME', cell: (m) => time(m.createdAt) },
+    { head: 'CHANNEL', cell: (m) => m.channel },
+    { head: 'MESSAGE', cell: (m) => m.templateKey },
+    { head: 'TO', cell: (m) => m.recipient },
+    { head: 'STATUS', cell: (m) => m.status },
+    { head: 'ANSWER', cell: (m) => text(m.error) },
+    { head: 'TRIES', cell: (m) => String(m.attempts), wide: true },
+    { head: 'ID', cell: (m) => m.id, wide: true },
+  ],
+});
+
+const pushTokens = kind({
+  plural: 'push-tokens',
+  singular: 'push-token',
+  help: 'devices that push messages reach, newest first',
+  inRealm: true,
+  many: true,
+  routes: { list: listPushTokens, create: registerPushToken, remove: deletePushToken },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'ID', cell: (t) => t.id },
+    { head: 'DEVICE', cell: (t) => text(t.deviceName) },
+    { head: 'PLATFORM', cell: (t) => t.platform },
+    { head: 'USER', cell: (t) => t.userId },
+    { head: 'CREATED', cell: (t) => time(t.createdAt) },
+    { head: 'LAST USED', cell: (t) => time(t.lastUsedAt) },
+  ],
+});
+
+export const runTimeKinds: readonly Kind[] = [
+  users,
+  invitations,
+  sessions,
+  events,
+  deliveries,
+  messages,
+  pushTokens,
+  scimTokens,
+  initialAccessTokens,
+];

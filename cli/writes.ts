@@ -15,7 +15,7 @@ export interface Flag {
   choices: readonly string[] | undefined;
 }
 
-const isSecret = (field: string): boolean => /(secret|password)$/i.test(field);
+const isSecret = (field: string): boolean => /(secret|password|token)$/i.test(field);
 
 /** What a file alone may say. */
 export const secretsOf = (route: WriteRoute): string[] => [...(fieldsOf(route) ?? [])].filter(isSecret);

@@ -16,30 +16,31 @@ interface Options {
 
 export const registerDescribe: Register = (program, cli) => {
   const describe = program.command('describe').description('show all that is known of one object');
-  for (const kind of kinds) if (kind.of === undefined) register(describe, kind, cli);
+  for (const kind of kinds) register(describe, kind, cli);
   examples(
     describe,
     'realmctl describe realm acme',
     'realmctl describe client billing -r acme',
     'realmctl describe user ana@example.com -r acme -o json',
     'realmctl describe flow browser -r acme',
+    'realmctl describe mapper web department -r acme',
   );
 };
 
 function register(describe: Command, kind: Kind, cli: Cli): void {
-  const command = describe
-    .command(kind.singular)
-    .alias(kind.plural)
-    .description(kind.help)
-    .argument('<name>', `the ${kind.singular}`);
+  const command = describe.command(kind.singular).alias(kind.plural).description(kind.help);
+  if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that it belongs to`);
+  command.argument('<name>', `the ${kind.singular}`);
   if (kind.inRealm) addRealm(command);
   command
     .addOption(
       new Option('-o, --output <format>', 'how it is written').choices(['text', 'json', 'yaml']).default('text'),
     )
-    .action(async (word: string, { realm: option, output }: Options) => {
+    .action(async () => {
+      const { realm: option, output } = command.opts<Options>();
+      const [word = '', of] = command.args.toReversed();
       const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
-      const scope = { connection: await cli.connect(), realm, signal: cli.signal };
+      const scope = { connection: await cli.connect(), realm, signal: cli.signal, ...(of !== undefined && { of }) };
       const found = await kind.find(scope, word);
       const details = await detailsOf(kind, scope, found);
       const value = { managedBy: found.managedBy, [kind.singular]: found.value, ...details };

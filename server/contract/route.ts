@@ -47,6 +47,8 @@ export interface Route<
   problems: readonly ProblemCode[];
   /** What isn't done at once is answered as far as it is, by 202. */
   mayTakeLonger: boolean;
+  /** Where nothing was asked for in the answer, it is a 204 without one. */
+  mayBeEmpty: boolean;
   /** A write that changes nothing and so records no event (preview, dry run, test). */
   recordsNothing: boolean;
 }
@@ -82,6 +84,7 @@ export function route<
   response?: Response;
   problems?: readonly ProblemCode[];
   mayTakeLonger?: boolean;
+  mayBeEmpty?: boolean;
   recordsNothing?: boolean;
 }): Route<Params, Query, Body, Response> {
   const { principal = 'administrator' } = r;
@@ -93,6 +96,7 @@ export function route<
     principal,
     surface,
     mayTakeLonger: false,
+    mayBeEmpty: false,
     recordsNothing: false,
     ...r,
     // A missing schema is the empty one; the generics say which, the compiler can't follow the default.

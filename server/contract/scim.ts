@@ -242,6 +242,8 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       summary: `Change ${one} (RFC 7644 §3.5.2)`,
       params: ById,
       query: ScimProjection,
+      // A group's members would be long to answer unasked.
+      mayBeEmpty: name === 'Groups',
       body: ScimPatch,
       example: { schemas: [PATCH], Operations: [{ op: 'replace', path: 'externalId', value: '4711' }] },
       response: ScimResource,

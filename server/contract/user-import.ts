@@ -10,12 +10,25 @@ export const UserRow = UserDocument.extend({
   passwordTemporary: z.boolean().optional(),
 });
 
+/** So many rows are told of one by one. */
+export const MOST_TOLD = 100_000;
+
+const TakenRow = z
+  .object({
+    row: z.int().describe('Counted from 0'),
+    username: z.string(),
+    action: z.enum(['created', 'updated', 'unchanged']),
+  })
+  .meta({ id: 'UserRowTaken' });
+export type TakenRow = z.infer<typeof TakenRow>;
+
 export const UsersImported = z
   .object({
     created: z.int(),
     updated: z.int(),
     unchanged: z.int(),
     failed: z.int(),
+    rows: z.array(TakenRow).describe('What became of each row that was taken; of the first 100,000'),
     failures: z
       .array(z.object({ row: z.int().describe('Counted from 0'), errors: z.array(FieldError) }))
       .describe('Of the first 1,000 that failed'),
@@ -29,7 +42,7 @@ export const importUsers = route({
   tag: 'users',
   summary: 'Create or update many users',
   description:
-    'The body is a JSON array, or with the content type `application/x-ndjson` a JSON object a line, of any length; each row is a user as a realm document has it (or with `password` in plain), and is found again by its username. Rows are written 1,000 at a time while they arrive; one that is refused is told in `failures` and loses no other. With `atomic=true` all are written in one transaction or none: what is wrong is a 400 that names `users[row]`. What a row leaves out keeps its value, and a credential that somebody has is never replaced.',
+    'The body is a JSON array, or with the content type `application/x-ndjson` a JSON object a line, of any length; each row is a user as a realm document has it (or with `password` in plain), and is found again by its username. Rows are written 1,000 at a time while they arrive; `rows` says what became of each; one that is refused is told in `failures` and loses no other. With `atomic=true` all are written in one transaction or none: what is wrong is a 400 that names `users[row]`. What a row leaves out keeps its value, and a credential that somebody has is never replaced.',
   permission: 'users:write',
   params: InRealm,
   query: z.strictObject({ atomic: z.stringbool().default(false) }),

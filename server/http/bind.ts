@@ -71,6 +71,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       response: {
         [status]: status === 204 ? z.null() : contract.response,
         ...(contract.mayTakeLonger && { 202: contract.response }),
+        ...(contract.mayBeEmpty && { 204: z.null() }),
         default: failure,
       },
     },

@@ -10,7 +10,6 @@ const otherwise: Readonly<Record<string, string>> = {
   realm: 'the realm’s settings: one object, by export, apply and api',
   resourceIndicators: 'names alone, which have no routes: a field of the settings',
   userProfile: 'one object, by export, apply and api',
-  clientRoles: 'below the path of a client, by export, apply and api',
   clientProtocolMappers: 'the kind mappers',
   serviceAccountRoles: 'what is given to a client, by export, apply and api',
 };

@@ -77,7 +77,7 @@ export function scimRoutes(app: FastifyInstance, { users, groups, bulk, baseOf }
   bind(app, api.patchScimGroup, async (call) => {
     const { params, body, query, reply } = call;
     await groups.patch(callerOf(call), params.realm, params.id, body.Operations);
-    // RFC 7644 §3.5.2: with `attributes` the answer has them; a group's members would be long to answer unasked.
+    // RFC 7644 §3.5.2: with `attributes` the answer has them.
     if (query.attributes === undefined) return reply.code(204).send();
     return send(call, await groups.get(params.realm, params.id, query));
   });

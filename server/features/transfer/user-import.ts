@@ -2,11 +2,13 @@
 // that is refused is set aside and the others are tried again.
 // Does not own: comparing, writing, rights (service.ts), rows while they arrive (user-rows.ts).
 // Implements: decisions "Import, export, plan" (POST /users/import); specification 4.2.
+import { z } from 'zod';
 import { type FieldError, Problem } from '../../contract/problem.ts';
-import { UserRow, type UsersImported } from '../../contract/user-import.ts';
+import { MOST_TOLD, type TakenRow, UserRow, type UsersImported } from '../../contract/user-import.ts';
 import { issuesAt } from '../../resource/items.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { ImportRequest, Transfer } from './service.ts';
+import { lines } from './user-rows.ts';
 
 /** At once: they and what becomes of them stand in memory. */
 const PIECE = 1000;
@@ -17,9 +19,12 @@ export type UserImportRequest = Pick<ImportRequest, 'principal' | 'by' | 'realm'
   atomic: boolean;
 };
 
-interface Row {
-  n: number;
+interface Prepared {
+  username: string;
   text: string;
+}
+interface Row extends Prepared {
+  n: number;
 }
 
 export interface UserImportDeps {
@@ -31,7 +36,7 @@ const query = { manager: 'import', dryRun: false, prune: false, force: false };
 
 export function createUserImport({ transfer, credentials }: UserImportDeps) {
   /** A plain password becomes the credential that it is from here on. */
-  async function prepared(realm: string, text: string): Promise<{ text: string } | { errors: FieldError[] }> {
+  async function prepared(realm: string, text: string): Promise<Prepared | { errors: FieldError[] }> {
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -41,22 +46,25 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     const { data: row, error } = UserRow.safeParse(value);
     if (error) return { errors: issuesAt('', error) };
     const { password, passwordTemporary: temporary = false, ...user } = row;
-    if (password === undefined) return { text: JSON.stringify(user) };
     const { username, email = null, credentials: others = [] } = user;
+    if (password === undefined) return { username, text: JSON.stringify(user) };
     const faults = await credentials.newPasswordFaults(realm, password, { username, email });
     if (faults.length > 0) return { errors: faults.map((message) => ({ path: 'password', message })) };
     const phc = await credentials.hashPassword(password);
-    return { text: JSON.stringify({ ...user, credentials: [...others, { type: 'password', phc, temporary }] }) };
+    return {
+      username,
+      text: JSON.stringify({ ...user, credentials: [...others, { type: 'password', phc, temporary }] }),
+    };
   }
 
   async function write(request: UserImportRequest, texts: AsyncIterable<string> | readonly string[]) {
     const { plan, users } = await transfer.import({ ...request, body: documentOf(texts), query, ifMatch: undefined });
-    await users?.discard();
-    return plan.summary;
+    const actions = users ? await actionsIn(await users.lines()).finally(users.discard) : new Map<string, Action>();
+    return { ...plan.summary, actions };
   }
 
   async function rowByRow(request: UserImportRequest): Promise<UsersImported> {
-    const done: UsersImported = { created: 0, updated: 0, unchanged: 0, failed: 0, failures: [] };
+    const done: UsersImported = { created: 0, updated: 0, unchanged: 0, failed: 0, rows: [], failures: [] };
     const fail = (row: number, errors: FieldError[]): void => {
       done.failed += 1;
       if (done.failures.length < MOST_FAILURES) done.failures.push({ row, errors });
@@ -64,13 +72,14 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     async function tryAll(rows: readonly Row[]): Promise<void> {
       if (rows.length === 0) return;
       try {
-        const { create, update } = await write(
+        const { create, update, actions } = await write(
           request,
           rows.map(({ text }) => text),
         );
         done.created += create;
         done.updated += update;
         done.unchanged += rows.length - create - update;
+        done.rows.push(...taken(rows.slice(0, MOST_TOLD - done.rows.length), actions));
       } catch (error) {
         if (!(error instanceof Problem) || !OF_ROWS.has(error.code)) throw error;
         const named = faultsByRow(error);
@@ -92,7 +101,7 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
       const good: Row[] = [];
       for (const [i, row] of all.entries()) {
         if ('errors' in row) fail(first + i, row.errors);
-        else good.push({ n: first + i, text: row.text });
+        else good.push({ n: first + i, ...row });
       }
       await tryAll(good);
     }
@@ -101,6 +110,7 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
 
   async function allOrNone(request: UserImportRequest): Promise<UsersImported> {
     let count = 0;
+    const told: Omit<Row, 'text'>[] = [];
     async function* texts() {
       for await (const text of request.rows) {
         const row = await prepared(request.realm, text);
@@ -109,18 +119,38 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
           const errors = row.errors.map(({ path, message }) => ({ path: path ? `${at}.${path}` : at, message }));
           throw new Problem('invalid-request', `${errors[0]?.path}: ${errors[0]?.message}`, { errors });
         }
+        if (told.length < MOST_TOLD) told.push({ n: count, username: row.username });
         count += 1;
         yield row.text;
       }
     }
-    const { create, update } = await write(request, texts());
-    return { created: create, updated: update, unchanged: count - create - update, failed: 0, failures: [] };
+    const { create, update, actions } = await write(request, texts());
+    const unchanged = count - create - update;
+    return { created: create, updated: update, unchanged, failed: 0, rows: taken(told, actions), failures: [] };
   }
 
   return (request: UserImportRequest): Promise<UsersImported> =>
     request.atomic ? allOrNone(request) : rowByRow(request);
 }
 export type UserImport = ReturnType<typeof createUserImport>;
+
+type Action = 'created' | 'updated';
+const Change = z.object({ action: z.enum(['create', 'update']), key: z.string() });
+
+/** By the case-folded username; of the first that are told of. */
+async function actionsIn(changes: AsyncIterable<Buffer>): Promise<Map<string, Action>> {
+  const found = new Map<string, Action>();
+  for await (const line of lines(changes)) {
+    if (found.size >= MOST_TOLD) break;
+    // each behind a comma
+    const { action, key } = Change.parse(JSON.parse(line.slice(1)));
+    found.set(key.toLowerCase(), action === 'create' ? 'created' : 'updated');
+  }
+  return found;
+}
+
+const taken = (rows: readonly Omit<Row, 'text'>[], actions: ReadonlyMap<string, Action>): TakenRow[] =>
+  rows.map(({ n, username }) => ({ row: n, username, action: actions.get(username.toLowerCase()) ?? 'unchanged' }));
 
 /** What a row can be at fault for; anything else ends the import. */
 const OF_ROWS = new Set(['invalid-request', 'name-taken', 'managed-by-another', 'privilege-escalation']);

@@ -6,27 +6,27 @@ import { unknownName } from '../../../server/contract/problem.ts';
 import { createRealm, listRealms } from '../../../server/contract/realms.ts';
 import { exportRealm, importRealm, type RealmDocument } from '../../../server/contract/transfer.ts';
 import { createUser, deleteUser } from '../../../server/contract/users.ts';
+import { startNameServer } from '../../support/name-server.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
+let names: Awaited<ReturnType<typeof startNameServer>>;
 const params = { realm: 'acme' };
 /** What the name servers say; an error is what they answer with. */
 const records = new Map<string, string[][] | Error>();
 const users: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await startTestServer({
-    async resolveTxt(name) {
-      const found = records.get(name) ?? Object.assign(new Error('none'), { code: 'ENODATA' });
-      if (found instanceof Error) throw found;
-      return found;
-    },
-  });
+  names = await startNameServer(records);
+  server = await startTestServer({ resolveTxt: names.resolveTxt });
   for (const realm of ['acme', 'other']) await server.admin.call(createRealm, { body: { realm } });
   for (const username of ['Ana', 'ben', 'cem'])
     users[username] = (await server.admin.call(createUser, { params, body: { username } })).body!.id;
 });
-afterAll(() => server?.stop());
+afterAll(async () => {
+  await server?.stop();
+  await names?.stop();
+});
 
 const create = async (name: string, more: object = {}) =>
   (await server.admin.call(api.createOrganization, { params, body: { name, ...more } })).body!;

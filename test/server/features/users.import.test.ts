@@ -8,6 +8,7 @@ import { listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { importer } from '../../support/transfer.ts';
 
 let server: TestServer;
 let realm = '';
@@ -45,9 +46,18 @@ test('good rows are written, bad ones told with their place, and the same again 
     [3, 'email'],
     [4, 'password'],
   ]);
+  expect(body?.rows).toEqual([
+    { row: 0, username: 'ada', action: 'created' },
+    { row: 5, username: 'fay', action: 'created' },
+  ]);
   expect(await names()).toEqual(['ada', 'fay']);
-  const again = await send([{ username: 'ada', firstName: 'Ada' }, { username: 'fay' }]);
-  expect(again.body).toMatchObject({ created: 0, updated: 1, unchanged: 1, failed: 0 });
+  const again = await send([{ username: 'ADA', firstName: 'Ada' }, { username: 'fay' }, { username: 'gil' }]);
+  expect(again.body).toMatchObject({ created: 1, updated: 1, unchanged: 1, failed: 0 });
+  expect(again.body?.rows.map(({ row, action }) => [row, action])).toEqual([
+    [0, 'updated'],
+    [1, 'unchanged'],
+    [2, 'created'],
+  ]);
   const ada = createPerson(server.baseUrl);
   const page = await ada.open(`/realms/${realm}/login`);
   expect((await ada.fill(page, { username: 'ada', password: 'three wet umbrellas' })).url).toContain('/account');
@@ -60,6 +70,11 @@ test('all or none: one bad row, and nobody is there', async () => {
   });
   expect(await names()).toEqual([]);
   expect((await send(many(3), { atomic: 'true' })).body).toMatchObject({ created: 3, failed: 0 });
+  const { body } = await send([{ username: 'user-0' }, { username: 'last' }], { atomic: 'true' });
+  expect(body?.rows).toEqual([
+    { row: 0, username: 'user-0', action: 'unchanged' },
+    { row: 1, username: 'last', action: 'created' },
+  ]);
 });
 
 test('more rows than fit one piece are all written', async () => {
@@ -67,6 +82,7 @@ test('more rows than fit one piece are all written', async () => {
   rows[1700] = { username: '' };
   const { body } = await server.admin.call(importUsers, { params: { realm }, body: rows as never });
   expect(body).toMatchObject({ created: 2499, failed: 1, failures: [{ row: 1700 }] });
+  expect(body?.rows.map(({ row }) => row)).toEqual(rows.map((_, i) => i).filter((i) => i !== 1700));
 });
 
 test('who may not write users imports nobody', async () => {
@@ -74,4 +90,22 @@ test('who may not write users imports nobody', async () => {
   const call = reader.call(importUsers, { params: { realm }, body: [{ username: 'x' }] });
   await expect(call).rejects.toMatchObject({ status: 403 });
   expect(await names()).toEqual([]);
+});
+
+test('lines of JSON are told one by one too, as they were counted', async () => {
+  const lines = ['{"username":"ann"}', '', '{"username":', '{"username":"ben","email":"ben@example.test"}'].join('\n');
+  const admin = await importer(server);
+  const answer = await admin.fetch(`/admin/realms/${realm}/users/import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: lines,
+  });
+  expect(await answer.json()).toMatchObject({
+    created: 2,
+    rows: [
+      { row: 0, username: 'ann' },
+      { row: 2, username: 'ben' },
+    ],
+    failures: [{ row: 1, errors: [{ message: 'is not valid JSON' }] }],
+  });
 });
